@@ -1,0 +1,78 @@
+// Chunk bookkeeping and the opcode table's contents.
+#include "bytecode/chunk.h"
+
+#include <algorithm>
+
+namespace posset::bytecode {
+
+namespace {
+
+constexpr OpInfo kInfos[] = {
+#define _ '_'
+#define D 'D'
+#define U 'U'
+#define R 'R'
+#define V 'V'
+#define K 'K'
+#define I 'I'
+#define N 'N'
+#define L 'L'
+#define C 'C'
+#define Q 'Q'
+#define P 'P'
+#define J 'J'
+#define W 'W'
+#define OP(Name, a, b, c, flags, meaning) {#Name, a, b, c, flags, meaning},
+#include "bytecode/opcodes.def"
+#undef OP
+#undef _
+#undef D
+#undef U
+#undef R
+#undef V
+#undef K
+#undef I
+#undef N
+#undef L
+#undef C
+#undef Q
+#undef P
+#undef J
+#undef W
+    {"Record", '_', '_', '_', 0, "note operand types, then execute the twin instruction"},
+};
+
+}  // namespace
+
+const OpInfo& info(Op op) { return kInfos[static_cast<size_t>(op)]; }
+
+bool has_next_word(Op op) {
+  switch (op) {
+    case Op::Binary:
+    case Op::CallLink:
+    case Op::CallValue:
+    case Op::UpdateIndex:
+    case Op::UpdateField:
+    case Op::UpdatePlace:
+    case Op::TestField: return true;
+    default: return false;
+  }
+}
+
+Chunk::~Chunk() = default;  // constants are plain or immortal
+
+const LiveChange& Chunk::live_at(uint32_t pc) const {
+  auto after = std::upper_bound(live.begin(), live.end(), pc, [](uint32_t at, const LiveChange& c) { return at < c.pc; });
+  return *std::prev(after);
+}
+
+size_t Chunk::memory() const {
+  size_t bytes = sizeof(Chunk) + size * (2 * sizeof(Insn) + sizeof(uint32_t) * 2);
+  bytes += constants.size() * sizeof(Borrowed) + caches.size() * sizeof(FieldCache);
+  bytes += live.size() * sizeof(LiveChange) + regions.size() * sizeof(Region);
+  for (const auto& set : live_sets) bytes += set.size() * sizeof(uint16_t) + sizeof(set);
+  for (const auto& text : texts) bytes += text.size() * sizeof(Piece);
+  return bytes;
+}
+
+}  // namespace posset::bytecode

@@ -1,0 +1,330 @@
+// Calls. A call's window is two frame words and the arguments, at the top of the temporaries: the callee's
+// frame lies over the arguments and everything above, so whatever must survive the call (the operands of
+// lent places) is allocated below the window.
+//
+// Lending (&): operands of the place in order with the other arguments; the value is taken out when all
+// arguments are evaluated; afterwards, also when the call raised, what the argument register holds is
+// stored back. The raising case is a cleanup region around the call.
+#include <algorithm>
+
+#include "bytecode/compiler.h"
+
+namespace posset::bytecode {
+
+namespace {
+
+bool has_spread(const CallNode& node) {
+  return std::any_of(node.arguments.begin(), node.arguments.end(),
+                     [](Node* n) { return static_cast<ArgumentNode*>(n)->spread; });
+}
+
+const ArgumentNode& argument(const CallNode& node, size_t i) {
+  return *static_cast<const ArgumentNode*>(node.arguments[i]);
+}
+
+uint64_t marks_of(const CallNode& node) {
+  uint64_t marks = 0;
+  for (size_t i = 0; i < node.arguments.size() && i < 64; ++i) {
+    if (argument(node, i).inout) marks |= uint64_t{1} << i;
+  }
+  return marks;
+}
+
+}  // namespace
+
+const Link* Compiler::callee_link(const CallNode& node) const {
+  const Binding* binding = nullptr;
+  if (auto* name = as<NameNode>(node.callee)) binding = &name->binding;
+  if (auto* field = as<FieldNode>(node.callee)) binding = &field->binding;
+  if (!binding || binding->kind != BindingKind::Link) return nullptr;
+  return &function_.links[binding->index];
+}
+
+// A method call of a function value not known by name lends its receiver when that value says so, which
+// is only known at run time; tier 0 does that.
+bool Compiler::method_may_lend(const CallNode& node) const {
+  if (node.form != CallForm::Method || node.arguments.empty() || argument(node, 0).inout) return false;
+  const Link* link = callee_link(node);
+  if (link && link->kind != Link::Kind::Global && link->kind != Link::Kind::HostGlobal) return false;
+  const NameNode* root = place_root(argument(node, 0).value);
+  return root && root->binding.kind == BindingKind::Local && root->binding.is_var;
+}
+
+void Compiler::call(const CallNode& node, uint16_t dst) {
+  if (node.tail && in_function_) return tail_call(node);
+  if (method_may_lend(node)) refuse("a method call of a function value on a variable");
+  if (has_spread(node)) return spread_call(node, dst);
+  const Link* link = callee_link(node);
+  if (link && link->kind == Link::Kind::Builtin && !node.optional) {
+    if (intrinsic_call(node, *link, dst) || intrinsic_inout(node, *link, dst)) return;
+  }
+  if (link && link->kind == Link::Kind::Constructor &&
+      node.arguments.size() == link->type->constructors[link->index].fields.size() && !node.arguments.empty()) {
+    auto* name = as<NameNode>(node.callee);
+    return constructor_call(node, static_cast<uint16_t>(
+        name ? name->binding.index : static_cast<FieldNode*>(node.callee)->binding.index), dst);
+  }
+  window_call(node, dst);
+}
+
+// ---- built-ins with an opcode ----
+
+bool Compiler::intrinsic_call(const CallNode& node, const Link& link, uint16_t dst) {
+  Temps temps(*this);
+  size_t n = node.arguments.size();
+  if (link.name == "len" && n == 1) {
+    Operand o = chain_base(argument(node, 0).value, nullptr);
+    emit(Op::Len, dst, o.reg, 0, consume_flags(o));
+    return true;
+  }
+  if (link.name == "code" && n == 2) {
+    Operand s = chain_base(argument(node, 0).value, argument(node, 1).value);
+    Operand i = operand(argument(node, 1).value);
+    emit(Op::CodeAt, dst, s.reg, i.reg, consume_flags(s, i));
+    return true;
+  }
+  return false;
+}
+
+bool Compiler::intrinsic_inout(const CallNode& node, const Link& link, uint16_t dst) {
+  size_t n = node.arguments.size();
+  if (n == 0 || !argument(node, 0).inout) return false;
+  const Node* place = argument(node, 0).value;
+  int64_t slot = local_slot(place);
+  Temps temps(*this);
+  if (link.name == "push" && n == 2) {
+    if (slot >= 0) {
+      Operand v = operand(argument(node, 1).value);
+      emit(Op::Push, static_cast<uint32_t>(slot), v.reg, 0, consume_flags(v));
+    } else {
+      PlacePath path = place_path(place, argument(node, 1).value);
+      Operand v = operand(argument(node, 1).value);
+      walk(path, path.steps.size());
+      emit(Op::PushPlace, v.reg, 0, 0, consume_flag_a(v));
+    }
+    emit(Op::LoadNil, dst);
+    return true;
+  }
+  if (slot < 0) return false;
+  if (link.name == "pop" && n == 1) {
+    emit(Op::Pop, dst, static_cast<uint32_t>(slot));
+    return true;
+  }
+  if (link.name == "swap" && n == 3) {
+    Operand i = operand(argument(node, 1).value, argument(node, 2).value);
+    Operand j = operand(argument(node, 2).value);
+    emit(Op::Swap, static_cast<uint32_t>(slot), i.reg, j.reg, consume_flags(i, j));
+    emit(Op::LoadNil, dst);
+    return true;
+  }
+  return false;
+}
+
+void Compiler::constructor_call(const CallNode& node, uint16_t link, uint16_t dst) {
+  Temps temps(*this);
+  uint16_t first = alloc(node.arguments.count);
+  for (uint32_t i = 0; i < node.arguments.count; ++i) {
+    auto reg = static_cast<uint16_t>(first + i);
+    expression(argument(node, i).value, reg);
+    if (!facts_.plain(argument(node, i).value)) own(reg);
+  }
+  emit(Op::MakeVariant, dst, first, link, static_cast<uint8_t>(std::min<uint32_t>(node.arguments.count, 255)));
+  if (node.arguments.count > 255) refuse("too many constructor fields");
+}
+
+// ---- the general form ----
+
+void Compiler::arguments(const CallNode& node, uint16_t first, std::vector<PlacePath>& lent) {
+  uint16_t reserve = first;  // operands of lent places lie below the window
+  for (size_t i = 0; i < node.arguments.size(); ++i) {
+    if (argument(node, i).inout) reserve = static_cast<uint16_t>(reserve - place_temporaries(argument(node, i).value));
+  }
+  reserve = static_cast<uint16_t>(reserve - 2);
+  for (size_t i = 0; i < node.arguments.size(); ++i) {
+    const Node* value = argument(node, i).value;
+    auto reg = static_cast<uint16_t>(first + i);
+    if (argument(node, i).inout) {
+      lent.push_back(place_path(value, &node, reserve));
+      reserve = static_cast<uint16_t>(reserve + place_temporaries(value));
+      continue;
+    }
+    expression(value, reg);
+    if (!facts_.plain(value)) own(reg);
+    if (i == 0 && node.optional && nil_exit_) jump(*nil_exit_, Op::JumpNil, reg, kSense);
+  }
+}
+
+void Compiler::take_lent(const CallNode& node, uint16_t first, const std::vector<PlacePath>& lent) {
+  size_t next = 0;
+  for (size_t i = 0; i < node.arguments.size(); ++i) {
+    if (!argument(node, i).inout) continue;
+    auto reg = static_cast<uint16_t>(first + i);
+    Site site(*this, argument(node, i).value);
+    take(lent[next++], reg);
+    own(reg);
+  }
+}
+
+void Compiler::give_back(const CallNode& node, uint16_t first, const std::vector<PlacePath>& lent) {
+  size_t next = 0;
+  for (size_t i = 0; i < node.arguments.size(); ++i) {
+    if (!argument(node, i).inout) continue;
+    auto reg = static_cast<uint16_t>(first + i);
+    store(lent[next++], {reg, true});
+    disown(reg);
+  }
+}
+
+void Compiler::emit_call(const CallNode& node, uint16_t window, Operand callee) {
+  auto count = static_cast<uint32_t>(node.arguments.size());
+  const Link* link = callee_link(node);
+  if (!link) {
+    emit(Op::CallValue, window, callee.reg, count);
+    emit_word(marks_of(node));
+    return;
+  }
+  auto* name = as<NameNode>(node.callee);
+  uint32_t index = name ? name->binding.index : static_cast<FieldNode*>(node.callee)->binding.index;
+  if (link->kind == Link::Kind::Function) {
+    emit(Op::CallKnown, window, index, count);
+  } else if (link->kind == Link::Kind::Builtin || link->kind == Link::Kind::BuiltinExport) {
+    emit(Op::CallNative, window, index, count);
+  } else {
+    emit(Op::CallLink, window, index, count);
+    emit_word(marks_of(node));
+  }
+}
+
+// The call itself; with lent arguments inside a cleanup that stores them back and goes on raising.
+void Compiler::guarded_call(const CallNode& node, uint16_t window, const std::vector<PlacePath>& lent) {
+  auto first = static_cast<uint16_t>(window + 2);
+  Label done;
+  uint16_t error = window;
+  // The other arguments are consumed by the call even when it raises.
+  for (size_t i = 0; i < node.arguments.size(); ++i) {
+    if (!argument(node, i).inout) disown(static_cast<uint16_t>(first + i));
+  }
+  size_t region = open_region(error, true);
+  emit_call(node, window, {});
+  close_region(region);
+  own(window);
+  give_back(node, first, lent);
+  jump(done, Op::Jump);
+  chunk_->regions[region].handler = here();
+  for (size_t i = 0; i < node.arguments.size(); ++i) {
+    if (argument(node, i).inout) own(static_cast<uint16_t>(first + i));
+  }
+  give_back(node, first, lent);
+  emit(Op::Rethrow, error);
+  bind(done);
+}
+
+void Compiler::window_call(const CallNode& node, uint16_t dst) {
+  Temps temps(*this);
+  uint32_t count = node.arguments.count;
+  if (count > 1000) return refuse("too many arguments");
+  uint32_t below = 0;
+  bool lends = false;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (!argument(node, i).inout) continue;
+    lends = true;
+    below += place_temporaries(argument(node, i).value);
+  }
+  Operand callee;
+  if (!callee_link(node)) {
+    if (lends) return refuse("& arguments for a function value");
+    callee = operand(node.callee, &node);
+  }
+  if (below) alloc(below);
+  // The result lands where the window starts; often that can be the destination itself.
+  bool in_place = is_temp(dst) && dst + 1 == top_;
+  uint16_t window = in_place ? dst : alloc();
+  alloc(1 + count);
+  auto first = static_cast<uint16_t>(window + 2);
+  std::vector<PlacePath> lent;
+  arguments(node, first, lent);
+  take_lent(node, first, lent);
+  if (lends) {
+    guarded_call(node, window, lent);
+  } else {
+    // Consumed by the call, also when it raises.
+    for (uint32_t i = 0; i < count; ++i) disown(static_cast<uint16_t>(first + i));
+    emit_call(node, window, callee);
+  }
+  release_operand({window, true});
+  if (callee.consume) {
+    own(window);
+    emit(Op::Drop, callee.reg);
+    release_operand(callee);
+    disown(window);
+  }
+  for (const PlacePath& path : lent) release_path(path);
+  if (window != dst) emit(Op::Move, dst, window);
+}
+
+void Compiler::spread_call(const CallNode& node, uint16_t dst) {
+  Temps temps(*this);
+  for (Node* item : node.arguments) {
+    if (static_cast<ArgumentNode*>(item)->inout) return refuse("& beside spread arguments");
+  }
+  if (node.optional) return refuse("an optional call with spread arguments");
+  Operand callee = operand(node.callee, &node);
+  uint16_t list = alloc();
+  emit(Op::NewList, list, node.arguments.count);
+  own(list);
+  for (Node* item : node.arguments) {
+    Temps inner(*this);
+    auto* arg = static_cast<ArgumentNode*>(item);
+    Operand o = operand(arg->value);
+    Site site(*this, item);
+    emit(arg->spread ? Op::AppendSpread : Op::AppendItem, list, o.reg, 0, consume_flags(o));
+  }
+  uint16_t result = alloc();
+  disown(list);
+  emit(Op::CallSpread, result, callee.reg, list);
+  if (callee.consume) {
+    own(result);
+    emit(Op::Drop, callee.reg);
+    release_operand(callee);
+    disown(result);
+  }
+  emit(Op::Move, dst, result);
+}
+
+// ---- self calls in tail position ----
+
+void Compiler::tail_call(const CallNode& node) {
+  Temps temps(*this);
+  size_t pending = owned_.size();
+  auto parameters = static_cast<uint32_t>(function_.parameters.size());
+  uint16_t first = alloc(std::max<uint32_t>(node.arguments.count, 1));
+  for (uint32_t i = 0; i < node.arguments.count; ++i) {
+    if (argument(node, i).inout) continue;  // the same parameter in the same place: it stays
+    auto reg = static_cast<uint16_t>(first + i);
+    expression(argument(node, i).value, reg);
+    own(reg);
+  }
+  uint16_t saved = locals_;
+  if (locals_ > parameters) drop_locals(static_cast<uint16_t>(parameters), locals_);
+  locals_ = static_cast<uint16_t>(parameters);
+  for (uint32_t i = 0; i < parameters; ++i) {
+    if (i < node.arguments.count && argument(node, i).inout) continue;
+    if (i < node.arguments.count) {
+      auto reg = static_cast<uint16_t>(first + i);
+      emit(Op::Store, i, reg, 0, kConsumeB);
+      disown(reg);
+    } else {
+      emit(Op::Drop, i);
+      emit(Op::LoadUnset, i);
+    }
+  }
+  // Operands of expressions that the call leaves unfinished.
+  for (size_t i = 0; i < pending; ++i) emit(Op::Drop, owned_[i]);
+  std::vector<uint16_t> kept;
+  std::swap(kept, owned_);
+  jump(start_, Op::TailJump);
+  std::swap(kept, owned_);
+  locals_ = saved;
+}
+
+}  // namespace posset::bytecode

@@ -1,0 +1,133 @@
+// Literals, text, lists, maps, records, ranges, closures.
+#include <algorithm>
+
+#include "bytecode/compiler.h"
+
+namespace posset::bytecode {
+
+void Compiler::literal(const Node* node, uint16_t dst) {
+  switch (node->kind) {
+    case NodeKind::NilLiteral: emit(Op::LoadNil, dst); return;
+    case NodeKind::BoolLiteral: emit(Op::LoadBool, dst, static_cast<const BoolLiteralNode*>(node)->value); return;
+    case NodeKind::IntLiteral: {
+      int64_t value = static_cast<const IntLiteralNode*>(node)->value;
+      if (value >= INT16_MIN && value <= INT16_MAX) {
+        emit(Op::LoadInt, dst, static_cast<uint16_t>(value));
+      } else {
+        emit(Op::LoadConst, dst, constant(Borrowed::integer(value)));
+      }
+      return;
+    }
+    case NodeKind::FloatLiteral:
+      emit(Op::LoadConst, dst, constant(Borrowed::floating(static_cast<const FloatLiteralNode*>(node)->value)));
+      return;
+    case NodeKind::StringLiteral:
+      emit(Op::LoadConst, dst, text_constant(static_cast<const StringLiteralNode*>(node)->value));
+      return;
+    default: refuse("an unknown literal");
+  }
+}
+
+void Compiler::interpolation(const InterpolationNode& node, uint16_t dst) {
+  Temps temps(*this);
+  std::vector<Piece> pieces;
+  uint32_t values = 0;
+  for (Node* part : node.parts) values += part->kind == NodeKind::FormatPart;
+  uint16_t first = alloc(std::max<uint32_t>(values, 1));
+  uint16_t next = first;
+  for (Node* part : node.parts) {
+    Piece piece;
+    if (auto* text = as<StringLiteralNode>(part)) {
+      piece.text = std::string(text->value);
+    } else {
+      auto* format = static_cast<FormatPartNode*>(part);
+      piece.is_value = true;
+      piece.spec = format->spec.present ? &format->spec : nullptr;
+      piece.site = format->site;
+      expression(format->value, next);
+      own(next++);
+    }
+    pieces.push_back(std::move(piece));
+  }
+  emit(Op::Interpolate, dst, first, descriptor(chunk_->texts, std::move(pieces)));
+}
+
+void Compiler::list_literal(const ListLiteralNode& node, uint16_t dst) {
+  // Longer ones are appended to, so that a large table does not need as many registers.
+  constexpr size_t kMaxAtOnce = 32;
+  Temps temps(*this);
+  bool spread = std::any_of(node.items.begin(), node.items.end(), [](Node* n) { return as<SpreadNode>(n); });
+  if (!spread && node.items.size() <= kMaxAtOnce) {
+    uint16_t first = alloc(std::max<uint32_t>(node.items.count, 1));
+    for (uint32_t i = 0; i < node.items.count; ++i) {
+      auto reg = static_cast<uint16_t>(first + i);
+      expression(node.items[i], reg);
+      if (!facts_.plain(node.items[i])) own(reg);
+    }
+    emit(Op::MakeList, dst, first, node.items.count);
+    return;
+  }
+  uint16_t list = alloc();
+  emit(Op::NewList, list, std::min<uint32_t>(node.items.count, UINT16_MAX));
+  own(list);
+  for (Node* item : node.items) {
+    Temps inner(*this);
+    auto* many = as<SpreadNode>(item);
+    Operand o = operand(many ? many->value : item);
+    Site site(*this, item);
+    emit(many ? Op::AppendSpread : Op::AppendItem, list, o.reg, 0, consume_flags(o));
+  }
+  emit(Op::Move, dst, list);
+}
+
+void Compiler::map_literal(const MapLiteralNode& node, uint16_t dst) {
+  Temps temps(*this);
+  uint16_t map = alloc();
+  emit(Op::NewMap, map, std::min<uint32_t>(node.entries.count, UINT16_MAX));
+  own(map);
+  for (Node* item : node.entries) {
+    Temps inner(*this);
+    auto* entry = static_cast<MapEntryNode*>(item);
+    Operand key = operand(entry->key, entry->value);
+    Operand value = operand(entry->value);
+    Site site(*this, item);
+    emit(Op::MapPut, map, key.reg, value.reg, consume_flags(key, value));
+  }
+  emit(Op::Move, dst, map);
+}
+
+void Compiler::record_literal(const RecordLiteralNode& node, uint16_t dst) {
+  Temps temps(*this);
+  bool spread = std::any_of(node.fields.begin(), node.fields.end(), [](Node* n) { return as<SpreadNode>(n); });
+  uint16_t first = alloc(std::max<uint32_t>(node.fields.count, 1));
+  FieldNames names;
+  for (uint32_t i = 0; i < node.fields.count; ++i) {
+    auto reg = static_cast<uint16_t>(first + i);
+    Node* item = node.fields[i];
+    auto* many = as<SpreadNode>(item);
+    Node* value = many ? many->value : static_cast<RecordFieldNode*>(item)->value;
+    names.push_back(many ? nullptr : runtime_.shapes.symbol(static_cast<RecordFieldNode*>(item)->name));
+    expression(value, reg);
+    if (!facts_.plain(value)) own(reg);
+  }
+  if (spread) {
+    emit(Op::BuildRecord, dst, first, descriptor(chunk_->field_names, std::move(names)));
+  } else {
+    emit(Op::MakeRecord, dst, first, descriptor(chunk_->shapes, runtime_.shapes.record(names)));
+  }
+}
+
+void Compiler::range_literal(const RangeLiteralNode& node, uint16_t dst) {
+  Temps temps(*this);
+  Operand first = operand(node.first, node.last);
+  Operand last = operand(node.last);
+  emit(Op::MakeRange, dst, first.reg, last.reg,
+       static_cast<uint8_t>(consume_flags(first, last) | (node.inclusive ? kSense : 0)));
+}
+
+void Compiler::closure(uint32_t child, const Node* node, uint16_t dst) {
+  Site site(*this, node);
+  emit(Op::Closure, dst, child);
+}
+
+}  // namespace posset::bytecode

@@ -1,0 +1,516 @@
+// Places: assignment, compound assignment, destructuring assignment, `with`, and what lending needs. The
+// operands of a place are evaluated first, in order; then one uninterrupted run of Place... instructions
+// walks to it, because the address they pass along is good only while nothing else runs.
+#include <algorithm>
+
+#include "bytecode/compiler.h"
+
+namespace posset::bytecode {
+
+namespace {
+
+std::vector<const Node*> chain_of(const Node* place) {
+  std::vector<const Node*> chain;
+  while (place && place->kind != NodeKind::Name) {
+    chain.push_back(place);
+    if (auto* index = as<IndexNode>(place)) {
+      place = index->base;
+    } else if (auto* field = as<FieldNode>(place)) {
+      place = field->base;
+    } else {
+      break;
+    }
+  }
+  std::reverse(chain.begin(), chain.end());
+  return chain;
+}
+
+bool is_literal(const Node* node) {
+  switch (node->kind) {
+    case NodeKind::NilLiteral:
+    case NodeKind::BoolLiteral:
+    case NodeKind::IntLiteral:
+    case NodeKind::FloatLiteral:
+    case NodeKind::StringLiteral: return true;
+    default: return false;
+  }
+}
+
+}  // namespace
+
+// Defaults that can be evaluated at any time with the same outcome: literals, lists, maps and records of
+// them. Others are left to tier 0.
+bool Compiler::simple_default(const Node* node) const {
+  if (is_literal(node)) return true;
+  if (node->kind != NodeKind::ListLiteral && node->kind != NodeKind::MapLiteral &&
+      node->kind != NodeKind::RecordLiteral && node->kind != NodeKind::MapEntry &&
+      node->kind != NodeKind::RecordField) {
+    return false;
+  }
+  bool simple = true;
+  for_each_child(const_cast<Node*>(node), [&](Node*& child) { simple = simple && simple_default(child); });
+  return simple;
+}
+
+uint32_t Compiler::place_temporaries(const Node* place) const {
+  return static_cast<uint32_t>(chain_of(place).size()) + 1;
+}
+
+PlacePath Compiler::place_path(const Node* place, const Node* later, uint16_t reserve) {
+  PlacePath path;
+  path.node = place;
+  auto take_register = [&] { return reserve != kNoRegister ? reserve++ : alloc(); };
+  auto keep = [&](const Node* node) -> Operand {
+    int64_t slot = local_slot(node);
+    if (slot >= 0 && !disturbs(later, static_cast<uint32_t>(slot)) &&
+        !static_cast<const NameNode*>(node)->binding.last_use) {
+      return {static_cast<uint16_t>(slot), false};
+    }
+    uint16_t reg = take_register();
+    expression(node, reg);
+    if (facts_.plain(node)) return {reg, false};
+    own(reg);
+    return {reg, true};
+  };
+  std::vector<const Node*> chain = chain_of(place);
+  const NameNode* root = place_root(place);
+  if (!root) {
+    refuse("a place that does not start at a variable");
+    return path;
+  }
+  size_t first = 0;
+  if (root->binding.kind == BindingKind::Local && root->binding.is_var) {
+    path.slot = root->binding.index;
+  } else {
+    // Only the cell of a ref can be changed through a name that cannot. Which `.value` is a ref's is clear
+    // when there is one.
+    auto is_value = [](const Node* step) {
+      auto* field = as<FieldNode>(step);
+      return field && field->name == "value";
+    };
+    auto cell = std::find_if(chain.begin(), chain.end(), is_value);
+    if (std::count_if(chain.begin(), chain.end(), is_value) != 1) {
+      refuse("a place behind several fields called value");
+      return path;
+    }
+    path.cell = keep(static_cast<const FieldNode*>(*cell)->base);
+    path.through_ref = true;
+    first = static_cast<size_t>(cell - chain.begin()) + 1;
+  }
+  for (size_t i = first; i < chain.size(); ++i) {
+    PlaceStep step;
+    step.node = chain[i];
+    if (auto* field = as<FieldNode>(chain[i])) {
+      step.kind = PlaceStep::Kind::Field;
+      step.cache = field_cache(field->name);
+    } else {
+      auto* index = static_cast<const IndexNode*>(chain[i]);
+      step.kind = index->fallback ? PlaceStep::Kind::IndexOr : PlaceStep::Kind::Index;
+      step.index = keep(index->index);
+      step.fallback = index->fallback;
+      if (index->fallback && !simple_default(index->fallback)) refuse("a computed default in a place");
+    }
+    path.steps.push_back(step);
+  }
+  return path;
+}
+
+void Compiler::release_path(const PlacePath& path) {
+  auto drop = [&](Operand o) {
+    if (!o.consume) return;
+    emit(Op::Drop, o.reg);
+    disown(o.reg);
+  };
+  for (const PlaceStep& step : path.steps) drop(step.index);
+  drop(path.cell);
+}
+
+void Compiler::walk_step(const PlaceStep& step) {
+  Site site(*this, step.node);
+  if (step.kind == PlaceStep::Kind::Field) {
+    emit(Op::PlaceField, step.cache);
+  } else if (step.kind == PlaceStep::Kind::Index) {
+    emit(Op::PlaceIndex, step.index.reg);
+  } else {
+    Temps temps(*this);
+    Label found;
+    jump3(found, Op::PlaceFind, step.index.reg, 0);
+    uint16_t fallback = alloc();
+    expression(step.fallback, fallback);
+    own(fallback);
+    emit(Op::PlaceIndexOr, step.index.reg, fallback);
+    disown(fallback);
+    bind(found);
+  }
+}
+
+void Compiler::walk(const PlacePath& path, size_t steps) {
+  if (path.slot >= 0) {
+    emit(Op::PlaceLocal, static_cast<uint32_t>(path.slot));
+  } else {
+    emit(Op::PlaceRef, path.cell.reg);
+  }
+  for (size_t i = 0; i < steps; ++i) walk_step(path.steps[i]);
+}
+
+void Compiler::store(const PlacePath& path, Operand value) {
+  Site site(*this, path.node);
+  if (path.steps.empty()) {
+    if (path.slot >= 0) return store_local(static_cast<uint16_t>(path.slot), value);
+    walk(path, 0);
+    emit(Op::StorePlace, value.reg, 0, 0, consume_flag_a(value));
+    return;
+  }
+  const PlaceStep& last = path.steps.back();
+  if (path.steps.size() == 1 && path.slot >= 0) {
+    auto slot = static_cast<uint32_t>(path.slot);
+    uint8_t x = consume_flags({}, value);
+    if (last.kind == PlaceStep::Kind::Field) {
+      emit(Op::SetField, slot, last.cache, value.reg, x);
+    } else {
+      emit(Op::SetIndex, slot, last.index.reg, value.reg, x);
+    }
+    return;
+  }
+  walk(path, path.steps.size() - 1);
+  if (last.kind == PlaceStep::Kind::Field) {
+    emit(Op::StoreField, last.cache, value.reg, 0, value.consume ? kConsumeB : 0);
+  } else {
+    emit(Op::StoreIndex, last.index.reg, value.reg, 0, value.consume ? kConsumeB : 0);
+  }
+}
+
+// Moves the value of the place into a dead register, leaving nil (or a copy where it is in a ref's cell).
+void Compiler::take(const PlacePath& path, uint16_t dst) {
+  if (path.steps.empty() && path.slot >= 0) {
+    emit(Op::Move, dst, static_cast<uint32_t>(path.slot));
+    return;
+  }
+  bool whole = path.steps.empty() || path.steps.back().kind == PlaceStep::Kind::IndexOr;
+  walk(path, whole ? path.steps.size() : path.steps.size() - 1);
+  if (whole) {
+    emit(Op::TakePlace, dst);
+  } else if (path.steps.back().kind == PlaceStep::Kind::Field) {
+    emit(Op::TakeField, dst, path.steps.back().cache);
+  } else {
+    emit(Op::TakeIndex, dst, path.steps.back().index.reg);
+  }
+}
+
+// ---- assignment ----
+
+void Compiler::store_local(uint16_t slot, Operand value) {
+  if (facts_.plain_slot(slot)) {
+    emit(Op::Copy, slot, value.reg);
+  } else {
+    emit(Op::Store, slot, value.reg, 0, value.consume ? kConsumeB : 0);
+  }
+}
+
+// The instruction that gives the value writes its destination after having read everything, and no
+// nested block may use the destination's slot in the meantime.
+bool Compiler::writes_last(const Node* node) const {
+  switch (node->kind) {
+    case NodeKind::NilLiteral:
+    case NodeKind::BoolLiteral:
+    case NodeKind::IntLiteral:
+    case NodeKind::FloatLiteral:
+    case NodeKind::StringLiteral:
+    case NodeKind::Interpolation:
+    case NodeKind::ListLiteral:
+    case NodeKind::MapLiteral:
+    case NodeKind::RecordLiteral:
+    case NodeKind::RangeLiteral:
+    case NodeKind::Lambda:
+    case NodeKind::Name:
+    case NodeKind::Unary:
+    case NodeKind::Binary:
+    case NodeKind::Field:
+    case NodeKind::Call: return true;
+    case NodeKind::Index: return static_cast<const IndexNode*>(node)->fallback == nullptr;
+    default: return false;
+  }
+}
+
+void Compiler::assign_local(const AssignNode& node, uint16_t slot) {
+  Temps temps(*this);
+  BinaryOp op = operator_of(node.op);
+  if (op != BinaryOp::None) {
+    // x op= v: the old value is read before v is evaluated.
+    if (!disturbs(node.value, slot)) {
+      arithmetic(op, node.place, node.value, slot);
+      return;
+    }
+    uint16_t result = alloc();
+    arithmetic(op, node.place, node.value, result);
+    own(result);
+    store_local(slot, {result, true});
+    return;
+  }
+  if (facts_.plain_slot(slot) && facts_.plain(node.value) && writes_last(node.value)) {
+    expression(node.value, slot);
+    return;
+  }
+  auto* binary = as<BinaryNode>(node.value);
+  if (binary && local_slot(binary->left) == slot && !disturbs(binary->right, slot) &&
+      (binary->op == BinaryOp::Add || binary->op == BinaryOp::Sub || binary->op == BinaryOp::Mul)) {
+    Site site(*this, binary);
+    arithmetic(binary->op, binary->left, binary->right, slot);  // x = x + v, in place
+    return;
+  }
+  Operand value = operand(node.value);
+  store_local(slot, value);
+  release_operand(value);
+}
+
+void Compiler::assign_coalesce(const AssignNode& node) {
+  Label done;
+  PlacePath path = place_path(node.place, node.value);
+  uint16_t old = alloc();
+  load_place(path, old);
+  own(old);
+  {
+    Label keep;
+    emit(Op::Nop);
+    jump(keep, Op::JumpNil, old, 0);
+    {
+      Temps temps(*this);
+      Operand value = operand(node.value);
+      store(path, value);
+      release_operand(value);
+    }
+    bind(keep);
+  }
+  emit(Op::Drop, old);
+  disown(old);
+  release_path(path);
+  bind(done);
+}
+
+// The value at a place, read without changing anything (a missing key with a default gives the default).
+void Compiler::load_place(const PlacePath& path, uint16_t dst) {
+  auto current = path.slot >= 0 ? static_cast<uint16_t>(path.slot) : path.cell.reg;
+  if (path.slot < 0) {
+    Site site(*this, path.node);
+    emit(Op::Field, dst, current, field_cache("value"));
+    current = dst;
+  } else if (path.steps.empty()) {
+    emit(Op::Copy, dst, current);
+    return;
+  }
+  for (const PlaceStep& step : path.steps) {
+    Site site(*this, step.node);
+    uint8_t x = current == dst ? kConsumeB : 0;
+    if (current == dst) own(dst);
+    if (step.kind == PlaceStep::Kind::Field) {
+      emit(Op::Field, dst, current, step.cache, x);
+    } else if (step.kind == PlaceStep::Kind::Index) {
+      emit(Op::Index, dst, current, step.index.reg, x);
+    } else {
+      Label found;
+      emit(Op::IndexOr, dst, current, step.index.reg, x);
+      if (current == dst) disown(dst);
+      jump(found, Op::JumpSet, dst);
+      expression(step.fallback, dst);
+      bind(found);
+      if (current == dst) own(dst);
+    }
+    if (current == dst) disown(dst);
+    current = dst;
+  }
+}
+
+void Compiler::update(const AssignNode& node, const PlacePath& path, Operand value, uint16_t old) {
+  uint64_t op = static_cast<uint64_t>(operator_of(node.op));
+  uint8_t x = value.consume ? kConsumeB : 0;
+  if (path.steps.empty()) {
+    walk(path, 0);
+    emit(Op::UpdatePlace, value.reg, old, 0, x & kConsumeB ? kConsumeA : 0);
+    return emit_word(op);
+  }
+  const PlaceStep& last = path.steps.back();
+  walk(path, path.steps.size() - 1);
+  Site site(*this, &node);
+  if (last.kind == PlaceStep::Kind::Field) {
+    emit(Op::UpdateField, last.cache, value.reg, old, x);
+  } else if (last.kind == PlaceStep::Kind::IndexOr && old == kNoRegister) {
+    Temps temps(*this);
+    uint16_t fallback = alloc();
+    expression(last.fallback, fallback);  // runs no code, so the place stays good
+    own(fallback);
+    emit(Op::UpdateIndex, last.index.reg, value.reg, fallback, static_cast<uint8_t>(x | kSense));
+  } else {
+    emit(Op::UpdateIndex, last.index.reg, value.reg, old,
+         static_cast<uint8_t>(x | (last.kind == PlaceStep::Kind::IndexOr ? kSense : 0)));
+  }
+  emit_word(op);
+}
+
+void Compiler::compound(const AssignNode& node) {
+  Temps temps(*this);
+  PlacePath path = place_path(node.place, node.value);
+  uint16_t old = kNoRegister;
+  // A plain name or literal on the right cannot fail, so the old value may as well be read with the store.
+  bool late = is_literal(node.value) || local_slot(node.value) >= 0;
+  if (!late) {
+    old = alloc();
+    load_place(path, old);
+    own(old);
+  }
+  Operand value = operand(node.value);
+  update(node, path, value, old);
+  release_operand(value);
+  if (!late) disown(old);
+  release_path(path);
+}
+
+void Compiler::assign(const AssignNode& node) {
+  if (node.op == AssignOp::Coalesce) return assign_coalesce(node);
+  int64_t slot = local_slot(node.place);
+  if (slot >= 0) return assign_local(node, static_cast<uint16_t>(slot));
+  if (node.op != AssignOp::Set) return compound(node);
+  Temps temps(*this);
+  PlacePath path = place_path(node.place, node.value);
+  Operand value = operand(node.value);
+  store(path, value);
+  release_operand(value);
+  release_path(path);
+}
+
+// ---- destructuring assignment ----
+
+void Compiler::store_target(const Node* place, Operand value) {
+  if (place->kind == NodeKind::WildcardPattern) {
+    if (value.consume) emit(Op::Drop, value.reg);
+    release_operand(value);
+    return;
+  }
+  Temps temps(*this);
+  PlacePath path = place_path(place, nullptr);
+  store(path, value);
+  release_operand(value);
+  release_path(path);
+}
+
+void Compiler::test_targets(const PlaceListNode& target, uint16_t list, Label& fail, std::vector<uint16_t>& items) {
+  uint32_t count = target.items.count, rest = count;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (as<SpreadNode>(target.items[i])) rest = i;
+  }
+  bool has_rest = rest < count;
+  jump3(fail, Op::TestList, list, has_rest ? count - 1 : count, has_rest ? kSense : 0);
+  for (uint32_t i = 0; i < count; ++i) {
+    uint16_t reg = alloc();
+    items.push_back(reg);
+    if (i == rest) {
+      emit(Op::RestList, reg, list, i, static_cast<uint8_t>(count - 1 - i));
+      own(reg);
+    } else {
+      emit(Op::ViewItem, reg, list, i > rest ? count - 1 - i : i, i > rest ? kSense : 0);
+    }
+    if (auto* nested = as<PlaceListNode>(target.items[i])) test_targets(*nested, reg, fail, items);
+  }
+}
+
+void Compiler::store_targets(const PlaceListNode& target, const std::vector<uint16_t>& items, size_t& next) {
+  for (Node* item : target.items) {
+    uint16_t reg = items[next++];
+    if (auto* nested = as<PlaceListNode>(item)) {
+      store_targets(*nested, items, next);
+    } else if (auto* rest = as<SpreadNode>(item)) {
+      store_target(rest->value, {reg, true});
+    } else {
+      store_target(item, {reg, false});
+    }
+  }
+}
+
+void Compiler::destructuring_assign(const DestructuringAssignNode& node) {
+  Temps temps(*this);
+  auto& target = *static_cast<PlaceListNode*>(node.target);
+  auto* values = as<ListLiteralNode>(node.value);
+  auto is_simple = [](Node* n) { return !as<SpreadNode>(n) && !as<PlaceListNode>(n); };
+  bool pairwise = values && values->items.count == target.items.count &&
+                  std::all_of(values->items.begin(), values->items.end(), is_simple) &&
+                  std::all_of(target.items.begin(), target.items.end(), is_simple);
+  if (pairwise) {
+    // [a, b] = [b, a]: no list is made.
+    std::vector<uint16_t> regs;
+    for (Node* item : values->items) {
+      uint16_t reg = alloc();
+      expression(item, reg);
+      own(reg);
+      regs.push_back(reg);
+    }
+    for (size_t i = 0; i < regs.size(); ++i) store_target(target.items[i], {regs[i], true});
+    return;
+  }
+  uint16_t list = alloc();
+  expression(node.value, list);
+  own(list);
+  Label fail, done;
+  size_t owned = owned_.size();
+  std::vector<uint16_t> items;
+  {
+    Site site(*this, node.target);
+    test_targets(target, list, fail, items);
+    size_t next = 0;
+    store_targets(target, items, next);
+    emit(Op::Drop, list);
+    jump(done, Op::Jump);
+    owned_.resize(owned);
+    bind(fail);
+    raise(ErrorCode::PatternMismatch, "% does not match the places on the left", list);
+  }
+  bind(done);
+  disown(list);
+}
+
+// ---- with ----
+
+void Compiler::leave_with(const Scope& scope) {
+  store(*scope.path, {scope.name_slot, true});
+  release_path(*scope.path);
+}
+
+void Compiler::with(const WithNode& node, uint16_t dst) {
+  Temps temps(*this);
+  auto* name = static_cast<BindingPatternNode*>(node.pattern);
+  auto slot = static_cast<uint16_t>(name->binding.index);
+  uint16_t saved = locals_;
+  PlacePath path = place_path(node.place, node.body);
+  {
+    Site site(*this, node.place);
+    take(path, slot);
+  }
+  locals_ = static_cast<uint16_t>(slot + 1);
+  uint16_t error = alloc();
+  Scope scope;
+  scope.kind = Scope::Kind::With;
+  scope.path = &path;
+  scope.name_slot = slot;
+  scope.regions.push_back(open_region(error, true));
+  scopes_.push_back(std::move(scope));
+  expression(node.body, dst);
+  Scope done_scope = std::move(scopes_.back());
+  scopes_.pop_back();
+  close_region(done_scope.regions.back());
+  own(dst);
+  std::vector<uint16_t> at_end = owned_;
+  leave_with(done_scope);
+  Label done;
+  jump(done, Op::Jump);
+  disown(dst);
+  // The block raised: give the value back, then go on raising.
+  for (size_t region : done_scope.regions) chunk_->regions[region].handler = here();
+  owned_ = at_end;
+  disown(dst);
+  own(error);
+  leave_with(done_scope);
+  emit(Op::Rethrow, error);
+  disown(error);
+  bind(done);
+  locals_ = saved;
+}
+
+}  // namespace posset::bytecode

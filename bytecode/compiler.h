@@ -1,0 +1,281 @@
+// Tree to chunk, one function or one loop at a time. Internal to bytecode/: the entry is `compile` below,
+// used by tier.cpp. Definitions are split by family: compiler.cpp (emission, registers, entry),
+// compile_expression.cpp, compile_data.cpp, compile_call.cpp, compile_place.cpp, compile_control.cpp,
+// compile_pattern.cpp.
+//
+// Registers: slots [0, slot_count) as the resolver numbered them, temporaries above, allocated like a
+// stack. Ownership is static (chunk.h): `owned_` are the temporaries that hold a counted value right now,
+// `locals_` the end of the live prefix of slots. Every emitted instruction records both, as they are
+// before it executes.
+//
+// Refusals: what tier 1 cannot take sets `refusal_`; compilation goes on harmlessly and its result is
+// thrown away.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "bytecode/chunk.h"
+#include "bytecode/facts.h"
+#include "interp/runtime/context.h"
+#include "interp/syntax/ast.h"
+
+namespace posset::bytecode {
+
+using namespace syntax;
+
+// Null with `refusal` set when the function (or its loop number `loop`, when not negative) needs tier 0.
+std::unique_ptr<Chunk> compile(interp::RuntimeState& runtime, const FunctionDecl& function, int loop,
+                               const char*& refusal);
+
+// Where an operand is, and whether the instruction that uses it should consume it.
+struct Operand {
+  uint16_t reg = 0;
+  bool consume = false;
+};
+
+// A forward jump to be aimed later.
+struct Label {
+  std::vector<uint32_t> jumps;
+  uint32_t target = UINT32_MAX;
+};
+
+struct PlaceStep {
+  enum class Kind : uint8_t { Index, IndexOr, Field } kind = Kind::Field;
+  Operand index;                     // Index, IndexOr
+  const Node* fallback = nullptr;    // IndexOr: evaluated when the place is walked
+  uint16_t fallback_reg = 0;
+  uint16_t cache = 0;                // Field
+  const Node* node = nullptr;
+};
+// A place with its operands evaluated.
+struct PlacePath {
+  int64_t slot = -1;                 // root variable, or
+  Operand cell;                      // a ref whose cell is the root
+  bool through_ref = false;
+  std::vector<PlaceStep> steps;
+  const Node* node = nullptr;
+};
+
+// What break, continue and return must leave on their way out.
+struct Scope {
+  enum class Kind : uint8_t { Loop, With, Try } kind = Kind::Loop;
+  // Loop
+  Label* on_break = nullptr;
+  Label* on_continue = nullptr;
+  uint16_t result = kNoRegister;     // where `break v` puts its value
+  bool list_result = false;          // comprehension: break keeps the list
+  uint16_t locals = 0;               // live at the loop's exit and head
+  size_t owned = 0;                  // owned temporaries at the loop
+  // With
+  const PlacePath* path = nullptr;
+  uint16_t name_slot = 0;
+  // With: the cleanup's regions; the last one is open
+  std::vector<size_t> regions;
+};
+
+class Compiler {
+ public:
+  Compiler(interp::RuntimeState& runtime, const FunctionDecl& function, int loop);
+  std::unique_ptr<Chunk> run(const char*& refusal);
+
+ private:
+  // ---- compiler.cpp ----
+  void compile_function();
+  void compile_loop_only(Node* loop);
+  void compile_parameters();
+  uint32_t emit(Op op, uint32_t a = 0, uint32_t b = 0, uint32_t c = 0, uint8_t x = 0);
+  uint32_t emit_wide(Op op, uint32_t a, int32_t wide, uint8_t x = 0);
+  void emit_word(uint64_t word);              // data word after an instruction
+  void record_live();
+  uint32_t here() const { return static_cast<uint32_t>(code_.size()); }
+  void jump(Label& label, Op op, uint32_t a = 0, uint8_t x = 0);          // kind W
+  void jump3(Label& label, Op op, uint32_t a, uint32_t b, uint8_t x = 0); // kind J
+  void bind(Label& label);
+  void aim(uint32_t at, uint32_t target);
+  uint16_t alloc(uint32_t count = 1);
+  void reset_temps(uint16_t top) { top_ = top; }
+  void own(uint16_t reg);
+  void disown(uint16_t reg);
+  bool is_temp(uint16_t reg) const { return reg >= function_.slot_count; }
+  void refuse(const char* why) { if (!refusal_) refusal_ = why; }
+  void finish(Chunk& chunk);
+  uint16_t constant(Borrowed v);
+  uint16_t text_constant(std::string_view text);
+  uint16_t field_cache(Text name);
+  uint16_t type_index(const TypeExpr* type);
+  template <class Table, class Item>
+  uint16_t descriptor(Table& table, Item&& item) {
+    if (table.size() >= UINT16_MAX) refuse("too many descriptors");
+    table.push_back(std::forward<Item>(item));
+    return static_cast<uint16_t>(table.size() - 1);
+  }
+  // Everything emitted while a Site lives carries the node's site.
+  class Site {
+   public:
+    Site(Compiler& c, const Node* node) : compiler_(c), saved_(c.site_) { c.site_ = node->site; }
+    ~Site() { compiler_.site_ = saved_; }
+   private:
+    Compiler& compiler_;
+    uint32_t saved_;
+  };
+  // Temporaries allocated while a Temps lives are free again afterwards.
+  class Temps {
+   public:
+    explicit Temps(Compiler& c) : compiler_(c), top_(c.top_), owned_(c.owned_.size()) {}
+    ~Temps() {
+      compiler_.top_ = top_;
+      compiler_.owned_.resize(owned_);
+    }
+   private:
+    Compiler& compiler_;
+    uint16_t top_;
+    size_t owned_;
+  };
+
+  // ---- compile_expression.cpp ----
+  void expression(const Node* node, uint16_t dst);   // owned result into a dead register
+  void effect(const Node* node);                     // for its effects only
+  Operand operand(const Node* node, const Node* later = nullptr);   // read without consuming locals in use
+  Operand owned_operand(const Node* node);           // into a fresh temporary, owned
+  uint8_t consume_flags(Operand b, Operand c = {}) const;
+  uint8_t consume_flag_a(Operand a) const { return a.consume ? kConsumeA : 0; }
+  void release_operand(Operand o);                   // after the instruction: no longer owned
+  void condition(const Node* node, bool jump_when, Label& target, bool backwards = false);
+  void compare_jump(const BinaryNode& node, bool jump_when, Label& target, bool backwards);
+  void name(const NameNode& node, uint16_t dst);
+  void unary(const UnaryNode& node, uint16_t dst);
+  void binary(const BinaryNode& node, uint16_t dst);
+  void arithmetic(BinaryOp op, const Node* left, const Node* right, uint16_t dst);
+  void logical(const LogicalNode& node, uint16_t dst);
+  void optional_chain(const OptionalChainNode& node, uint16_t dst);
+  void index(const IndexNode& node, uint16_t dst);
+  void index_with_default(const IndexNode& node, uint16_t dst);
+  void field(const FieldNode& node, uint16_t dst);
+  Operand chain_base(const Node* base, const Node* later);
+  bool can_view(const Node* node, const Node* later) const;
+  bool view_root_is_safe(const Node* node, const Node* later) const;
+
+  // ---- compile_data.cpp ----
+  void literal(const Node* node, uint16_t dst);
+  void interpolation(const InterpolationNode& node, uint16_t dst);
+  void list_literal(const ListLiteralNode& node, uint16_t dst);
+  void map_literal(const MapLiteralNode& node, uint16_t dst);
+  void record_literal(const RecordLiteralNode& node, uint16_t dst);
+  void range_literal(const RangeLiteralNode& node, uint16_t dst);
+  void closure(uint32_t child, const Node* node, uint16_t dst);
+
+  // ---- compile_call.cpp ----
+  void call(const CallNode& node, uint16_t dst);
+  bool intrinsic_call(const CallNode& node, const Link& link, uint16_t dst);
+  bool intrinsic_inout(const CallNode& node, const Link& link, uint16_t dst);
+  void window_call(const CallNode& node, uint16_t dst);
+  void spread_call(const CallNode& node, uint16_t dst);
+  void constructor_call(const CallNode& node, uint16_t link, uint16_t dst);
+  void tail_call(const CallNode& node);
+  void arguments(const CallNode& node, uint16_t first, std::vector<PlacePath>& lent);
+  void take_lent(const CallNode& node, uint16_t first, const std::vector<PlacePath>& lent);
+  void give_back(const CallNode& node, uint16_t first, const std::vector<PlacePath>& lent);
+  void guarded_call(const CallNode& node, uint16_t first, const std::vector<PlacePath>& lent);
+  void emit_call(const CallNode& node, uint16_t window, Operand callee);
+  const Link* callee_link(const CallNode& node) const;
+  bool method_may_lend(const CallNode& node) const;
+
+  // ---- compile_place.cpp ----
+  // `reserve`: registers for operands when they must not lie at the top (see guarded calls), else none.
+  PlacePath place_path(const Node* place, const Node* later, uint16_t reserve = kNoRegister);
+  uint32_t place_temporaries(const Node* place) const;
+  bool simple_default(const Node* node) const;
+  void walk(const PlacePath& path, size_t steps);   // emits Place... for the root and the first steps
+  void walk_step(const PlaceStep& step);
+  void store(const PlacePath& path, Operand value);                    // consumes or copies value
+  void take(const PlacePath& path, uint16_t dst);
+  void release_path(const PlacePath& path);
+  void assign(const AssignNode& node);
+  void assign_local(const AssignNode& node, uint16_t slot);
+  void assign_coalesce(const AssignNode& node);
+  void compound(const AssignNode& node);
+  void update(const AssignNode& node, const PlacePath& path, Operand value, uint16_t old);
+  void load_place(const PlacePath& path, uint16_t dst);
+  void destructuring_assign(const DestructuringAssignNode& node);
+  void test_targets(const PlaceListNode& target, uint16_t list, Label& fail, std::vector<uint16_t>& items);
+  void store_targets(const PlaceListNode& target, const std::vector<uint16_t>& items, size_t& next);
+  void store_target(const Node* place, Operand value);
+  void with(const WithNode& node, uint16_t dst);
+  void leave_with(const Scope& scope);
+  void store_local(uint16_t slot, Operand value);
+
+  // ---- compile_control.cpp ----
+  void block(const BlockNode& node, uint16_t dst, bool wanted);
+  void statement(const Node* node);
+  void if_else(const IfNode* node, uint16_t dst, bool wanted);
+  void while_loop(const WhileNode& node, uint16_t dst, bool enter_at_head);
+  void for_loop(const ForNode& node, uint16_t dst, bool enter_at_head);
+  void comprehension(const ComprehensionNode& node, uint16_t dst, bool enter_at_head);
+  void begin_iteration(const Node* iterable, uint16_t hidden);
+  void next_round(const Node* pattern, const Node* iterable, uint16_t hidden, Label& body);
+  void bind_item(const Node* pattern, uint16_t item);
+  uint16_t item_register(const Node* pattern, uint16_t hidden_end);
+  void match(const MatchNode& node, uint16_t dst);
+  void try_catch(const TryNode& node, uint16_t dst);
+  void return_value(const Node* node, const Node* value);
+  void emit_return(Operand value);
+  void break_loop(const BreakNode& node);
+  void continue_loop();
+  void leave_scopes(size_t down_to);
+  void reopen_scopes(size_t down_to);
+  void drop_owned(size_t down_to);
+  void raise(ErrorCode code, std::string message, uint16_t about);
+  bool writes_last(const Node* node) const;
+  void let(const LetNode& node);
+  void leave_block(uint16_t locals);
+  void drop_locals(uint16_t from, uint16_t to);
+  size_t innermost_loop() const;
+  size_t open_region(uint16_t reg, bool cleanup);
+  void close_region(size_t region);
+
+  // ---- compile_pattern.cpp ----
+  struct Bound {
+    const Node* pattern;  // BindingPattern or RestPattern
+    uint16_t reg;         // the value, a view (or for a rest the container)
+    uint16_t skip = 0;    // RestPattern in a list
+    uint8_t drop = 0;
+    int fields = -1;      // RestPattern in a record: field_names index
+  };
+  void test(const Node* pattern, uint16_t value, Label& fail, std::vector<Bound>& bound);
+  void test_list(const ListPatternNode& pattern, uint16_t value, Label& fail, std::vector<Bound>& bound);
+  void test_record(const RecordPatternNode& pattern, uint16_t value, Label& fail, std::vector<Bound>& bound);
+  void test_constructor(const ConstructorPatternNode& pattern, uint16_t value, Label& fail,
+                        std::vector<Bound>& bound);
+  void test_alternatives(const AlternativePatternNode& pattern, uint16_t value, Label& fail,
+                         std::vector<Bound>& bound);
+  void bind_names(const std::vector<Bound>& bound);
+  // Destructures `value` (a view) or raises "does not match" at the pattern.
+  void destructure(const Node* pattern, uint16_t value);
+  void set_name(const Binding& binding, uint16_t value, bool consume);
+
+  interp::RuntimeState& runtime_;
+  const FunctionDecl& function_;
+  int loop_;
+  Facts facts_;
+  const char* refusal_ = nullptr;
+  std::unique_ptr<Chunk> chunk_;
+
+  std::vector<Insn> code_;
+  std::vector<uint32_t> sites_;
+  uint32_t site_ = 0;
+  uint16_t top_ = 0;
+  uint16_t high_ = 0;
+  uint16_t locals_ = 0;
+  std::vector<uint16_t> owned_;
+  std::map<std::vector<uint16_t>, uint32_t> set_ids_;
+  std::vector<Scope> scopes_;
+  std::map<std::string, uint16_t, std::less<>> texts_;
+  std::map<std::pair<uint64_t, uint64_t>, uint16_t> numbers_;
+  Label start_;                       // where a self tail call goes
+  bool in_function_ = true;           // false while compiling a loop's own code
+  Label* nil_exit_ = nullptr;         // innermost optional chain
+};
+
+}  // namespace posset::bytecode

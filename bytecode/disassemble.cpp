@@ -1,0 +1,88 @@
+// One stable text form of a chunk, for `posset dump --bytecode`, golden tests and people.
+#include "bytecode/chunk.h"
+#include "interp/value/print.h"
+
+namespace posset::bytecode {
+
+namespace {
+
+std::string constant_text(Borrowed v) { return interp::brief(v, 40); }
+
+std::string link_text(const Chunk& chunk, uint16_t index) {
+  return "link " + std::to_string(index) + (chunk.link_names.size() > index ? " (" + chunk.link_names[index] + ")" : "");
+}
+
+std::string operand_text(const Chunk& chunk, char kind, uint16_t value, int64_t target) {
+  switch (kind) {
+    case 'D':
+    case 'U':
+    case 'R':
+    case 'V': return value == kNoRegister ? "none" : "r" + std::to_string(value);
+    case 'K': return constant_text(chunk.constants[value]);
+    case 'I': return std::to_string(static_cast<int16_t>(value));
+    case 'N': return value == kNoRegister ? "none" : std::to_string(value);
+    case 'L': return link_text(chunk, value);
+    case 'C': return "." + chunk.caches[value]->name->text;
+    case 'Q': return "#" + std::to_string(value);
+    case 'P': return "child " + std::to_string(value);
+    case 'J':
+    case 'W': return "-> " + std::to_string(target);
+    default: return "";
+  }
+}
+
+std::string flags_text(Op op, uint8_t x) {
+  std::string out;
+  if (op == Op::MakeVariant || op == Op::RestList) return " x" + std::to_string(x);
+  if (x & kConsumeB) out += " consume-b";
+  if (x & kConsumeC) out += " consume-c";
+  if (x & kSense) out += " +";
+  return out;
+}
+
+std::string instruction_text(const Chunk& chunk, uint32_t at) {
+  const Insn& insn = chunk.code[chunk.size + at];
+  const OpInfo& op = info(static_cast<Op>(insn.op));
+  std::string out = std::string(4 - std::min<size_t>(4, std::to_string(at).size()), ' ') + std::to_string(at) + "  ";
+  out += op.name;
+  out += std::string(op.name ? 14 - std::min<size_t>(13, std::string_view(op.name).size()) : 1, ' ');
+  const char* separator = "";
+  auto add = [&](char kind, uint16_t value, int64_t target) {
+    if (kind == '_') return;
+    out += separator + operand_text(chunk, kind, value, target);
+    separator = ", ";
+  };
+  int64_t base = at;
+  add(op.a, insn.a, 0);
+  if (op.b == 'W') {
+    add('W', 0, base + insn.wide);
+  } else {
+    add(op.b, insn.b, 0);
+    add(op.c, insn.c, base + insn.imm_c());
+  }
+  return out + flags_text(static_cast<Op>(insn.op), insn.x);
+}
+
+}  // namespace
+
+std::string disassemble(const Chunk& chunk) {
+  std::string out = chunk.name + ": " + std::to_string(chunk.slots) + " slots, " + std::to_string(chunk.registers) +
+                    " registers\n";
+  for (uint32_t at = 0; at < chunk.size; ++at) {
+    Op op = static_cast<Op>(chunk.code[chunk.size + at].op);
+    out += instruction_text(chunk, at);
+    if (has_next_word(op)) {
+      ++at;
+      out += " [" + std::to_string(std::bit_cast<uint64_t>(chunk.code[chunk.size + at])) + "]";
+    }
+    out += "\n";
+  }
+  for (const Region& region : chunk.regions) {
+    out += std::string(region.cleanup ? "  cleanup " : "  try ") + std::to_string(region.begin) + " .. " +
+           std::to_string(region.end) + " -> " + std::to_string(region.handler) + ", error in r" +
+           std::to_string(region.reg) + "\n";
+  }
+  return out;
+}
+
+}  // namespace posset::bytecode

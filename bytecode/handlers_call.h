@@ -1,0 +1,129 @@
+// Calls and returns. Bytecode calls bytecode by pushing a frame; everything else goes through call.h.
+#pragma once
+
+#include "bytecode/machine.h"
+
+namespace posset::bytecode {
+
+POSSET_HANDLER Chunk* chunk_of(const interp::Function& function) {
+  return static_cast<Chunk*>(function.direct_code.load(std::memory_order_acquire));
+}
+
+POSSET_HANDLER void set_frame(State& s, const Insn* pc, Borrowed* registers, Closure* closure, Chunk* chunk) {
+  s.pc = pc;
+  s.r = registers;
+  s.closure = closure;
+  s.chunk = chunk;
+  s.k = chunk->constants.data();
+}
+
+// Null: a limit was hit, nothing has changed. Arguments are in place and fit.
+POSSET_HANDLER const Insn* push_frame(State& s, Borrowed* base, Closure* callee, Chunk* chunk, const Insn* resume) {
+  if (base + chunk->registers > s.cx.stack_end || s.cx.depth >= s.cx.depth_limit) [[unlikely]] {
+    // Charged first, as everywhere, so that the same limit is hit in every tier.
+    if (step(s)) s.cx.raise_stack_overflow();
+    return nullptr;
+  }
+  if (!step(s)) [[unlikely]] return nullptr;
+  ++s.cx.depth;
+  const Insn* entry = chunk->entry.load(std::memory_order_relaxed);
+  // Executions count while types are recorded, far beyond every threshold.
+  if (entry == chunk->code.get()) [[unlikely]] callee->function->unit->body.tick();
+  reinterpret_cast<SavedFrame*>(base)[-1] = {resume, s.r, s.closure, s.chunk};
+  set_frame(s, entry, base, callee, chunk);
+  return s.pc;
+}
+
+POSSET_HANDLER const Insn* enter_closure(State& s, Closure* callee, Borrowed* window, uint32_t count,
+                                         const Insn* resume) {
+  const interp::Function& function = *callee->function;
+  Chunk* chunk = chunk_of(function);
+  Borrowed* base = window + 2;
+  if (chunk && count == function.parameter_count && !function.has_rest) [[likely]] {
+    const Insn* next = push_frame(s, base, callee, chunk, resume);
+    if (next) [[likely]] return next;
+    for (uint32_t n = 0; n < count; ++n) {
+      if (n >= 64 || !(function.inout_mask >> n & 1)) drop(base[n]);
+    }
+    return nullptr;
+  }
+  bool ok = call_in_window(s.cx, Borrowed::heap(interp::Tag::Fn, callee), window, count, function.inout_mask);
+  note_code(function);
+  return ok ? resume : nullptr;
+}
+
+POSSET_HANDLER const Insn* op_CallKnown(State& s, Insn i) {
+  return enter_closure(s, link_cell(s, i.b).as<Closure>(), &s.r[i.a], i.c, s.pc + 1);
+}
+
+POSSET_HANDLER const Insn* call_any(State& s, Borrowed callee, Insn i) {
+  uint64_t marks = next_word(s);
+  if (callee.is(interp::Tag::Fn) && callee.as<Closure>()->function->inout_mask == marks) [[likely]] {
+    return enter_closure(s, callee.as<Closure>(), &s.r[i.a], i.c, s.pc + 2);
+  }
+  return call_in_window(s.cx, callee, &s.r[i.a], i.c, marks) ? s.pc + 2 : nullptr;
+}
+POSSET_HANDLER const Insn* op_CallLink(State& s, Insn i) {
+  Borrowed callee = link_cell(s, i.b);
+  if (!callee.is_unset()) [[likely]] return call_any(s, callee, i);
+  for (uint32_t n = 0; n < i.c; ++n) drop(s.r[i.a + 2 + n]);
+  undefined_link(s.cx, s.closure, i.b);
+  return nullptr;
+}
+POSSET_HANDLER const Insn* op_CallValue(State& s, Insn i) { return call_any(s, s.r[i.b], i); }
+POSSET_HANDLER const Insn* op_CallNative(State& s, Insn i) {
+  Borrowed callee = link_cell(s, i.b);
+  Value result = interp::call_native(s.cx, callee.as_builtin(), &s.r[i.a] + 2, i.c);
+  if (result.failed()) [[unlikely]] return nullptr;
+  s.r[i.a] = result.take();
+  return s.pc + 1;
+}
+POSSET_HANDLER const Insn* op_CallSpread(State& s, Insn i) {
+  s.cx.stack_top = s.r + s.chunk->registers;
+  return call_with_list(s.cx, &s.r[i.a], s.r[i.b], &s.r[i.c]) ? s.pc + 1 : nullptr;
+}
+POSSET_HANDLER const Insn* op_TailJump(State& s, Insn i) { return step(s) ? s.pc + i.wide : nullptr; }
+
+POSSET_HANDLER const Insn* op_Return(State& s, Insn i) {
+  Borrowed value = s.r[i.a];
+  if (i.x & kConsumeA) {
+    s.r[i.a] = Borrowed::nil();
+  } else {
+    interp::retain(value);
+  }
+  for (uint32_t slot = 0; slot < i.b; ++slot) interp::release(s.r[slot]);
+  if (s.r == s.first) return leave(s, Leave::Returned, value);
+  --s.cx.depth;
+  const SavedFrame saved = reinterpret_cast<const SavedFrame*>(s.r)[-1];
+  s.r[-2] = value;
+  set_frame(s, saved.pc, saved.registers, saved.closure, saved.chunk);
+  return s.pc;
+}
+POSSET_HANDLER const Insn* op_LoopDone(State& s, Insn i) { return leave(s, Leave::LoopDone, s.r[i.a]); }
+POSSET_HANDLER const Insn* op_LoopReturn(State& s, Insn i) { return leave(s, Leave::LoopReturned, s.r[i.a]); }
+
+POSSET_HANDLER const Insn* op_CheckParam(State& s, Insn i) {
+  return check_type(s.cx, s.closure, *s.chunk->types[i.b], s.r[i.a], true, i.a) ? s.pc + 1 : nullptr;
+}
+POSSET_HANDLER const Insn* op_CheckType(State& s, Insn i) {
+  return check_type(s.cx, s.closure, *s.chunk->types[i.b], s.r[i.a], false, i.a) ? s.pc + 1 : nullptr;
+}
+POSSET_HANDLER const Insn* op_Closure(State& s, Insn i) {
+  return make_closure(s.cx, &s.r[i.a], s.closure, i.b, s.r) ? s.pc + 1 : nullptr;
+}
+
+// ---- errors ----
+POSSET_HANDLER const Insn* op_Throw(State& s, Insn i) {
+  s.cx.throw_value(operand_value(s.r[i.a], i.x & kConsumeA));
+  return nullptr;
+}
+POSSET_HANDLER const Insn* op_Raise(State& s, Insn i) {
+  raise_described(s.cx, s.chunk->raises[i.a], s.r[i.b]);
+  return nullptr;
+}
+POSSET_HANDLER const Insn* op_Rethrow(State& s, Insn i) {
+  s.cx.restore_error(move_out(s.r[i.a]));
+  return nullptr;
+}
+
+}  // namespace posset::bytecode

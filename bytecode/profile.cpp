@@ -1,0 +1,70 @@
+// The operand profile: which types each instruction has met, for the tiers above and for `explain`.
+#include <algorithm>
+
+#include "bytecode/vm.h"
+
+namespace posset::bytecode {
+
+namespace {
+
+uint32_t bit_of(Borrowed v) { return 1u << std::min<uint32_t>(static_cast<uint32_t>(v.tag()), 15); }
+
+}  // namespace
+
+bool record(Chunk& chunk, const Insn* pc, const Borrowed* registers) {
+  uint32_t at = chunk.index_of(pc);
+  const Insn& insn = chunk.code[at + chunk.size];
+  const OpInfo& op = info(static_cast<Op>(insn.op));
+  uint32_t masks[2] = {0, 0};
+  int next = 0;
+  auto note = [&](char kind, uint16_t reg) {
+    if (kind == 'R' && next < 2) masks[next++] = bit_of(registers[reg]);
+  };
+  note(op.a, insn.a);
+  if (op.b != 'W') {
+    note(op.b, insn.b);
+    note(op.c, insn.c);
+  }
+  uint32_t seen = masks[0] | masks[1] << 16;
+  std::atomic<uint32_t>& slot = chunk.profile[at];
+  uint32_t before = slot.load(std::memory_order_relaxed);
+  if ((before | seen) != before) slot.store(before | seen, std::memory_order_relaxed);
+  int32_t left = chunk.recording_budget.load(std::memory_order_relaxed) - 1;
+  chunk.recording_budget.store(left, std::memory_order_relaxed);
+  if (left > 0) return false;
+  chunk.entry.store(chunk.code.get() + chunk.size, std::memory_order_relaxed);
+  return true;
+}
+
+namespace {
+
+std::string mask_text(uint32_t mask) {
+  std::string out;
+  std::string_view last;
+  for (uint32_t tag = 0; tag < 16; ++tag) {
+    if (!(mask >> tag & 1)) continue;
+    std::string_view name = interp::type_name(static_cast<interp::Tag>(tag));
+    if (name == last) continue;
+    if (!out.empty()) out += "|";
+    out += tag == 15 ? "other" : name;
+    last = name;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string types_seen(const Chunk& chunk) {
+  std::string out;
+  for (uint32_t at = 0; at < chunk.size; ++at) {
+    uint32_t seen = chunk.profile[at].load(std::memory_order_relaxed);
+    if (!seen) continue;
+    const Insn& insn = chunk.code[at + chunk.size];
+    out += std::to_string(at) + " " + info(static_cast<Op>(insn.op)).name + " " + mask_text(seen & 0xffff);
+    if (seen >> 16) out += ", " + mask_text(seen >> 16);
+    out += "\n";
+  }
+  return out;
+}
+
+}  // namespace posset::bytecode

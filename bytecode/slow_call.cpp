@@ -1,0 +1,82 @@
+// Calls that leave the machine, checks, described errors, general iteration. See slow.h.
+#include "bytecode/slow.h"
+#include "interp/runtime/call.h"
+#include "interp/runtime/iterate.h"
+#include "interp/runtime/ops.h"
+#include "interp/value/list.h"
+#include "interp/value/print.h"
+
+namespace posset::bytecode {
+
+bool call_in_window(Context& context, Borrowed callee, Borrowed* window, uint32_t count, uint64_t marks) {
+  context.stack_top = window + 2 + count;
+  Value result = interp::call_value(context, callee, window + 2, count, marks);
+  if (result.failed()) return false;
+  window[0] = result.take();
+  return true;
+}
+
+void note_code(const interp::Function& function) {
+  if (function.direct_code.load(std::memory_order_relaxed)) return;
+  void* code = function.unit->body.code[1].load(std::memory_order_acquire);
+  if (code) function.direct_code.store(code, std::memory_order_release);
+}
+
+bool call_with_list(Context& context, Borrowed* dst, Borrowed callee, Borrowed* list) {
+  Value arguments = move_out(*list);
+  auto* items = arguments->as<interp::List>();
+  Borrowed* base = context.stack_top;
+  if (!context.has_stack(items->size + 64)) {
+    context.raise_stack_overflow();
+    return false;
+  }
+  for (uint64_t i = 0; i < items->size; ++i) base[i] = interp::list_copy(items, i).take();
+  auto count = static_cast<uint32_t>(items->size);
+  context.stack_top = base + count;
+  Value result = interp::call_value(context, callee, base, count, 0);
+  context.stack_top = base;
+  if (result.failed()) return false;
+  *dst = result.take();
+  return true;
+}
+
+bool undefined_link(Context& context, const Closure* closure, uint32_t link) {
+  std::string name(closure->function->decl->links[link].name);
+  context.raise(interp::ErrorCode::UsedBeforeDefinition, "'" + name + "' is used before its definition",
+                "the let that defines it has not run yet");
+  return false;
+}
+
+bool check_type(Context& context, const Closure* closure, const syntax::TypeExpr& type, Borrowed v, bool parameter,
+                uint32_t slot) {
+  const interp::Function& function = *closure->function;
+  if (interp::fits_type(function, type, v)) return true;
+  std::string wanted = "expected " + interp::type_name_of(type) + ", got " + interp::type_text(context, v);
+  std::string name = function.decl->name.empty() ? "the function" : std::string(function.decl->name);
+  if (parameter) {
+    std::string which(function.decl->parameters[slot].name);
+    context.raise_in_caller(interp::ErrorCode::TypeMismatch, "argument '" + which + "' of " + name + ": " + wanted);
+  } else {
+    context.raise(interp::ErrorCode::TypeMismatch, wanted);
+  }
+  return false;
+}
+
+bool raise_described(Context& context, const RaiseInfo& info, Borrowed about) {
+  std::string message = info.message;
+  size_t at = message.find('%');
+  if (at != std::string::npos) message.replace(at, 1, interp::brief(about));
+  context.raise(info.code, std::move(message), info.hint);
+  return false;
+}
+
+bool not_counted_next(Context& context, Borrowed* hidden, Borrowed* item, bool& more) {
+  Value next;
+  interp::Step step = interp::next_item(context, hidden, next);
+  more = step == interp::Step::Item;
+  if (step == interp::Step::Failed) return false;
+  if (more) *item = next.take();
+  return true;
+}
+
+}  // namespace posset::bytecode

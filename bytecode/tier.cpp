@@ -1,0 +1,72 @@
+// Tier 1 as the core sees it. See interp/runtime/tier.h.
+#include "bytecode/compiler.h"
+#include "bytecode/vm.h"
+#include "interp/runtime/tier.h"
+#include "posset/attach.h"
+
+namespace posset::bytecode {
+
+namespace {
+
+void* compile_unit(interp::RuntimeState& runtime, const syntax::FunctionDecl& function, int loop,
+                   const char*& refusal) {
+  return compile(runtime, function, loop, refusal).release();
+}
+
+bool has_registers(Context& context, const Chunk& chunk, const Borrowed* frame) {
+  return frame + chunk.registers <= context.stack_end;
+}
+
+void release_arguments(const interp::Function& function, Borrowed* frame) {
+  for (uint32_t i = 0; i < function.parameter_count; ++i) {
+    if (i >= 64 || !(function.inout_mask >> i & 1)) interp::release(std::exchange(frame[i], Borrowed::nil()));
+  }
+}
+
+Value enter(Context& context, void* code, Closure* closure, Borrowed* frame) {
+  auto* chunk = static_cast<Chunk*>(code);
+  if (!has_registers(context, *chunk, frame)) {
+    release_arguments(*closure->function, frame);
+    context.raise_stack_overflow();
+    context.blame_caller();
+    return Value::failure();
+  }
+  Value result;
+  if (run(context, chunk, closure, frame, result) == Leave::Failed) return Value::failure();
+  return result;
+}
+
+interp::LoopExit enter_loop(Context& context, void* code, Closure* closure, Borrowed* frame, Value& value) {
+  auto* chunk = static_cast<Chunk*>(code);
+  if (!has_registers(context, *chunk, frame)) {
+    context.raise_stack_overflow();
+    return interp::LoopExit::Failed;
+  }
+  switch (run(context, chunk, closure, frame, value)) {
+    case Leave::LoopDone: return interp::LoopExit::Finished;
+    case Leave::LoopReturned:
+    case Leave::Returned: return interp::LoopExit::Returned;
+    case Leave::Failed: break;
+  }
+  return interp::LoopExit::Failed;
+}
+
+const interp::TierInterface kTier = [] {
+  interp::TierInterface tier;
+  tier.level = 1;
+  tier.name = "bytecode";
+  tier.compile = compile_unit;
+  tier.enter = enter;
+  tier.enter_loop = enter_loop;
+  tier.drop = [](void* code) { delete static_cast<Chunk*>(code); };
+  tier.memory = [](const void* code) { return static_cast<const Chunk*>(code)->memory(); };
+  tier.describe = [](const void* code) { return disassemble(*static_cast<const Chunk*>(code)); };
+  tier.types_seen = [](const void* code) { return types_seen(*static_cast<const Chunk*>(code)); };
+  return tier;
+}();
+
+}  // namespace
+
+}  // namespace posset::bytecode
+
+extern "C" const void* posset_bytecode_tier(void) { return &posset::bytecode::kTier; }

@@ -1,0 +1,65 @@
+// Errors in the machine: which frame handles them, and releasing what the frames on the way own. Cold.
+#include <algorithm>
+
+#include "bytecode/vm.h"
+
+namespace posset::bytecode {
+
+namespace {
+
+const Region* find_region(const Chunk& chunk, uint32_t pc, bool limit) {
+  for (const Region& region : chunk.regions) {
+    if (pc >= region.begin && pc < region.end && (region.cleanup || !limit)) return &region;
+  }
+  return nullptr;
+}
+
+void release_slots(Borrowed* registers, uint32_t from, uint32_t to, uint64_t except) {
+  for (uint32_t slot = from; slot < to; ++slot) {
+    if (slot < 64 && (except >> slot & 1)) continue;
+    interp::release(std::exchange(registers[slot], Borrowed::nil()));
+  }
+}
+
+void release_temporaries(Borrowed* registers, const std::vector<uint16_t>& owned, const std::vector<uint16_t>* keep) {
+  for (uint16_t reg : owned) {
+    if (keep && std::find(keep->begin(), keep->end(), reg) != keep->end()) continue;
+    interp::release(std::exchange(registers[reg], Borrowed::nil()));
+  }
+}
+
+void enter_handler(Context& context, Frame& frame, const Region& region, const LiveChange& live) {
+  Chunk& chunk = *frame.chunk;
+  release_slots(frame.registers, region.locals, live.locals, 0);
+  release_temporaries(frame.registers, chunk.live_sets[live.set], &chunk.live_sets[region.live_set]);
+  Value error = region.cleanup ? context.take_error() : context.catch_error();
+  frame.registers[region.reg] = error.take();
+  bool first_half = frame.pc < chunk.code.get() + chunk.size;
+  frame.pc = chunk.code.get() + (first_half ? 0 : chunk.size) + region.handler;
+}
+
+}  // namespace
+
+bool unwind(Context& context, Frame& frame, const Borrowed* first_frame) {
+  for (;;) {
+    Chunk& chunk = *frame.chunk;
+    uint32_t pc = chunk.index_of(frame.pc);
+    context.note_failure(*frame.closure->function, chunk.sites[pc]);
+    const LiveChange& live = chunk.live_at(pc);
+    if (const Region* region = find_region(chunk, pc, context.limit_pending())) {
+      enter_handler(context, frame, *region, live);
+      return true;
+    }
+    uint64_t lent = chunk.is_loop ? 0 : chunk.inout_mask;
+    release_slots(frame.registers, chunk.first_local, live.locals, lent);
+    release_temporaries(frame.registers, chunk.live_sets[live.set], nullptr);
+    if (frame.registers == first_frame) return false;
+    context.leave_failed();
+    --context.depth;
+    const SavedFrame saved = reinterpret_cast<const SavedFrame*>(frame.registers)[-1];
+    // The call has not finished: the place is the call itself, not what follows it.
+    frame = {saved.pc - 1, saved.registers, saved.closure, saved.chunk};
+  }
+}
+
+}  // namespace posset::bytecode

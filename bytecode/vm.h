@@ -1,0 +1,45 @@
+// The bytecode machine. Internal to bytecode/. `run` executes a chunk in a frame of the register stack and
+// whatever it calls that has bytecode, without native recursion; everything else goes through call.h.
+//
+// Frames: a callee's registers start at its first argument; the two registers before hold what the caller
+// needs to go on (SavedFrame). The first frame of a `run` has none: it is known by its base.
+#pragma once
+
+#include "bytecode/chunk.h"
+#include "interp/runtime/context.h"
+
+namespace posset::bytecode {
+
+using interp::Closure;
+using interp::Context;
+using interp::Function;
+using interp::Value;
+
+struct Frame {
+  const Insn* pc = nullptr;
+  Borrowed* registers = nullptr;
+  Closure* closure = nullptr;
+  Chunk* chunk = nullptr;
+};
+
+// What lies in the two registers before a callee's first.
+struct SavedFrame {
+  const Insn* pc;        // where the caller goes on
+  Borrowed* registers;
+  Closure* closure;
+  Chunk* chunk;
+};
+static_assert(sizeof(SavedFrame) == 2 * sizeof(Borrowed));
+
+enum class Leave : uint8_t { Returned, LoopDone, LoopReturned, Failed };
+
+Leave run(Context& context, Chunk* chunk, Closure* closure, Borrowed* registers, Value& result);
+
+// unwind.cpp: an error is pending in `frame`. Goes outward to a handler (true: `frame` is where to go on) or
+// to the first frame of the run (false: its registers are released).
+bool unwind(Context& context, Frame& frame, const Borrowed* first_frame);
+
+// profile.cpp: notes the operand types of the instruction; true when the budget is used up.
+bool record(Chunk& chunk, const Insn* pc, const Borrowed* registers);
+
+}  // namespace posset::bytecode

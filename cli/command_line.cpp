@@ -1,0 +1,259 @@
+// Parsing by CLI11. See command_line.h. Values are checked here; what is not built yet says so.
+#include "cli/command_line.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <map>
+
+namespace posset::cli {
+
+namespace {
+
+constexpr const char* kUsageText =
+    "posset FILE [ARG...]              run a script (- reads standard input)\n"
+    "posset run [OPTIONS] FILE [ARG...]\n"
+    "posset eval [OPTIONS] 'EXPR'      evaluate, print the value unless it is nil\n"
+    "posset repl [OPTIONS]             read, evaluate, print; also `posset` alone on a terminal\n"
+    "posset check [--json] FILE...     parse and resolve only\n"
+    "posset explain [OPTIONS] FILE [NAME]\n"
+    "posset dump --tree|--bytecode FILE [NAME]\n"
+    "posset --version\n\n"
+    "Exit status: 0 done, 1 error in the script, 2 usage, 3 the source does not parse or resolve,\n"
+    "4 a limit was exceeded, 130 interrupted. `posset VERB --help` lists the options.\n";
+
+const std::map<std::string, Verb> kVerbs = {
+    {"run", Verb::Run},         {"eval", Verb::Eval}, {"repl", Verb::Repl}, {"check", Verb::Check},
+    {"explain", Verb::Explain}, {"dump", Verb::Dump}, {"fmt", Verb::Fmt},
+};
+
+struct Flags {
+  std::string thresholds, allow = "clock", color = "auto", trace, cache;
+  int64_t workers = -1, quantum = -1;
+  bool no_cache = false;
+  bool tree = false, bytecode = false, ir = false, assembly = false;
+};
+
+const char* help_of(const char* flag) {
+#define RUNTIME_OPTION(field, name, type, fallback, environment, value, help) \
+  if (std::string_view(name) == flag) return help;
+#define CONTEXT_OPTION RUNTIME_OPTION
+#include <posset/options.def>
+#undef RUNTIME_OPTION
+#undef CONTEXT_OPTION
+  return "";
+}
+
+void add_evaluation_options(CLI::App& app, CommandLine& line, Flags& flags) {
+  app.add_option("--tier", line.runtime.max_tier, help_of("tier"))->check(CLI::Range(0, 3))->envname("POSSET_TIER");
+  app.add_option("--force-tier", line.runtime.forced_tier, help_of("force-tier"))->check(CLI::Range(0, 3));
+  app.add_option("--thresholds", flags.thresholds, help_of("thresholds"))->envname("POSSET_THRESHOLDS");
+  app.add_option("--workers", flags.workers, help_of("workers"))->check(CLI::Range(int64_t{1}, int64_t{4096}));
+  app.add_option("--quantum", flags.quantum, help_of("quantum"))->check(CLI::Range(int64_t{1}, int64_t{10000000}));
+  app.add_option("--trace", flags.trace, help_of("trace"));
+  app.add_flag("--stats", line.stats, "counters at the end, on standard error");
+  app.add_option("--memory-limit", line.context.memory_limit, help_of("memory-limit"))
+      ->check(CLI::PositiveNumber);
+  app.add_option("--time-limit", line.context.time_limit_seconds, help_of("time-limit"))->check(CLI::PositiveNumber);
+  app.add_option("--step-limit", line.context.step_limit, help_of("step-limit"))->check(CLI::PositiveNumber);
+  app.add_option("--stack-limit", line.context.stack_limit, help_of("stack-limit"))->check(CLI::PositiveNumber);
+  app.add_option("--allow", flags.allow, "grants: read[=DIR], write[=DIR], env, clock, run, all, none");
+  app.add_option("--cache", flags.cache, help_of("cache"));
+  app.add_flag("--no-cache", flags.no_cache, "keep no compiled code between runs");
+}
+
+int usage(const std::string& problem) {
+  std::fprintf(stderr, "posset: %s\nTry 'posset --help'.\n", problem.c_str());
+  return kUsage;
+}
+
+int not_built(const std::string& what) {
+  std::fprintf(stderr, "posset: %s: not built yet\n", what.c_str());
+  return kUsage;
+}
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> parts(1);
+  for (char c : text) {
+    if (c == ',') {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
+bool set_thresholds(const std::string& text, posset_runtime_options& options) {
+  if (text.empty()) return true;
+  uint32_t* fields[] = {&options.tier1_after, &options.tier2_after, &options.tier3_after};
+  std::vector<std::string> parts = split(text);
+  if (parts.size() != 3) return false;
+  for (size_t i = 0; i < 3; ++i) {
+    int64_t value = 0;
+    if (!posset_parse_int(posset_text_of(parts[i].c_str()), &value) || value < 0 || value > UINT32_MAX) return false;
+    *fields[i] = static_cast<uint32_t>(value);
+  }
+  return true;
+}
+
+bool set_grants(const std::string& text, CommandLine& line) {
+  static const std::map<std::string, uint32_t> kGrants = {
+      {"read", POSSET_GRANT_READ},   {"write", POSSET_GRANT_WRITE}, {"env", POSSET_GRANT_ENV},
+      {"clock", POSSET_GRANT_CLOCK}, {"run", POSSET_GRANT_RUN},     {"all", POSSET_GRANT_ALL},
+      {"none", 0},                   {"", 0},
+  };
+  for (const std::string& part : split(text)) {
+    size_t equals = part.find('=');
+    std::string name = part.substr(0, equals);
+    auto grant = kGrants.find(name);
+    if (grant == kGrants.end()) return false;
+    line.context.grants |= grant->second;
+    if (equals == std::string::npos) continue;
+    if (name == "read") {
+      line.read_directory = part.substr(equals + 1);
+    } else if (name == "write") {
+      line.write_directory = part.substr(equals + 1);
+    } else {
+      return false;
+    }
+  }
+  // Clocks are granted unless the list says none: they harm nobody (cli.md: the default is `clock`).
+  if (text != "none") line.context.grants |= POSSET_GRANT_CLOCK;
+  return true;
+}
+
+// Checks what CLI11 cannot. -1: fine.
+int finish_options(const Flags& flags, CommandLine& line) {
+  if (!set_thresholds(flags.thresholds, line.runtime)) return usage("--thresholds takes three counts: A,B,C");
+  if (!set_grants(flags.allow, line)) return usage("--allow: unknown grant in '" + flags.allow + "'");
+  if (flags.color == "always") {
+    line.color = true;
+  } else if (flags.color == "auto") {
+    const char* no_color = std::getenv("NO_COLOR");
+    line.color = isatty(STDERR_FILENO) && !(no_color && *no_color);
+  } else if (flags.color != "never") {
+    return usage("--color takes auto, always or never");
+  }
+  if (line.runtime.forced_tier > 1) return not_built("--force-tier " + std::to_string(line.runtime.forced_tier));
+  if (!flags.trace.empty()) return not_built("--trace");
+  if (!flags.cache.empty()) return not_built("--cache");
+  if (flags.quantum > 0) return not_built("--quantum");
+  if (flags.workers > 1) return not_built("--workers " + std::to_string(flags.workers));
+  return -1;
+}
+
+int choose_form(const Flags& flags, CommandLine& line) {
+  int chosen = flags.tree + flags.bytecode + flags.ir + flags.assembly;
+  if (chosen != 1) return usage("dump takes one of --tree, --bytecode, --ir, --asm");
+  if (flags.ir || flags.assembly) return not_built(flags.ir ? "dump --ir" : "dump --asm");
+  line.form = flags.tree ? POSSET_FORM_TREE : POSSET_FORM_BYTECODE;
+  return -1;
+}
+
+int check_operands(CommandLine& line, std::vector<std::string> rest) {
+  if (!rest.empty()) {
+    line.file = rest.front();
+    line.arguments.assign(rest.begin() + 1, rest.end());
+  }
+  switch (line.verb) {
+    case Verb::Repl:
+      if (!rest.empty()) return usage("repl takes no file");
+      return -1;
+    case Verb::Eval:
+      if (rest.size() != 1) return usage("eval takes one expression");
+      return -1;
+    case Verb::Explain:
+    case Verb::Dump:
+      if (rest.empty() || rest.size() > 2) return usage("a FILE, and at most one NAME");
+      return -1;
+    case Verb::Run:
+    case Verb::Check:
+    case Verb::Fmt:
+      if (rest.empty()) return usage("no FILE given");
+      return -1;
+  }
+  return -1;
+}
+
+// Options end at the first word that is none; `-` is a file.
+size_t first_operand(const CLI::App& app, const std::vector<std::string>& words) {
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (word == "--") return i + 1;
+    if (word.size() < 2 || word[0] != '-') return i;
+    const CLI::Option* option = app.get_option_no_throw(word.substr(0, word.find('=')));
+    if (option && option->get_expected_max() > 0 && word.find('=') == std::string::npos) ++i;
+  }
+  return words.size();
+}
+
+int parse_words(CommandLine& line, std::vector<std::string> words, const std::string& verb) {
+  Flags flags;
+  CLI::App app("posset " + verb, "posset " + verb);
+  if (line.verb != Verb::Check && line.verb != Verb::Dump && line.verb != Verb::Fmt) {
+    add_evaluation_options(app, line, flags);
+  }
+  app.add_option("--color", flags.color, "colours in diagnostics: auto, always, never");
+  if (line.verb == Verb::Check) app.add_flag("--json", line.json, "diagnostics as JSON on standard output");
+  if (line.verb == Verb::Fmt) app.add_flag("--check", flags.no_cache, "only say which files would change");
+  if (line.verb == Verb::Dump) {
+    app.add_flag("--tree", flags.tree, "the resolved tree");
+    app.add_flag("--bytecode", flags.bytecode, "tier 1");
+    app.add_flag("--ir", flags.ir, "native tiers: intermediate code");
+    app.add_flag("--asm", flags.assembly, "native tiers: machine code");
+  }
+  size_t operands = first_operand(app, words);
+  std::vector<std::string> options(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(std::min(operands, words.size())));
+  if (!options.empty() && options.back() == "--") options.pop_back();
+  std::reverse(options.begin(), options.end());  // CLI11 takes them last first
+  try {
+    app.parse(options);
+  } catch (const CLI::CallForHelp&) {
+    std::fputs(app.help().c_str(), stdout);
+    return kDone;
+  } catch (const CLI::ParseError& problem) {
+    return usage(problem.what());
+  }
+  if (line.verb == Verb::Fmt) return not_built("fmt");
+  if (int status = finish_options(flags, line); status >= 0) return status;
+  if (line.verb == Verb::Dump) {
+    if (int status = choose_form(flags, line); status >= 0) return status;
+  }
+  words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(std::min(operands, words.size())));
+  return check_operands(line, std::move(words));
+}
+
+}  // namespace
+
+int parse_command_line(int argc, char** argv, CommandLine& out) {
+  std::vector<std::string> words(argv + 1, argv + argc);
+  if (words.empty()) {
+    if (!isatty(STDIN_FILENO)) {
+      out.file = "-";
+      return parse_words(out, {"-"}, "run");
+    }
+    out.verb = Verb::Repl;
+    return parse_words(out, {}, "repl");
+  }
+  if (words[0] == "--help" || words[0] == "-h") {
+    std::fputs(kUsageText, stdout);
+    return kDone;
+  }
+  if (words[0] == "--version") {
+    std::printf("posset %s\n", posset_version());
+    return kDone;
+  }
+  std::string verb = "run";
+  if (auto found = kVerbs.find(words[0]); found != kVerbs.end()) {
+    out.verb = found->second;
+    verb = words[0];
+    words.erase(words.begin());
+  }
+  return parse_words(out, std::move(words), verb);
+}
+
+}  // namespace posset::cli

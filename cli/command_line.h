@@ -1,0 +1,35 @@
+// The command line as data: verb, options, file, arguments. Parsing is by CLI11 from the option table of the
+// public API, so that flags, defaults and help are said once. Options stand between the verb and the file;
+// everything behind the file belongs to the script.
+#pragma once
+
+#include <posset/posset.h>
+
+#include <string>
+#include <vector>
+
+namespace posset::cli {
+
+enum class Verb { Run, Eval, Repl, Check, Explain, Dump, Fmt };
+
+struct CommandLine {
+  Verb verb = Verb::Run;
+  posset_runtime_options runtime = posset_runtime_defaults();
+  posset_context_options context = posset_context_defaults();
+  std::string read_directory;
+  std::string write_directory;
+  bool stats = false;
+  bool color = false;
+  bool json = false;                        // check
+  posset_form form = POSSET_FORM_BYTECODE;  // dump
+  std::string file;                         // or the expression of eval
+  std::vector<std::string> arguments;       // of the script; further files of check; NAME of explain, dump
+};
+
+// Exit statuses of the command (cli.md).
+enum Exit { kDone = 0, kScriptError = 1, kUsage = 2, kInvalidSource = 3, kLimit = 4, kInterrupted = 130 };
+
+// -1: go on; else the exit status to end with (help was shown, or the usage was wrong).
+int parse_command_line(int argc, char** argv, CommandLine& out);
+
+}  // namespace posset::cli

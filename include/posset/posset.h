@@ -1,0 +1,34 @@
+/* The whole C interface of Posset. The headers read in this order:
+ *
+ *   base.h        status, text, the rules that hold everywhere
+ *   options.h     options of runtimes and contexts
+ *   runtime.h     what contexts share
+ *   context.h     an isolated world: limits, output, globals, modules, grants
+ *   value.h       values, strings, calling functions
+ *   collections.h lists, maps, records, iteration
+ *   error.h       errors as objects, diagnostics, raising
+ *   function.h    functions written in C
+ *   module.h      modules written in C; what is built in
+ *   program.h     loading, running, evaluating; sessions
+ *   introspect.h  units, tiers, dumps
+ *
+ * attach.h, for putting a runtime together by hand, is not included here. In C++, posset.hpp is a thin layer
+ * on top.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef POSSET_POSSET_H
+#define POSSET_POSSET_H
+
+#include "base.h"
+#include "collections.h"
+#include "context.h"
+#include "error.h"
+#include "function.h"
+#include "introspect.h"
+#include "module.h"
+#include "options.h"
+#include "program.h"
+#include "runtime.h"
+#include "value.h"
+
+#endif

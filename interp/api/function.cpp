@@ -1,0 +1,221 @@
+// Functions written in C: the adapter the interpreter calls, host functions, arguments and charging.
+#include "interp/api/handles.h"
+#include "interp/runtime/builtins.h"
+#include "interp/runtime/call.h"
+#include "interp/runtime/messages.h"
+#include "interp/runtime/work.h"
+
+using posset::api::Entry;
+using posset::api::Evaluation;
+using posset::api::HostFunction;
+using posset::api::in;
+using posset::api::out;
+using posset::api::view;
+using posset::interp::Borrowed;
+using posset::interp::ErrorCode;
+using posset::interp::NativeCall;
+using posset::interp::NativeFunction;
+using posset::interp::Value;
+
+namespace {
+
+// What a callback gets: the public part, and behind it the call it stands for.
+struct RunningCall : posset_call {
+  NativeCall* native;
+};
+
+NativeCall& native_of(posset_call* call) { return *static_cast<RunningCall*>(call)->native; }
+
+Value fail(NativeCall& call, posset_status status, posset_value result) {
+  posset_release(result);
+  if (!call.context.error_pending()) {
+    call.context.raise(ErrorCode::HostError,
+                       std::string(call.function->name) + " failed: " + posset_status_text(status));
+  }
+  return Value::failure();
+}
+
+}  // namespace
+
+// ---- calling ----
+
+namespace posset::api {
+
+Value run_row(NativeCall& call) {
+  const auto* row = static_cast<const RowData*>(call.function->data);
+  RunningCall running;
+  running.context = static_cast<posset_context*>(&call.context);
+  running.arguments = reinterpret_cast<posset_value*>(call.arguments);
+  running.count = call.count;
+  running.reserved = 0;
+  running.data = row->data;
+  running.result = posset_nil();
+  running.native = &call;
+  posset_status status = row->function(&running);
+  if (status != POSSET_OK || call.context.error_pending()) [[unlikely]] return fail(call, status, running.result);
+  return Value::adopt(in(running.result));
+}
+
+bool read_row(const void* row, size_t size, posset_function_row& read) {
+  constexpr size_t kLeast = offsetof(posset_function_row, data);
+  if (!row || size < kLeast) return false;
+  read = posset_function_row();
+  std::memcpy(static_cast<void*>(&read), row, std::min(size, sizeof read));
+  return read.name && read.signature && read.doc && read.function && is_identifier(read.name) &&
+         read.min_arguments <= read.max_arguments && read.max_arguments <= POSSET_ANY_COUNT;
+}
+
+NativeFunction descriptor_of(const posset_function_row& row, const char* module, RowData* data) {
+  static_assert(NativeFunction::kAnyCount == POSSET_ANY_COUNT);
+  NativeFunction made;
+  made.name = row.name;
+  made.signature = row.signature;
+  made.doc = row.doc;
+  made.entry = run_row;
+  made.min_arguments = static_cast<uint16_t>(row.min_arguments);
+  made.max_arguments = static_cast<uint16_t>(row.max_arguments);
+  made.inout_mask = row.inout;
+  made.calls_mask = row.calls;
+  made.pure = row.pure;
+  made.data = data;
+  made.module = module;
+  return made;
+}
+
+}  // namespace posset::api
+
+extern "C" posset_status posset_define(posset_context* context, const posset_function_row* row, size_t row_size,
+                                       void (*drop)(void*)) {
+  posset_function_row read;
+  bool good = posset::api::read_row(row, row_size, read);
+  auto made = std::make_unique<HostFunction>();
+  made->drop = drop;
+  made->row.data = row ? row->data : nullptr;
+  if (!good) return POSSET_MISUSE;
+  Entry entry(context);
+  if (entry.failed()) return entry.status();
+  made->row.function = read.function;
+  made->name = read.name;
+  made->signature = read.signature;
+  made->doc = read.doc;
+  if (context->runtime.builtins.contains(made->name) || context->host_globals.contains(made->name)) {
+    return POSSET_EXISTS;
+  }
+  read.name = made->name.c_str();
+  read.signature = made->signature.c_str();
+  read.doc = made->doc.c_str();
+  made->native = posset::api::descriptor_of(read, "", &made->row);
+  context->host_functions[made->name] = &made->native;
+  context->host_rows.push_back(std::move(made));
+  return POSSET_OK;
+}
+
+// ---- arguments ----
+
+namespace {
+
+posset_status as_status(bool ok) { return ok ? POSSET_OK : POSSET_RAISED; }
+
+}  // namespace
+
+extern "C" {
+
+posset_status posset_want_bool(posset_call* call, uint32_t i, bool* to) {
+  Borrowed v = in(posset_argument(call, i));
+  if (!v.is_bool()) return posset_raise_kind(call, i, "bool");
+  *to = v.as_bool();
+  return POSSET_OK;
+}
+
+posset_status posset_want_int(posset_call* call, uint32_t i, int64_t* to) {
+  return as_status(want_int(native_of(call), i, *to));
+}
+
+posset_status posset_want_number(posset_call* call, uint32_t i, double* to) {
+  if (!want_number(native_of(call), i)) return POSSET_RAISED;
+  *to = in(call->arguments[i]).number();
+  return POSSET_OK;
+}
+
+posset_status posset_want_count(posset_call* call, uint32_t i, uint64_t* to) {
+  return as_status(want_count(native_of(call), i, *to));
+}
+
+posset_status posset_want_string(posset_call* call, uint32_t i, posset_text* to) {
+  if (!want_string(native_of(call), i)) return POSSET_RAISED;
+  *to = posset_string_text(&call->arguments[i]);
+  return POSSET_OK;
+}
+
+posset_status posset_want_list(posset_call* call, uint32_t i) { return as_status(want_list(native_of(call), i)); }
+posset_status posset_want_map(posset_call* call, uint32_t i) { return as_status(want_map(native_of(call), i)); }
+posset_status posset_want_function(posset_call* call, uint32_t i) {
+  return as_status(want_function(native_of(call), i));
+}
+posset_status posset_want_iterable(posset_call* call, uint32_t i) {
+  return as_status(want_iterable(native_of(call), i));
+}
+
+posset_status posset_want_record(posset_call* call, uint32_t i) {
+  return in(posset_argument(call, i)).is_record() ? POSSET_OK : posset_raise_kind(call, i, "record");
+}
+
+posset_status posset_raise_kind(posset_call* call, uint32_t i, const char* expected) {
+  if (!call || i >= call->count) return POSSET_MISUSE;
+  if (!call->context->error_pending()) raise_argument(native_of(call), i, expected);
+  return POSSET_RAISED;
+}
+
+posset_status posset_raise_argument(posset_call* call, posset_code code, uint32_t i, posset_text problem) {
+  if (!call || i >= call->count) return POSSET_MISUSE;
+  if (!call->context->error_pending()) {
+    raise_argument(native_of(call), posset::api::code_in(code), i, std::string(view(problem)));
+  }
+  return POSSET_RAISED;
+}
+
+posset_status posset_return_string(posset_call* call, posset_text text) {
+  return posset_string(call->context, text, &call->result);
+}
+
+// ---- charging ----
+
+posset_status posset_charge_steps(posset_context* context, uint64_t steps) {
+  Evaluation evaluation(context);
+  if (evaluation.failed()) return evaluation.status();
+  constexpr uint64_t kMost = uint64_t{1} << 62;  // fuel is signed
+  return as_status(context->charge(std::min(steps, kMost)));
+}
+
+posset_status posset_charge_elements(posset_context* context, uint64_t count) {
+  return posset_charge_steps(context, count / posset::interp::kElementsPerStep);
+}
+
+posset_status posset_charge_bytes(posset_context* context, uint64_t count) {
+  return posset_charge_steps(context, count / posset::interp::kBytesPerStep);
+}
+
+posset_status posset_charge_value(posset_context* context, posset_value value) {
+  Evaluation evaluation(context);
+  if (evaluation.failed()) return evaluation.status();
+  return as_status(charge_weight(*context, in(value)));
+}
+
+posset_status posset_poll(posset_context* context) {
+  Evaluation evaluation(context);
+  if (evaluation.failed()) return evaluation.status();
+  return as_status(context->poll());
+}
+
+posset_status posset_charge_memory(posset_context* context, size_t bytes) {
+  Evaluation evaluation(context);
+  if (evaluation.failed()) return evaluation.status();
+  return posset::api::ok_or_limit(context, context->heap.charge(bytes));
+}
+
+void posset_discharge_memory(posset_context* context, size_t bytes) {
+  Entry entry(context);
+  if (!entry.failed()) context->heap.discharge(bytes);
+}
+
+}  // extern "C"

@@ -1,0 +1,290 @@
+// What the opaque handles of include/posset are, and how a call of the interface enters a context.
+//
+// A posset_context is an interp::Context with what only hosts care about, so a native function gets from
+// the one to the other for nothing. Every function of the interface that touches a context opens an Entry
+// (may this thread use it?); those that can run or charge anything open an Evaluation, which starts the
+// counters of the outermost one. Both are free of allocation.
+//
+// posset_value and Borrowed have the same two words; `in` and `out` translate. Places are copied in and out.
+#pragma once
+
+#include <posset/attach.h>
+#include <posset/posset.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <new>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "interp/runtime/context.h"
+#include "interp/runtime/native.h"
+#include "interp/runtime/program.h"
+#include "interp/syntax/diagnostic.h"
+
+namespace posset::api {
+
+using interp::Borrowed;
+using interp::NativeFunction;
+using interp::Tag;
+using interp::Value;
+
+static_assert(sizeof(posset_value) == sizeof(Borrowed));
+static_assert(static_cast<int>(Tag::Nil) == POSSET_NIL && static_cast<int>(Tag::Bool) == POSSET_BOOL &&
+              static_cast<int>(Tag::Int) == POSSET_INT && static_cast<int>(Tag::Float) == POSSET_FLOAT);
+
+inline Borrowed in(posset_value v) { return {v.word0, v.word1}; }
+inline posset_value out(Borrowed v) { return posset_make(v.word0, v.word1); }
+inline Value adopt(posset_value owned) { return Value::adopt(in(owned)); }
+inline std::string_view view(posset_text text) { return {text.data ? text.data : "", text.size}; }
+inline posset_text text(std::string_view view) { return posset_text_n(view.data(), view.size()); }
+inline interp::ErrorCode code_in(posset_code code) { return static_cast<interp::ErrorCode>(code); }
+inline posset_code code_out(interp::ErrorCode code) { return static_cast<posset_code>(code); }
+
+// What a NativeFunction's `data` points to when it came through the interface.
+struct RowData {
+  posset_function function = nullptr;
+  void* data = nullptr;
+};
+
+// The entry of every such function (function.cpp).
+Value run_row(interp::NativeCall& call);
+// The descriptor of a row; the texts are not copied.
+NativeFunction descriptor_of(const posset_function_row& row, const char* module, RowData* data);
+// A row as this version knows it, from one of a caller that knows `size` bytes of it. False: it is no good.
+bool read_row(const void* row, size_t size, posset_function_row& read);
+
+bool is_identifier(std::string_view text);
+
+// A host function with the texts and the data it owns. It lives as long as the context, because values may
+// refer to it after it was replaced.
+struct HostFunction {
+  HostFunction() = default;
+  HostFunction(const HostFunction&) = delete;
+  HostFunction& operator=(const HostFunction&) = delete;
+  ~HostFunction() {
+    if (drop) drop(row.data);
+  }
+  std::string name, signature, doc;
+  RowData row;
+  NativeFunction native;
+  void (*drop)(void*) = nullptr;
+};
+
+struct HostData {
+  void* data = nullptr;
+  void (*drop)(void*) = nullptr;
+};
+
+}  // namespace posset::api
+
+struct posset_runtime {
+  explicit posset_runtime(const posset_runtime_options& given, const posset::interp::RuntimeOptions& used)
+      : options(given), state(used) {}
+
+  std::atomic<uint32_t> handles{1};
+  std::atomic<bool> closed{false};  // a context was made: no more registrations
+  posset_runtime_options options;
+  posset::interp::RuntimeState state;
+  // Descriptors of registered functions; deques, so that addresses hold.
+  std::deque<posset::api::RowData> rows;
+  std::deque<posset::interp::NativeFunction> functions;
+};
+
+struct posset_context final : posset::interp::Context {
+  posset_context(posset_runtime* runtime, const posset::interp::Limits& limits);
+  ~posset_context();
+
+  posset_runtime* owner;                // counted
+  std::atomic<uint32_t> handles{1};
+  std::atomic<uintptr_t> thread{0};     // that is inside; 0: none
+  uint32_t evaluations = 0;             // nested ones
+  bool finished = false;
+  uint64_t last_steps = 0;
+
+  uint32_t grants = 0;
+  std::string read_directory, write_directory;  // empty: anywhere
+  std::vector<std::unique_ptr<posset::api::HostFunction>> host_rows;
+  std::unordered_map<const void*, posset::api::HostData> data;
+  std::atomic<posset_error*> orphans{nullptr};  // freed while another thread was inside
+  // Instances of freed programs and evaluated expressions that something may still refer to (retire.cpp).
+  std::vector<posset::interp::ModuleInstance*> retired;
+  size_t retire_at = 64;
+};
+
+struct posset_program {
+  posset_context* context = nullptr;
+  std::shared_ptr<posset::syntax::Module> tree;
+  posset::interp::ModuleInstance* instance = nullptr;  // null: not instantiated yet
+};
+
+struct posset_diagnostics {
+  std::vector<posset::syntax::Diagnostic> all;
+};
+
+// An error taken by the host. All but the value is copied out, so that reading needs no context.
+struct posset_error {
+  posset_context* context = nullptr;  // counted, except among orphans
+  posset::interp::Value value;        // the error value
+  posset::interp::ErrorCode code = posset::interp::ErrorCode::Thrown;
+  bool limit = false;
+  std::string message, hint, file;
+  posset::syntax::Position begin{0, 0}, end{0, 0};
+  std::vector<std::string> trace;
+  std::string report[2];              // plain, coloured
+  posset_error* next = nullptr;       // among orphans
+};
+
+namespace posset::api {
+
+// The calling thread as a number: the address of its thread block, one instruction to find.
+inline uintptr_t this_thread() { return reinterpret_cast<uintptr_t>(__builtin_thread_pointer()); }
+
+// The right of this thread to use a context, as long as the Entry lives. `status()` is POSSET_OK, or why not;
+// then nothing may be touched.
+class Entry {
+ public:
+  explicit Entry(posset_context* context) : context_(context) {
+    if (!context) {
+      status_ = POSSET_MISUSE;
+      return;
+    }
+    // Relaxed: whether it is this thread never changes under its feet.
+    if (context->thread.load(std::memory_order_relaxed) == this_thread()) return;
+    enter();
+  }
+  ~Entry() {
+    if (outermost_) context_->thread.store(0, std::memory_order_release);
+  }
+  Entry(const Entry&) = delete;
+  Entry& operator=(const Entry&) = delete;
+  posset_status status() const { return status_; }
+  bool failed() const { return status_ != POSSET_OK; }
+
+ protected:
+  void enter();
+  posset_context* context_;
+  posset_status status_ = POSSET_OK;
+  bool outermost_ = false;
+};
+
+// An Entry for what charges, raises or runs. The outermost one starts steps and clock anew and drops an error
+// nobody took; inside, an error that is pending gives POSSET_RAISED.
+class Evaluation : public Entry {
+ public:
+  // Running is what `statistics.steps` tells of afterwards; reading a value is not.
+  enum class Kind : uint8_t { Work, Run };
+  explicit Evaluation(posset_context* context, Kind kind = Kind::Work) : Entry(context), kind_(kind) {
+    if (failed()) return;
+    if (context->evaluations == 0) {
+      begin();
+    } else if (context->error_pending()) {
+      status_ = POSSET_RAISED;
+      return;
+    }
+    begun_ = true;
+    ++context->evaluations;
+  }
+  // An argument that is taken, also when an error is pending; not when nothing may be touched.
+  Value take(posset_value owned) const {
+    bool may_touch = status_ == POSSET_OK || status_ == POSSET_RAISED;
+    return may_touch ? adopt(owned) : Value();
+  }
+  ~Evaluation() {
+    if (begun_ && --context_->evaluations == 0) end();
+  }
+
+ private:
+  void begin();
+  void end();
+  Kind kind_;
+  bool begun_ = false;
+};
+
+// ---- results ----
+
+inline posset_status raised(const Value& v) { return v.failed() ? POSSET_RAISED : POSSET_OK; }
+// Gives an owned value to the caller, if there is one to give and somebody wants it.
+inline posset_status give(Value v, posset_value* to) {
+  if (v.failed()) return POSSET_RAISED;
+  if (to) *to = out(v.take());
+  return POSSET_OK;
+}
+// The same for what the value layer gives when memory ran out.
+inline posset_status give_or_limit(posset_context* context, Value v, posset_value* to) {
+  if (v.failed()) context->raise_memory_limit();
+  return give(std::move(v), to);
+}
+inline posset_status ok_or_limit(posset_context* context, bool done) {
+  if (done) return POSSET_OK;
+  context->raise_memory_limit();
+  return POSSET_RAISED;
+}
+
+// Runs what may meet std::bad_alloc; the machine is brought back to where it was.
+template <class Body>
+posset_status guarded(posset_context* context, Body&& body) {
+  Borrowed* top = context->stack_top;
+  uint32_t depth = context->depth;
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    context->stack_top = top;
+    context->depth = depth;
+    if (!context->error_pending()) context->raise_memory_limit();
+    return POSSET_RAISED;
+  }
+}
+
+// Writes a text to the host.
+inline posset_status write_all(posset_write write, void* data, std::string_view what) {
+  if (!write) return POSSET_MISUSE;
+  return what.empty() || write(data, what.data(), what.size()) ? POSSET_OK : POSSET_DONE;
+}
+// What a visitor's answer means for the enumeration: true to go on.
+inline bool goes_on(posset_status answer, posset_status& result) {
+  if (answer == POSSET_OK) return true;
+  result = answer == POSSET_DONE ? POSSET_OK : answer;
+  return false;
+}
+
+// Copies `own` into a caller's struct of `size` bytes, which begins with that size.
+template <class Struct>
+posset_status fill_struct(Struct* target, Struct own) {
+  if (!target || target->size < sizeof(size_t)) return POSSET_MISUSE;
+  size_t size = std::min(target->size, sizeof(Struct));
+  own.size = target->size;
+  std::memcpy(static_cast<void*>(target), &own, size);
+  return POSSET_OK;
+}
+// Reads a caller's struct over the defaults.
+template <class Struct>
+bool read_struct(const Struct* given, Struct& options) {
+  if (!given) return true;
+  if (given->size < sizeof(size_t)) return false;
+  std::memcpy(static_cast<void*>(&options), given, std::min(given->size, sizeof(Struct)));
+  options.size = sizeof(Struct);
+  return true;
+}
+
+// ---- what files of this folder share ----
+
+// Frees instances of `context->retired` that nothing refers to any more (retire.cpp).
+void sweep_retired(posset_context* context);
+void retire(posset_context* context, interp::ModuleInstance* instance);
+
+// Frees errors the host has freed while the context was in use elsewhere (error.cpp).
+void free_orphans(posset_context* context);
+
+// Hands the collected diagnostics to the caller, if there are any and somebody wants them.
+void give_diagnostics(const syntax::Diagnostics& collected, posset_diagnostics** to);
+
+// Describes a function value.
+posset_builtin_info describe(const NativeFunction& function);
+
+}  // namespace posset::api

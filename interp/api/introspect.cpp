@@ -1,0 +1,273 @@
+// Looking inside: the functions of a program, their trees and code, and why they are where they are.
+#include <algorithm>
+
+#include "interp/api/handles.h"
+#include "interp/runtime/tier.h"
+#include "interp/syntax/parser.h"
+#include "interp/syntax/resolver.h"
+
+using posset::api::Entry;
+using posset::api::in;
+using posset::api::text;
+using posset::api::view;
+using posset::interp::Borrowed;
+using posset::interp::Closure;
+using posset::interp::Counted;
+using posset::interp::Function;
+using posset::interp::ModuleInstance;
+using posset::interp::Tag;
+using posset::interp::TierInterface;
+using posset::interp::TierStatus;
+using posset::syntax::FunctionDecl;
+using posset::syntax::Module;
+using posset::syntax::Purity;
+
+namespace {
+
+constexpr std::string_view kTopName = "<top>";
+
+std::string_view name_of(const FunctionDecl& decl) { return decl.is_top_level ? kTopName : decl.name; }
+
+// The functions of an instance in the order of their declaration, the top level first.
+void append_functions(const ModuleInstance& instance, std::vector<const Function*>& all) {
+  size_t first = all.size();
+  for (auto& function : instance.functions) all.push_back(function.get());
+  std::stable_sort(all.begin() + static_cast<ptrdiff_t>(first), all.end(), [](const Function* a, const Function* b) {
+    if (a->decl->is_top_level != b->decl->is_top_level) return a->decl->is_top_level;
+    return a->decl->span.begin < b->decl->span.begin;
+  });
+}
+
+// Those of a program and of the script modules it imports, each module once.
+std::vector<const Function*> functions_of(const posset_program& program) {
+  std::vector<const Function*> all;
+  std::vector<const Module*> modules{program.tree.get()};
+  for (size_t i = 0; i < modules.size(); ++i) {
+    auto found = program.context->instances.find(modules[i]);
+    if (found == program.context->instances.end()) continue;
+    append_functions(*found->second, all);
+    for (const auto* import : modules[i]->imports) {
+      bool known = !import->module || std::find(modules.begin(), modules.end(), import->module) != modules.end();
+      if (!known) modules.push_back(import->module);
+    }
+  }
+  return all;
+}
+
+// Visits the functions of that name (empty: all). False: there are none.
+template <class Visit>
+bool for_each_named(const posset_program& program, std::string_view name, Visit&& visit) {
+  bool any = false;
+  for (const Function* function : functions_of(program)) {
+    if (!name.empty() && name_of(*function->decl) != name) continue;
+    any = true;
+    visit(*function);
+  }
+  return any;
+}
+
+const Function* function_of(posset_value value) {
+  return in(value).is(Tag::Fn) ? in(value).as<Closure>()->function : nullptr;
+}
+
+std::string place_of(const FunctionDecl& decl, posset::syntax::Span span) {
+  const auto& source = *decl.module->source;
+  auto at = source.position(span.begin);
+  return source.name() + ":" + std::to_string(at.line) + ":" + std::to_string(at.column);
+}
+
+std::string title_of(const FunctionDecl& decl) {
+  if (decl.is_top_level) return "top level of " + decl.module->source->name();
+  return "fn " + (decl.name.empty() ? std::string("<fn>") : std::string(decl.name)) + " (" + place_of(decl, decl.span) + ")";
+}
+
+// ---- dumps ----
+
+// The code of a tier as text; made for the purpose when the unit has none. Empty with `refusal` set when the
+// tier cannot take it.
+std::string code_text(posset_context* context, const FunctionDecl& decl, const Counted& counted, int loop, int level,
+                      const char*& refusal) {
+  const TierInterface& tier = *context->runtime.tier(level);
+  if (void* code = counted.code[level].load(std::memory_order_acquire)) return tier.describe(code);
+  void* code = tier.compile(context->runtime, decl, loop, refusal);
+  if (!code) return {};
+  std::string made = tier.describe(code);
+  tier.drop(code);
+  return made;
+}
+
+std::string with_line_end(std::string made) {
+  if (!made.empty() && made.back() != '\n') made += '\n';
+  return made;
+}
+
+std::string dump_code(posset_context* context, const Function& function, int level) {
+  const FunctionDecl& decl = *function.decl;
+  const char* refusal = nullptr;
+  std::string made = code_text(context, decl, function.unit->body, -1, level, refusal);
+  if (refusal) made = title_of(decl) + "\n  stays in tier " + std::to_string(level - 1) + ": " + refusal;
+  return with_line_end(made);
+}
+
+// Empty: no tier makes this form.
+std::string dump(posset_context* context, const Function& function, posset_form form) {
+  switch (form) {
+    case POSSET_FORM_TREE: return with_line_end(print_tree(*function.decl));
+    case POSSET_FORM_BYTECODE:
+      return context->runtime.tier(1) ? dump_code(context, function, 1) : std::string();
+    case POSSET_FORM_IR:
+    case POSSET_FORM_ASM: break;
+  }
+  return {};
+}
+
+// ---- explanations ----
+
+void append_indented(std::string& out, std::string_view lines, std::string_view indent) {
+  while (!lines.empty()) {
+    size_t end = lines.find('\n');
+    out.append(indent).append(lines.substr(0, end)).append("\n");
+    if (end == std::string_view::npos) break;
+    lines.remove_prefix(end + 1);
+  }
+}
+
+// Why there is no code for `level`, which is above what is ready.
+std::string why_not(posset_context* context, const Counted& counted, int level) {
+  const auto& options = context->runtime.options;
+  std::string tier = "tier " + std::to_string(level) + ": ";
+  if (!context->runtime.tier(level)) return tier + "not built into this runtime";
+  if (level > options.max_tier) return tier + "above the highest tier allowed, " + std::to_string(options.max_tier);
+  switch (counted.status[level].load(std::memory_order_acquire)) {
+    case TierStatus::Failed: return tier + "refused: " + (counted.refusal[level] ? counted.refusal[level] : "unknown");
+    case TierStatus::Compiling: return tier + "being compiled";
+    case TierStatus::Ready: return tier + "ready";
+    case TierStatus::NotStarted: break;
+  }
+  return tier + "not hot: " + std::to_string(options.thresholds[level]) + " executions are needed";
+}
+
+void append_tier(std::string& out, posset_context* context, const Counted& counted, std::string_view indent) {
+  int ready = counted.ready.load(std::memory_order_acquire);
+  uint32_t count = counted.count.load(std::memory_order_relaxed);
+  out.append(indent).append("tier ").append(std::to_string(ready)).append(" (");
+  out.append(context->runtime.tier(ready)->name).append("), ");
+  out.append(std::to_string(count)).append(count == 1 ? " execution counted\n" : " executions counted\n");
+  for (int level = ready + 1; level < posset::interp::kTiers; ++level) {
+    if (level > 1 && !context->runtime.tier(level) && context->runtime.tier(level - 1) == nullptr) break;
+    out.append(indent).append(why_not(context, counted, level)).append("\n");
+  }
+  void* code = counted.code[ready].load(std::memory_order_acquire);
+  const TierInterface& tier = *context->runtime.tier(ready);
+  if (!code || !tier.types_seen) return;
+  std::string types = tier.types_seen(code);
+  if (types.empty()) return;
+  out.append(indent).append("types seen:\n");
+  append_indented(out, types, std::string(indent) + "  ");
+}
+
+void append_explanation(std::string& out, posset_context* context, const Function& function) {
+  const FunctionDecl& decl = *function.decl;
+  out += title_of(decl) + "\n";
+  std::string purity = posset::syntax::explain_purity(decl);
+  append_indented(out, decl.purity == Purity::Pure ? purity : "not pure: " + purity, "  ");
+  append_tier(out, context, function.unit->body, "  ");
+  for (size_t i = 0; i < decl.loops.size() && i < function.unit->loop_hashes.size(); ++i) {
+    out += "  loop " + std::to_string(i) + " (" + place_of(decl, decl.loops[i]->span) + ")\n";
+    append_tier(out, context, function.unit->loops[i], "    ");
+  }
+}
+
+posset_unit_info info_of(const Function& function) {
+  const FunctionDecl& decl = *function.decl;
+  auto at = decl.module->source->position(decl.span.begin);
+  posset_unit_info info = {};
+  info.name = text(name_of(decl));
+  if (decl.parent && !decl.parent->is_top_level) info.enclosing = text(decl.parent->name);
+  info.line = at.line;
+  info.column = at.column;
+  info.is_top_level = decl.is_top_level;
+  info.is_lambda = decl.is_lambda;
+  info.pure = function.pure;
+  info.loops = static_cast<uint32_t>(decl.loops.size());
+  info.executions = function.unit->body.count.load(std::memory_order_relaxed);
+  info.tier = function.unit->body.ready.load(std::memory_order_acquire);
+  return info;
+}
+
+posset_status write_dump(std::string made, posset_write write, void* data) {
+  return made.empty() ? POSSET_NOT_BUILT : posset::api::write_all(write, data, made);
+}
+
+}  // namespace
+
+extern "C" {
+
+posset_status posset_each_unit(posset_program* program, posset_visit_unit visit, void* data) {
+  if (!program || !visit) return POSSET_MISUSE;
+  Entry entry(program->context);
+  if (entry.failed()) return entry.status();
+  posset_status result = POSSET_OK;
+  for (const Function* function : functions_of(*program)) {
+    posset_unit_info info = info_of(*function);
+    if (!posset::api::goes_on(visit(data, &info), result)) break;
+  }
+  return result;
+}
+
+posset_status posset_dump_program(posset_program* program, posset_form form, posset_text name, posset_write write,
+                                  void* data) {
+  if (!program) return POSSET_MISUSE;
+  Entry entry(program->context);
+  if (entry.failed()) return entry.status();
+  std::string made;
+  bool found = for_each_named(*program, view(name), [&](const Function& function) {
+    std::string one = dump(program->context, function, form);
+    if (!made.empty() && !one.empty()) made += "\n";
+    made += one;
+  });
+  return found ? write_dump(std::move(made), write, data) : POSSET_NOT_FOUND;
+}
+
+posset_status posset_dump_function(posset_context* context, posset_value value, posset_form form, posset_write write,
+                                   void* data) {
+  Entry entry(context);
+  if (entry.failed()) return entry.status();
+  const Function* function = function_of(value);
+  return function ? write_dump(dump(context, *function, form), write, data) : POSSET_NOT_FOUND;
+}
+
+posset_status posset_explain_program(posset_program* program, posset_text name, posset_write write, void* data) {
+  if (!program) return POSSET_MISUSE;
+  Entry entry(program->context);
+  if (entry.failed()) return entry.status();
+  std::string made;
+  bool found = for_each_named(*program, view(name), [&](const Function& function) {
+    append_explanation(made, program->context, function);
+  });
+  return found ? posset::api::write_all(write, data, made) : POSSET_NOT_FOUND;
+}
+
+posset_status posset_explain_function(posset_context* context, posset_value value, posset_write write, void* data) {
+  Entry entry(context);
+  if (entry.failed()) return entry.status();
+  const Function* function = function_of(value);
+  if (!function) return POSSET_NOT_FOUND;
+  std::string made;
+  append_explanation(made, context, *function);
+  return posset::api::write_all(write, data, made);
+}
+
+int posset_function_tier(posset_context* context, posset_value value) {
+  Entry entry(context);
+  const Function* function = entry.failed() ? nullptr : function_of(value);
+  return function ? function->unit->body.ready.load(std::memory_order_acquire) : -1;
+}
+
+uint64_t posset_function_executions(posset_context* context, posset_value value) {
+  Entry entry(context);
+  const Function* function = entry.failed() ? nullptr : function_of(value);
+  return function ? function->unit->body.count.load(std::memory_order_relaxed) : 0;
+}
+
+}  // extern "C"

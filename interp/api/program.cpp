@@ -1,0 +1,140 @@
+// Loading and running programs, and evaluating expressions.
+#include "interp/api/handles.h"
+#include "interp/syntax/parser.h"
+
+using posset::api::Entry;
+using posset::api::Evaluation;
+using posset::api::text;
+using posset::api::view;
+using posset::interp::Borrowed;
+using posset::interp::ModuleInstance;
+using posset::interp::Value;
+using posset::syntax::Diagnostics;
+using posset::syntax::Export;
+using posset::syntax::Module;
+using posset::syntax::Source;
+
+namespace {
+
+// A position is 32 bits.
+constexpr size_t kMaxSource = UINT32_MAX - 1;
+
+std::shared_ptr<Module> load(posset_context* context, posset_text name, posset_text key, posset_text source,
+                             posset_diagnostics** diagnostics) {
+  Diagnostics found;
+  auto made = std::make_shared<Source>(std::string(view(name)), std::string(view(source)));
+  auto tree = load_program(*context, std::move(made), std::string(view(key)), found, false);
+  posset::api::give_diagnostics(found, diagnostics);
+  return tree;
+}
+
+// After a check: nothing of it stays.
+void forget_unused_trees(posset_context* context) {
+  std::erase_if(context->trees, [&](const auto& entry) { return !context->instances.contains(entry.second.get()); });
+}
+
+posset_status run(posset_context* context, ModuleInstance* instance, posset_value* out) {
+  return posset::api::guarded(context, [&] { return posset::api::give(run_module(*context, instance), out); });
+}
+
+Borrowed exported_value(const ModuleInstance& instance, const Export& entry) {
+  switch (entry.kind) {
+    case Export::Kind::Function: return instance.closures[entry.function->index];
+    case Export::Kind::Global: return instance.globals[entry.index];
+    case Export::Kind::Constructor: return instance.constructors[entry.type->index][entry.index];
+    case Export::Kind::Type: break;
+  }
+  return Borrowed::unset();
+}
+
+// Unset: there is no such name, or it has no value yet.
+Borrowed find_value(const ModuleInstance& instance, std::string_view name) {
+  const Module& tree = *instance.tree;
+  for (const Export& entry : tree.exports) {
+    if (entry.name == name && entry.kind != Export::Kind::Type) return exported_value(instance, entry);
+  }
+  for (size_t i = 0; i < tree.functions.size(); ++i) {
+    if (tree.functions[i]->name == name) return instance.closures[i];
+  }
+  for (size_t i = 0; i < tree.global_names.size(); ++i) {
+    if (tree.global_names[i] == name) return instance.globals[i];
+  }
+  return Borrowed::unset();
+}
+
+}  // namespace
+
+extern "C" {
+
+posset_status posset_load(posset_context* context, const posset_source* given, posset_program** out,
+                          posset_diagnostics** diagnostics) {
+  posset_source source = {};
+  if (diagnostics) *diagnostics = nullptr;
+  if (!given || !posset::api::read_struct(given, source) || source.text.size > kMaxSource) return POSSET_MISUSE;
+  Evaluation evaluation(context);
+  if (evaluation.failed()) return evaluation.status();
+  if (context->finished) return POSSET_MISUSE;
+  return posset::api::guarded(context, [&] {
+    auto tree = load(context, source.name, source.key, source.text, diagnostics);
+    if (tree && out) {
+      auto program = std::make_unique<posset_program>();
+      program->context = context;
+      program->tree = tree;
+      program->instance = instantiate(*context, tree);
+      *out = program.release();
+    } else {
+      forget_unused_trees(context);
+    }
+    return tree ? POSSET_OK : POSSET_INVALID;
+  });
+}
+
+posset_status posset_run(posset_program* program, posset_value* out) {
+  if (out) *out = posset_nil();
+  if (!program) return POSSET_MISUSE;
+  Evaluation evaluation(program->context, Evaluation::Kind::Run);
+  if (evaluation.failed()) return evaluation.status();
+  if (program->context->finished) return POSSET_MISUSE;
+  return run(program->context, program->instance, out);
+}
+
+posset_status posset_program_get(posset_program* program, posset_text name, posset_value* out) {
+  if (!program) return POSSET_MISUSE;
+  Entry entry(program->context);
+  if (entry.failed()) return entry.status();
+  if (program->context->finished) return POSSET_MISUSE;
+  Borrowed found = find_value(*program->instance, view(name));
+  if (found.is_unset()) return POSSET_NOT_FOUND;
+  return posset::api::give(Value::copy(found), out);
+}
+
+void posset_program_free(posset_program* program) {
+  std::unique_ptr<posset_program> owner(program);
+  if (!program) return;
+  Entry entry(program->context);
+  // A program with a key may be imported by others, and stays with the context.
+  if (entry.failed() || program->context->finished || !program->tree->key.empty()) return;
+  posset::api::retire(program->context, program->instance);
+}
+
+posset_status posset_eval(posset_context* context, posset_text expression, posset_value* out,
+                          posset_diagnostics** diagnostics) {
+  if (out) *out = posset_nil();
+  if (diagnostics) *diagnostics = nullptr;
+  if (expression.size > kMaxSource) return POSSET_MISUSE;
+  Evaluation evaluation(context, Evaluation::Kind::Run);
+  if (evaluation.failed()) return evaluation.status();
+  if (context->finished) return POSSET_MISUSE;
+  return posset::api::guarded(context, [&] {
+    auto tree = load(context, text("<eval>"), text(""), expression, diagnostics);
+    if (!tree) return POSSET_INVALID;
+    ModuleInstance* instance = instantiate(*context, tree);
+    posset_status status = run(context, instance, out);
+    posset::api::retire(context, instance);
+    return status;
+  });
+}
+
+bool posset_is_incomplete(posset_text source) { return posset::syntax::is_incomplete(view(source)); }
+
+}  // extern "C"

@@ -1,0 +1,101 @@
+// Runtimes: making them from options, tiers, and the small things that need no handle at all.
+#include "interp/api/handles.h"
+#include "interp/runtime/builtins.h"
+#include "interp/walk/walk.h"
+
+namespace {
+
+using posset::interp::RuntimeOptions;
+using posset::interp::TierInterface;
+
+bool in_range(const posset_runtime_options& options) {
+  constexpr int kHighest = posset::interp::kTiers - 1;
+  return options.max_tier >= 0 && options.max_tier <= kHighest && options.forced_tier >= -1 &&
+         options.forced_tier <= kHighest && options.trace_file && options.cache_directory;
+}
+
+// Options of later tiers and of the scheduler are refused rather than ignored.
+bool is_built(const posset_runtime_options& options) {
+  return options.forced_tier <= 1 && options.workers <= 1 && options.quantum_us == 0 &&
+         *options.trace_file == 0 && *options.cache_directory == 0;
+}
+
+RuntimeOptions used_options(const posset_runtime_options& options) {
+  RuntimeOptions used;
+  used.thresholds[1] = options.tier1_after;
+  used.thresholds[2] = options.tier2_after;
+  used.thresholds[3] = options.tier3_after;
+  used.max_tier = options.max_tier;
+  used.forced_tier = options.forced_tier;
+  return used;
+}
+
+}  // namespace
+
+extern "C" {
+
+posset_status posset_runtime_create(const posset_runtime_options* given, posset_runtime** out) {
+  posset_runtime_options options = posset_runtime_defaults();
+  if (!out || !posset::api::read_struct(given, options) || !in_range(options)) return POSSET_MISUSE;
+  if (!is_built(options)) return POSSET_NOT_BUILT;
+  options.trace_file = options.cache_directory = "";  // the caller's texts are not kept
+  try {
+    auto runtime = std::make_unique<posset_runtime>(options, used_options(options));
+    runtime->state.attach(&posset::interp::walker_tier());
+    posset::interp::register_builtins(runtime->state);
+    *out = runtime.release();
+  } catch (const std::bad_alloc&) {
+    return POSSET_NO_MEMORY;
+  }
+  return POSSET_OK;
+}
+
+void posset_runtime_retain(posset_runtime* runtime) {
+  if (runtime) runtime->handles.fetch_add(1, std::memory_order_relaxed);
+}
+
+void posset_runtime_release(posset_runtime* runtime) {
+  // Acquire and release: what every holder did happens before the end.
+  if (runtime && runtime->handles.fetch_sub(1, std::memory_order_acq_rel) == 1) delete runtime;
+}
+
+posset_runtime_options posset_runtime_get_options(const posset_runtime* runtime) {
+  return runtime ? runtime->options : posset_runtime_defaults();
+}
+
+posset_status posset_attach_tier(posset_runtime* runtime, const void* descriptor) {
+  if (!runtime || !descriptor || runtime->closed) return POSSET_MISUSE;
+  const auto* tier = static_cast<const TierInterface*>(descriptor);
+  if (tier->version != TierInterface().version || tier->level < 1 || tier->level >= posset::interp::kTiers) {
+    return POSSET_MISUSE;
+  }
+  if (runtime->state.tier(tier->level)) return POSSET_EXISTS;
+  runtime->state.attach(tier);
+  return POSSET_OK;
+}
+
+const char* posset_version(void) {
+#define POSSET_TEXT_OF(major, minor, patch) #major "." #minor "." #patch
+#define POSSET_VERSION_TEXT(major, minor, patch) POSSET_TEXT_OF(major, minor, patch)
+  return POSSET_VERSION_TEXT(POSSET_VERSION_MAJOR, POSSET_VERSION_MINOR, POSSET_VERSION_PATCH);
+#undef POSSET_VERSION_TEXT
+#undef POSSET_TEXT_OF
+}
+
+const char* posset_status_text(posset_status status) {
+  switch (status) {
+    case POSSET_OK: return "done";
+    case POSSET_RAISED: return "an error is pending";
+    case POSSET_INVALID: return "the source does not parse or resolve";
+    case POSSET_MISUSE: return "an argument that cannot be used";
+    case POSSET_BUSY: return "the context is running on another thread";
+    case POSSET_EXISTS: return "the name is taken";
+    case POSSET_NOT_FOUND: return "there is no such thing";
+    case POSSET_NOT_BUILT: return "not built yet";
+    case POSSET_NO_MEMORY: return "no memory";
+    case POSSET_DONE: return "stopped";
+  }
+  return "an unknown status";
+}
+
+}  // extern "C"

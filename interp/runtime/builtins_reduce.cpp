@@ -1,0 +1,160 @@
+// reduce, sum and product over the fixed tree of language.md section 7: up to 1024 elements go from
+// left to right; more are cut at n // 2, each part is done the same way, then the two are combined.
+// The tree depends on the number of elements only, so floats add up to the same bits for any number
+// of workers.
+//
+// Packed numbers take shortcuts inside a leaf that cannot change the answer: ints are added
+// unchecked when they are all too small to overflow in a leaf, and once more with checks when they
+// are not.
+#include "interp/runtime/builtins.h"
+
+namespace posset::interp {
+
+namespace {
+
+constexpr uint64_t kLeaf = 1024;
+
+// `leaf(from, to)` and `combine(left, right)` give values; a failed one stops everything.
+template <class T, class Leaf, class Combine>
+T over_tree(uint64_t from, uint64_t to, Leaf& leaf, Combine& combine) {
+  if (to - from <= kLeaf) return leaf(from, to);
+  const uint64_t middle = from + (to - from) / 2;
+  T left = over_tree<T>(from, middle, leaf, combine);
+  if (left.failed()) return left;
+  T right = over_tree<T>(middle, to, leaf, combine);
+  if (right.failed()) return right;
+  return combine(std::move(left), std::move(right));
+}
+
+}  // namespace
+
+Value builtin_reduce(NativeCall& call) {
+  if (!want_iterable(call, 0) || !want_function(call, 1)) return Value::failure();
+  Elements elements(call.context, call[0]);
+  if (!elements.ok()) return Value::failure();
+  if (elements.size() == 0) return raise_empty(call, type_name(call[0].tag()));
+  Callback f(call.context, call[1]);
+  Meter meter(call.context, call[1]);
+  auto leaf = [&](uint64_t from, uint64_t to) {
+    Value state = elements.at(from);
+    for (uint64_t i = from + 1; i < to && !state.failed(); ++i) {
+      if (!meter.add(1)) return Value::failure();
+      state = f(std::move(state), elements.at(i));
+    }
+    return state;
+  };
+  auto combine = [&](Value left, Value right) { return f(std::move(left), std::move(right)); };
+  return over_tree<Value>(0, elements.size(), leaf, combine);
+}
+
+// ---- sum and product ----
+
+namespace {
+
+// Numbers need no counting, so a plain view is enough.
+struct Number {
+  Borrowed value;
+  bool failed() const { return value.failed(); }
+};
+
+class Totals {
+ public:
+  Totals(NativeCall& call, BinaryOp op, const Elements& elements)
+      : call_(call), op_(op), elements_(elements), meter_(call.context) {}
+
+  Number leaf(uint64_t from, uint64_t to) {
+    if (!meter_.add(to - from)) return {Borrowed::failure()};
+    int64_t total = 0;
+    if (op_ == BinaryOp::Add && small_ints(from, to, total)) return {Borrowed::integer(total)};
+    const List* list = elements_.list();
+    if (list && list->packing() == Packing::Float)
+      return {Borrowed::floating(of_floats(list, from, to))};
+    return one_by_one(from, to);
+  }
+
+  // As binary() does, without its detours.
+  Number combine(Number left, Number right) {
+    return {binary(call_.context, op_, Value::adopt(left.value), right.value).take()};
+  }
+
+ private:
+  // The sum of ints so small that no sum of 1024 of them leaves 64 bits.
+  bool small_ints(uint64_t from, uint64_t to, int64_t& total) const {
+    constexpr uint64_t kSmall = uint64_t{1} << 52;
+    uint64_t bits = 0, sum = 0;
+    const List* list = elements_.list();
+    if (list && list->packing() != Packing::Int) return false;
+    if (list) {
+      const int64_t* ints = list->data<int64_t>();
+      for (uint64_t i = from; i < to; ++i) {
+        bits |= static_cast<uint64_t>(ints[i] ^ (ints[i] >> 63));
+        sum += static_cast<uint64_t>(ints[i]);
+      }
+    } else {
+      for (uint64_t i = from; i < to; ++i) {
+        int64_t x = elements_.range()->at(i);
+        bits |= static_cast<uint64_t>(x ^ (x >> 63));
+        sum += static_cast<uint64_t>(x);
+      }
+    }
+    total = static_cast<int64_t>(sum);
+    return bits < kSmall;
+  }
+
+  double of_floats(const List* list, uint64_t from, uint64_t to) const {
+    const double* floats = list->data<double>();
+    double total = floats[from];
+    if (op_ == BinaryOp::Add) {
+      for (uint64_t i = from + 1; i < to; ++i) total += floats[i];
+    } else {
+      for (uint64_t i = from + 1; i < to; ++i) total *= floats[i];
+    }
+    return total;
+  }
+
+  Number one_by_one(uint64_t from, uint64_t to) {
+    Number total = checked(elements_.view(from));
+    for (uint64_t i = from + 1; i < to && !total.failed(); ++i) {
+      Number next = checked(elements_.view(i));
+      total = next.failed() ? next : combine(total, next);
+    }
+    return total;
+  }
+
+  Number checked(Borrowed v) {
+    if (v.is_number()) [[likely]]
+      return {v};
+    std::string what = op_ == BinaryOp::Add ? "cannot add up" : "cannot multiply up";
+    const char* hint = "";
+    if (v.is_string()) hint = "join(xs) puts strings together";
+    if (v.is_list()) hint = "flat_map(xs, x => x) puts lists together";
+    call_.context.raise(
+        ErrorCode::WrongOperands,
+        what + " the elements: expected int or float, got " + kind_and_value(call_.context, v),
+        hint);
+    return {Borrowed::failure()};
+  }
+
+  NativeCall& call_;
+  BinaryOp op_;
+  const Elements& elements_;
+  Meter meter_;
+};
+
+Value total_of(NativeCall& call, BinaryOp op, int64_t of_none) {
+  if (!want_iterable(call, 0)) return Value::failure();
+  Elements elements(call.context, call[0]);
+  if (!elements.ok()) return Value::failure();
+  if (elements.size() == 0) return Value::integer(of_none);
+  Totals totals(call, op, elements);
+  auto leaf = [&](uint64_t from, uint64_t to) { return totals.leaf(from, to); };
+  auto combine = [&](Number left, Number right) { return totals.combine(left, right); };
+  return Value::adopt(over_tree<Number>(0, elements.size(), leaf, combine).value);
+}
+
+}  // namespace
+
+Value builtin_sum(NativeCall& call) { return total_of(call, BinaryOp::Add, 0); }
+Value builtin_product(NativeCall& call) { return total_of(call, BinaryOp::Mul, 1); }
+
+}  // namespace posset::interp

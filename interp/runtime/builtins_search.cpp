@@ -1,0 +1,145 @@
+// Looking for something in a sequence: find, index_of, any, all, count, min, max. All stop as soon
+// as the answer is known.
+#include <cstring>
+
+#include "interp/runtime/builtins.h"
+#include "interp/runtime/iterate.h"
+#include "interp/value/compare.h"
+
+namespace posset::interp {
+
+namespace {
+
+// Calls f for each item and `decide(answer, item)` with what it said, until that gives false.
+// False: raised.
+template <class Decide>
+bool test_each(NativeCall& call, const char* what, Decide&& decide) {
+  if (!want_iterable(call, 0) || !want_function(call, 1)) return false;
+  Callback f(call.context, call[1]);
+  Meter meter(call.context, call[1]);
+  return for_each_item(call.context, call[0], [&](Value item) {
+    int answer = meter.add(1) ? f.test(Value::copy(item), what) : -1;
+    return answer >= 0 && decide(answer != 0, std::move(item));
+  });
+}
+
+}  // namespace
+
+Value builtin_find(NativeCall& call) {
+  Value found;
+  bool ok = test_each(call, "the result of find's function", [&](bool yes, Value item) {
+    if (yes) found = std::move(item);
+    return !yes;
+  });
+  return ok ? std::move(found) : Value::failure();
+}
+
+Value builtin_any(NativeCall& call) {
+  bool found = false;
+  bool ok = test_each(call, "the result of any's function",
+                      [&](bool yes, Value) { return !(found = yes); });
+  return ok ? Value::boolean(found) : Value::failure();
+}
+
+Value builtin_all(NativeCall& call) {
+  bool held = true;
+  bool ok =
+      test_each(call, "the result of all's function", [&](bool yes, Value) { return held = yes; });
+  return ok ? Value::boolean(held) : Value::failure();
+}
+
+Value builtin_count(NativeCall& call) {
+  int64_t n = 0;
+  bool ok = test_each(call, "the result of count's function", [&](bool yes, Value) {
+    n += yes;
+    return true;
+  });
+  return ok ? Value::integer(n) : Value::failure();
+}
+
+// ---- index_of ----
+
+namespace {
+
+Value index_in_string(Context& context, Borrowed text, Borrowed part) {
+  const std::string_view whole = string_view_of(text), wanted = string_view_of(part);
+  if (!charge_bytes(context, whole.size())) return Value::failure();
+  if (wanted.empty()) return Value::integer(0);
+  const void* found = memmem(whole.data(), whole.size(), wanted.data(), wanted.size());
+  if (!found) return Value();
+  const size_t at = static_cast<size_t>(static_cast<const char*>(found) - whole.data());
+  if (is_ascii_string(text)) return Value::integer(static_cast<int64_t>(at));
+  int64_t scalars = 0;
+  for (size_t i = 0; i < at; ++i) scalars += (static_cast<unsigned char>(whole[i]) & 0xc0) != 0x80;
+  return Value::integer(scalars);
+}
+
+}  // namespace
+
+Value builtin_index_of(NativeCall& call) {
+  if (!want_iterable(call, 0)) return Value::failure();
+  if (call[0].is_string()) {
+    return call[1].is_string() ? index_in_string(call.context, call[0], call[1]) : Value();
+  }
+  int64_t i = 0, found = -1;
+  bool ok = for_each_item(call.context, call[0], [&](Value item) {
+    if (i % kElementsPerStep == kElementsPerStep - 1 && !call.context.charge_one()) return false;
+    int same = compare(call.context, BinaryOp::Eq, item, call[1]);
+    if (same > 0) found = i;
+    ++i;
+    return same == 0;
+  });
+  if (!ok) return Value::failure();
+  return found < 0 ? Value() : Value::integer(found);
+}
+
+// ---- min, max ----
+
+namespace {
+
+// Keeps the first of equals: another one must be strictly beyond it. A NaN is beyond nothing.
+class Best {
+ public:
+  Best(Context& context, BinaryOp beyond) : context_(context), beyond_(beyond) {}
+  bool offer(Value candidate) {
+    if (any_) {
+      int better = compare(context_, beyond_, candidate, best_);
+      if (better <= 0) return better == 0;
+    }
+    any_ = true;
+    best_ = std::move(candidate);
+    return true;
+  }
+  bool any() const { return any_; }
+  Value take() { return std::move(best_); }
+
+ private:
+  Context& context_;
+  BinaryOp beyond_;
+  bool any_ = false;
+  Value best_;
+};
+
+Value best_of(NativeCall& call, BinaryOp beyond) {
+  Best best(call.context, beyond);
+  if (call.count > 1) {
+    for (uint32_t i = 0; i < call.count; ++i) {
+      if (!best.offer(call.take(i))) return Value::failure();
+    }
+    return best.take();
+  }
+  if (call[0].is_number()) return raise_argument(call, 0, "list", "or several values to compare");
+  if (!want_iterable(call, 0)) return Value::failure();
+  Meter meter(call.context);
+  bool ok = for_each_item(call.context, call[0],
+                          [&](Value item) { return meter.add(1) && best.offer(std::move(item)); });
+  if (!ok) return Value::failure();
+  return best.any() ? best.take() : raise_empty(call, type_name(call[0].tag()));
+}
+
+}  // namespace
+
+Value builtin_min(NativeCall& call) { return best_of(call, BinaryOp::Lt); }
+Value builtin_max(NativeCall& call) { return best_of(call, BinaryOp::Gt); }
+
+}  // namespace posset::interp

@@ -1,0 +1,246 @@
+// Functions that make a sequence out of another: range, map, filter, fold and their kin. Elements
+// are visited in order, one at a time, so a callback that raises stops everything at the leftmost
+// error.
+#include "interp/runtime/builtins.h"
+#include "interp/runtime/iterate.h"
+
+namespace posset::interp {
+
+// ---- range ----
+
+namespace {
+
+// How many of a, a + step, a + 2 * step ... lie before b.
+uint64_t stepped_count(int64_t a, int64_t b, int64_t step) {
+  const auto ua = static_cast<uint64_t>(a), ub = static_cast<uint64_t>(b);
+  const uint64_t stride = step > 0 ? static_cast<uint64_t>(step) : 0 - static_cast<uint64_t>(step);
+  if (step > 0 ? a >= b : a <= b) return 0;
+  const uint64_t distance = step > 0 ? ub - ua : ua - ub;
+  return (distance - 1) / stride + 1;
+}
+
+Value stepped_list(Context& context, int64_t a, uint64_t n, int64_t step) {
+  if (n > kMaxElements) return context.raise_memory_limit();
+  List* list = new_list(context.heap, Packing::Int, n);
+  if (!list) return context.raise_memory_limit();
+  Value made = list_value(list);
+  Meter meter(context);
+  for (uint64_t i = 0; i < n;) {
+    const uint64_t begin = i, end = std::min(n, i + kPortion);
+    // Multiplied in 64 bits without sign: every element fits, the steps to it need not.
+    for (; i < end; ++i) {
+      list->ints()[i] =
+          static_cast<int64_t>(static_cast<uint64_t>(a) + i * static_cast<uint64_t>(step));
+    }
+    list->size = end;
+    if (!meter.add(end - begin)) return Value::failure();
+  }
+  return made;
+}
+
+}  // namespace
+
+Value builtin_range(NativeCall& call) {
+  int64_t a = 0, b = 0, step = 1;
+  if (!want_int(call, 0, call.count == 1 ? b : a)) return Value::failure();
+  if (call.has(1) && !want_int(call, 1, b)) return Value::failure();
+  if (call.has(2) && !want_int(call, 2, step)) return Value::failure();
+  if (step == 0)
+    return raise_argument(call, ErrorCode::OutOfRange, 2,
+                          "0 is out of range, it would never arrive");
+  if (step == 1) return make_range(call.context, Borrowed::integer(a), Borrowed::integer(b), false);
+  return stepped_list(call.context, a, stepped_count(a, b, step), step);
+}
+
+// ---- one result for each element ----
+
+Value builtin_map(NativeCall& call) {
+  if (!want_iterable(call, 0) || !want_function(call, 1)) return Value::failure();
+  ListBuilder out(call.context, item_count(call[0]));
+  Callback f(call.context, call[1]);
+  Meter meter(call.context, call[1]);
+  bool ok = for_each_item(call.context, call[0], [&](Value item) {
+    if (!meter.add(1)) return false;
+    Value made = f(std::move(item));
+    return !made.failed() && out.push(std::move(made));
+  });
+  return ok ? out.finish() : Value::failure();
+}
+
+Value builtin_tabulate(NativeCall& call) {
+  uint64_t n = 0;
+  if (!want_count(call, 0, n) || !want_function(call, 1)) return Value::failure();
+  ListBuilder out(call.context, n);
+  Callback f(call.context, call[1]);
+  Meter meter(call.context, call[1]);
+  for (uint64_t i = 0; i < n; ++i) {
+    if (!meter.add(1)) return Value::failure();
+    Value made = f(Value::integer(static_cast<int64_t>(i)));
+    if (made.failed() || !out.push(std::move(made))) return Value::failure();
+  }
+  return out.finish();
+}
+
+Value builtin_each(NativeCall& call) {
+  if (!want_iterable(call, 0) || !want_function(call, 1)) return Value::failure();
+  Callback f(call.context, call[1]);
+  Meter meter(call.context, call[1]);
+  bool ok = for_each_item(call.context, call[0],
+                          [&](Value item) { return meter.add(1) && !f(std::move(item)).failed(); });
+  return ok ? Value() : Value::failure();
+}
+
+Value builtin_enumerate(NativeCall& call) {
+  if (!want_iterable(call, 0)) return Value::failure();
+  ListBuilder out(call.context, item_count(call[0]));
+  Meter meter(call.context);
+  int64_t i = 0;
+  bool ok = for_each_item(call.context, call[0], [&](Value item) {
+    Value pair = make_pair(call.context, Value::integer(i++), std::move(item));
+    return !pair.failed() && meter.add(1) && out.push(std::move(pair));
+  });
+  return ok ? out.finish() : Value::failure();
+}
+
+// ---- none, one or many for each element ----
+
+Value builtin_filter(NativeCall& call) {
+  if (!want_iterable(call, 0) || !want_function(call, 1)) return Value::failure();
+  ListBuilder out(call.context);
+  Callback f(call.context, call[1]);
+  Meter meter(call.context, call[1]);
+  bool ok = for_each_item(call.context, call[0], [&](Value item) {
+    int keep = meter.add(1) ? f.test(Value::copy(item), "the result of filter's function") : -1;
+    return keep == 0 || (keep > 0 && out.push(std::move(item)));
+  });
+  return ok ? out.finish() : Value::failure();
+}
+
+namespace {
+
+bool append_all(Context& context, ListBuilder& out, Meter& meter, Borrowed items) {
+  if (items.is_list()) return meter.add(items.as<List>()->size) && out.append(items.as<List>());
+  return for_each_item(context, items,
+                       [&](Value item) { return meter.add(1) && out.push(std::move(item)); });
+}
+
+}  // namespace
+
+Value builtin_flat_map(NativeCall& call) {
+  if (!want_iterable(call, 0) || !want_function(call, 1)) return Value::failure();
+  ListBuilder out(call.context);
+  Callback f(call.context, call[1]);
+  Meter meter(call.context, call[1]);
+  Meter results(call.context);
+  bool ok = for_each_item(call.context, call[0], [&](Value item) {
+    if (!meter.add(1)) return false;
+    Value several = f(std::move(item));
+    return !several.failed() && append_all(call.context, out, results, several);
+  });
+  return ok ? out.finish() : Value::failure();
+}
+
+Value builtin_fold(NativeCall& call) {
+  if (!want_iterable(call, 0) || !want_function(call, 2)) return Value::failure();
+  Callback f(call.context, call[2]);
+  Meter meter(call.context, call[2]);
+  Value state = call.take(1);
+  bool ok = for_each_item(call.context, call[0], [&](Value item) {
+    if (!meter.add(1)) return false;
+    state = f(std::move(state), std::move(item));
+    return !state.failed();
+  });
+  return ok ? std::move(state) : Value::failure();
+}
+
+// ---- two sequences ----
+
+namespace {
+
+// An iteration that owns its hidden slots.
+class Iteration {
+ public:
+  Iteration(Context& context, Borrowed iterable) : context_(context) {
+    retain(iterable);
+    hidden_[0] = iterable;
+    ok_ = begin_iteration(context, hidden_);
+  }
+  ~Iteration() { release(hidden_[0]); }
+  Iteration(const Iteration&) = delete;
+  Iteration& operator=(const Iteration&) = delete;
+  bool ok() const { return ok_; }
+  Step next(Value& item) { return next_item(context_, hidden_, item); }
+
+ private:
+  Context& context_;
+  Borrowed hidden_[3];
+  bool ok_;
+};
+
+}  // namespace
+
+Value builtin_zip(NativeCall& call) {
+  if (!want_iterable(call, 0) || !want_iterable(call, 1)) return Value::failure();
+  Iteration xs(call.context, call[0]), ys(call.context, call[1]);
+  ListBuilder out(call.context, std::min(item_count(call[0]), item_count(call[1])));
+  Meter meter(call.context);
+  for (;;) {
+    Value x, y;
+    Step step = xs.next(x);
+    if (step == Step::Item) step = ys.next(y);
+    if (step == Step::End) return out.finish();
+    if (step == Step::Failed) return Value::failure();
+    Value pair = make_pair(call.context, std::move(x), std::move(y));
+    if (pair.failed() || !meter.add(1) || !out.push(std::move(pair))) return Value::failure();
+  }
+}
+
+// ---- reverse ----
+
+namespace {
+
+Value reversed_range(Context& context, const Range* range) {
+  auto* made =
+      context.heap.make<Range>(Tag::Range, sizeof(Range), range->flags ^ Range::kDescending);
+  if (!made) return context.raise_memory_limit();
+  made->first = range->first;
+  made->last = range->last;
+  return Value::adopt(Borrowed::heap(Tag::Range, made));
+}
+
+Value reversed_string(Context& context, Borrowed text) {
+  const std::string_view bytes = string_view_of(text);
+  StringBuilder out(context.heap);
+  for (size_t end = bytes.size(); end > 0;) {
+    const size_t portion_end = end;
+    while (end > 0 && portion_end - end < kPortion && !out.failed()) {
+      size_t begin = end - 1;
+      while ((static_cast<unsigned char>(bytes[begin]) & 0xc0) == 0x80) --begin;
+      out.append(bytes.substr(begin, end - begin));
+      end = begin;
+    }
+    if (out.failed()) return context.raise_memory_limit();
+    if (!charge_bytes(context, portion_end - end)) return Value::failure();
+  }
+  return or_memory_limit(context, out.finish());
+}
+
+}  // namespace
+
+Value builtin_reverse(NativeCall& call) {
+  Context& context = call.context;
+  switch (call[0].tag()) {
+    case Tag::List:
+      if (!charge_elements(context, call[0].as<List>()->size)) return Value::failure();
+      return or_memory_limit(context, list_reversed(context.heap, call[0].as<List>()));
+    case Tag::Range:
+      return reversed_range(context, call[0].as<Range>());
+    case Tag::Str:
+    case Tag::ShortStr:
+      return reversed_string(context, call[0]);
+    default:
+      return raise_argument(call, 0, "list, str or range");
+  }
+}
+
+}  // namespace posset::interp

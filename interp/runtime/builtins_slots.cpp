@@ -1,0 +1,284 @@
+// Size and slots: len, and what changes a list or map in place. An inout argument was taken out of
+// its place by the caller, so it is unique unless the value is shared elsewhere; it is made unique
+// only after all arguments have been checked, and it stays in `arguments[0]` for the caller to
+// write back.
+#include "interp/runtime/builtins.h"
+#include "interp/runtime/iterate.h"
+#include "interp/value/compare.h"
+#include "interp/value/map.h"
+
+namespace posset::interp {
+
+Value builtin_len(NativeCall& call) {
+  switch (call[0].tag()) {
+    case Tag::Str:
+    case Tag::ShortStr:
+      return Value::integer(static_cast<int64_t>(string_length(call[0])));
+    case Tag::List:
+      return Value::integer(static_cast<int64_t>(call[0].as<List>()->size));
+    case Tag::Map:
+      return Value::integer(static_cast<int64_t>(call[0].as<Map>()->live));
+    case Tag::Range: {
+      uint64_t n = call[0].as<Range>()->size();
+      if (n <= INT64_MAX) return Value::integer(static_cast<int64_t>(n));
+      return raise_argument(call, ErrorCode::OutOfRange, 0,
+                            "the length of " + brief(call[0]) + " is out of range of an int");
+    }
+    default:
+      return raise_argument(call, 0, "str, list, map or range");
+  }
+}
+
+// ---- lists that grow ----
+
+Value builtin_push(NativeCall& call) {
+  if (!own_list_argument(call)) return Value::failure();
+  bool ok = list_push(call.context.heap, call.arguments[0], call.take(1));
+  return or_memory_limit(call.context, ok) ? Value() : Value::failure();
+}
+
+Value builtin_insert(NativeCall& call) {
+  uint64_t at = 0;
+  if (!want_list(call, 0) || !want_index(call, 1, call[0].as<List>()->size + 1, at))
+    return Value::failure();
+  // What stands behind the place moves.
+  if (!charge_elements(call.context, call[0].as<List>()->size - at)) return Value::failure();
+  if (!own_list_argument(call)) return Value::failure();
+  bool ok = list_insert(call.context.heap, call.arguments[0], at, call.take(2));
+  return or_memory_limit(call.context, ok) ? Value() : Value::failure();
+}
+
+Value builtin_extend(NativeCall& call) {
+  if (!want_list(call, 0) || !want_iterable(call, 1) || !own_list_argument(call))
+    return Value::failure();
+  Context& context = call.context;
+  if (call[1].is_list() || call[1].is_range()) {
+    return append_spread(context, call.arguments[0], call[1]) ? Value() : Value::failure();
+  }
+  Meter meter(context);
+  bool ok = for_each_item(context, call[1], [&](Value item) {
+    return meter.add(1) &&
+           or_memory_limit(context, list_push(context.heap, call.arguments[0], std::move(item)));
+  });
+  return ok ? Value() : Value::failure();
+}
+
+Value builtin_reserve(NativeCall& call) {
+  uint64_t n = 0;
+  if (!call[0].is_list() && !call[0].is_map()) return raise_argument(call, 0, "list or map");
+  if (!want_count(call, 1, n)) return Value::failure();
+  if (n > kMaxElements) return call.context.raise_memory_limit();
+  bool ok = false;
+  if (call[0].is_list()) {
+    if (!own_list_argument(call)) return Value::failure();
+    ok = list_reserve(call.context.heap, call.arguments[0], n);
+  } else {
+    if (!own_map_argument(call)) return Value::failure();
+    ok = map_reserve(call.context.heap, call[0].as<Map>(), n);
+  }
+  return or_memory_limit(call.context, ok) ? Value() : Value::failure();
+}
+
+Value builtin_fill(NativeCall& call) {
+  uint64_t n = 0;
+  if (!want_count(call, 0, n)) return Value::failure();
+  if (n > kMaxElements) return call.context.raise_memory_limit();
+  if (!charge_elements(call.context, n)) return Value::failure();
+  return or_memory_limit(call.context, list_filled(call.context.heap, n, call[1]));
+}
+
+// ---- lists that shrink or change ----
+
+Value builtin_pop(NativeCall& call) {
+  if (!want_list(call, 0)) return Value::failure();
+  const uint64_t size = call[0].as<List>()->size;
+  if (size == 0) return raise_empty(call, "list");
+  if (!own_list_argument(call)) return Value::failure();
+  return list_remove(call.arguments[0], size - 1);
+}
+
+Value builtin_swap(NativeCall& call) {
+  if (!want_list(call, 0)) return Value::failure();
+  const uint64_t size = call[0].as<List>()->size;
+  uint64_t i = 0, j = 0;
+  if (!want_index(call, 1, size, i) || !want_index(call, 2, size, j) || !own_list_argument(call)) {
+    return Value::failure();
+  }
+  list_swap(call[0].as<List>(), i, j);
+  return Value();
+}
+
+namespace {
+
+Value remove_from_list(NativeCall& call) {
+  uint64_t at = 0;
+  const uint64_t size = call[0].as<List>()->size;
+  if (!want_index(call, 1, size, at) || !charge_elements(call.context, size - at))
+    return Value::failure();
+  if (!own_list_argument(call)) return Value::failure();
+  return list_remove(call.arguments[0], at);
+}
+
+// A key that is missing (or could not be there) changes nothing, so nothing is copied for it
+// either.
+Value remove_from_map(NativeCall& call) {
+  if (!charge_key(call.context, call[1])) return Value::failure();
+  if (is_valid_key(call[1]) != KeyProblem::None || !map_find(call[0].as<Map>(), call[1]))
+    return Value();
+  if (!own_map_argument(call)) return Value::failure();
+  Value removed = map_remove(call.context.heap, call[0].as<Map>(), call[1]);
+  return removed->is_unset() ? Value() : std::move(removed);
+}
+
+}  // namespace
+
+Value builtin_remove(NativeCall& call) {
+  if (call[0].is_list()) return remove_from_list(call);
+  if (call[0].is_map()) return remove_from_map(call);
+  return raise_argument(call, 0, "list or map");
+}
+
+// ---- remove_if ----
+
+namespace {
+
+// The answers of the predicate, one bit for each element, charged to the heap. They are all there
+// before anything changes, so a predicate that raises leaves the list as it was.
+class Answers {
+ public:
+  Answers(Heap& heap, uint64_t n) : heap_(heap), bytes_(n / 8 + 1) {
+    bits_ = static_cast<uint8_t*>(heap.allocate_block(bytes_));
+    if (bits_) std::fill_n(bits_, bytes_, uint8_t{0});
+  }
+  ~Answers() {
+    if (bits_) heap_.free_block(bits_, bytes_);
+  }
+  Answers(const Answers&) = delete;
+  Answers& operator=(const Answers&) = delete;
+  bool ok() const { return bits_ != nullptr; }
+  void set(uint64_t i) { bits_[i / 8] |= static_cast<uint8_t>(1 << (i % 8)); }
+  bool operator[](uint64_t i) const { return bits_[i / 8] >> (i % 8) & 1; }
+
+ private:
+  Heap& heap_;
+  size_t bytes_;
+  uint8_t* bits_;
+};
+
+// Asks f about every item of arguments[0]. False: raised.
+bool ask_all(NativeCall& call, Answers& answers) {
+  if (!answers.ok()) return or_memory_limit(call.context, false);
+  Callback f(call.context, call[1]);
+  Meter meter(call.context, call[1]);
+  uint64_t i = 0;
+  return for_each_item(call.context, call[0], [&](Value item) {
+    int answer = meter.add(1) ? f.test(std::move(item), "the result of remove_if's function") : -1;
+    if (answer > 0) answers.set(i);
+    ++i;
+    return answer >= 0;
+  });
+}
+
+template <class T>
+void keep_others(T* data, uint64_t size, const Answers& removed) {
+  uint64_t kept = 0;
+  for (uint64_t i = 0; i < size; ++i) {
+    if (!removed[i]) std::swap(data[kept++], data[i]);
+  }
+}
+
+// Moves what stays to the front, in order; what goes is left behind it.
+uint64_t compact(List* list, const Answers& removed) {
+  switch (list->packing()) {
+    case Packing::Any:
+      keep_others(list->any(), list->size, removed);
+      break;
+    case Packing::Int:
+      keep_others(list->ints(), list->size, removed);
+      break;
+    case Packing::Float:
+      keep_others(list->floats(), list->size, removed);
+      break;
+    case Packing::Bool:
+      keep_others(list->bools(), list->size, removed);
+      break;
+  }
+  uint64_t kept = 0;
+  for (uint64_t i = 0; i < list->size; ++i) kept += !removed[i];
+  return kept;
+}
+
+Value remove_from_list_if(NativeCall& call) {
+  Answers removed(call.context.heap, call[0].as<List>()->size);
+  if (!ask_all(call, removed) || !own_list_argument(call)) return Value::failure();
+  list_truncate(call.arguments[0], compact(call[0].as<List>(), removed));
+  return Value();
+}
+
+Value remove_from_map_if(NativeCall& call) {
+  Answers removed(call.context.heap, call[0].as<Map>()->live);
+  if (!ask_all(call, removed) || !own_map_argument(call)) return Value::failure();
+  auto* map = call[0].as<Map>();
+  ListBuilder keys(call.context);
+  uint64_t i = 0;
+  for (uint32_t at = map_next(map, 0); at < map->used; at = map_next(map, at + 1)) {
+    if (removed[i++] && !keys.push(Value::copy(map->entries[at].key))) return Value::failure();
+  }
+  Value going = keys.finish();
+  if (going.failed()) return going;
+  for (i = 0; i < going->as<List>()->size; ++i) {
+    map_remove(call.context.heap, map, list_get(going->as<List>(), i));
+  }
+  return Value();
+}
+
+}  // namespace
+
+Value builtin_remove_if(NativeCall& call) {
+  if (!call[0].is_list() && !call[0].is_map()) return raise_argument(call, 0, "list or map");
+  if (!want_function(call, 1)) return Value::failure();
+  return call[0].is_list() ? remove_from_list_if(call) : remove_from_map_if(call);
+}
+
+// ---- ends ----
+
+namespace {
+
+const char* kind_if_empty(Borrowed v) { return item_count(v) == 0 ? type_name(v.tag()) : nullptr; }
+
+Value last_of_map(Context& context, const Map* map) {
+  uint32_t at = map->used - 1;
+  while (map->entries[at].key.is_unset()) --at;
+  return make_pair(context, Value::copy(map->entries[at].key), Value::copy(map->entries[at].value));
+}
+
+}  // namespace
+
+Value builtin_first(NativeCall& call) {
+  if (!want_iterable(call, 0)) return Value::failure();
+  if (const char* kind = kind_if_empty(call[0])) return raise_empty(call, kind);
+  Value found;
+  bool ok = for_each_item(call.context, call[0], [&](Value item) {
+    found = std::move(item);
+    return false;
+  });
+  return ok ? std::move(found) : Value::failure();
+}
+
+Value builtin_last(NativeCall& call) {
+  if (!want_iterable(call, 0)) return Value::failure();
+  if (const char* kind = kind_if_empty(call[0])) return raise_empty(call, kind);
+  const uint64_t n = item_count(call[0]);
+  switch (call[0].tag()) {
+    case Tag::List:
+      return list_copy(call[0].as<List>(), n - 1);
+    case Tag::Range:
+      return Value::integer(call[0].as<Range>()->at(n - 1));
+    case Tag::Map:
+      return last_of_map(call.context, call[0].as<Map>());
+    default:
+      return Value::adopt(string_at(call[0], n - 1));
+  }
+}
+
+}  // namespace posset::interp

@@ -1,0 +1,141 @@
+// Text: join, split, trim, lines. White space is what Unicode calls so (the property White_Space).
+#include <cstring>
+
+#include "interp/runtime/builtins.h"
+#include "interp/runtime/iterate.h"
+
+namespace posset::interp {
+
+namespace {
+
+bool is_space(uint32_t scalar) {
+  if (scalar < 0x80) return scalar == ' ' || (scalar >= '\t' && scalar <= '\r');
+  return scalar == 0x85 || scalar == 0xa0 || scalar == 0x1680 ||
+         (scalar >= 0x2000 && scalar <= 0x200a) || scalar == 0x2028 || scalar == 0x2029 ||
+         scalar == 0x202f || scalar == 0x205f || scalar == 0x3000;
+}
+
+// From `at` past all scalars that are white space (`wanted`) or are not.
+size_t skip(std::string_view text, size_t at, bool wanted) {
+  while (at < text.size()) {
+    size_t next = at;
+    if (is_space(decode_scalar(text, next)) != wanted) break;
+    at = next;
+  }
+  return at;
+}
+
+std::string_view without_space_at_end(std::string_view text) {
+  while (!text.empty()) {
+    size_t begin = text.size() - 1;
+    while ((static_cast<unsigned char>(text[begin]) & 0xc0) == 0x80) --begin;
+    size_t at = begin;
+    if (!is_space(decode_scalar(text, at))) break;
+    text = text.substr(0, begin);
+  }
+  return text;
+}
+
+// Collects pieces of a text, charging the bytes they span as it goes along.
+class Pieces {
+ public:
+  explicit Pieces(Context& context) : context_(context), out_(context) {}
+  bool add(std::string_view piece, size_t position) {
+    if (!advance(position)) return false;
+    Value made = or_memory_limit(context_, make_string(context_.heap, piece));
+    return !made.failed() && out_.push(std::move(made));
+  }
+  Value finish(size_t size) { return advance(size) ? out_.finish() : Value::failure(); }
+
+ private:
+  bool advance(size_t position) {
+    uint64_t steps = position / kBytesPerStep - charged_;
+    charged_ += steps;
+    return steps == 0 || context_.charge(steps);
+  }
+  Context& context_;
+  ListBuilder out_;
+  uint64_t charged_ = 0;
+};
+
+Value split_at_space(Context& context, std::string_view text) {
+  Pieces pieces(context);
+  for (size_t at = skip(text, 0, true); at < text.size();) {
+    size_t end = skip(text, at, false);
+    if (!pieces.add(text.substr(at, end - at), end)) return Value::failure();
+    at = skip(text, end, true);
+  }
+  return pieces.finish(text.size());
+}
+
+Value split_at(Context& context, std::string_view text, std::string_view separator) {
+  Pieces pieces(context);
+  size_t at = 0;
+  for (;;) {
+    const void* found =
+        memmem(text.data() + at, text.size() - at, separator.data(), separator.size());
+    if (!found) break;
+    size_t end = static_cast<size_t>(static_cast<const char*>(found) - text.data());
+    if (!pieces.add(text.substr(at, end - at), end)) return Value::failure();
+    at = end + separator.size();
+  }
+  return pieces.add(text.substr(at), text.size()) ? pieces.finish(text.size()) : Value::failure();
+}
+
+}  // namespace
+
+Value builtin_split(NativeCall& call) {
+  if (!want_string(call, 0)) return Value::failure();
+  const Borrowed text = call[0], separator = call.get_or(1, Borrowed::nil());
+  if (separator.is_nil()) return split_at_space(call.context, string_view_of(text));
+  if (!separator.is_string()) return raise_argument(call, 1, "str or nil");
+  if (string_view_of(separator).empty()) {
+    return call.context.raise(ErrorCode::BadArgument,
+                              "argument sep of split(s, sep = nil): the separator is empty",
+                              "list(s) gives the characters of s");
+  }
+  return split_at(call.context, string_view_of(text), string_view_of(separator));
+}
+
+Value builtin_lines(NativeCall& call) {
+  Borrowed hidden[3] = {call[0], Borrowed::nil(), Borrowed::nil()};
+  if (!begin_lines(call.context, hidden)) return Value::failure();
+  ListBuilder out(call.context);
+  uint64_t charged = 0;
+  for (;;) {
+    Value line;
+    Step step = next_item(call.context, hidden, line);
+    if (step == Step::End) return out.finish();
+    if (step == Step::Failed || !out.push(std::move(line))) return Value::failure();
+    uint64_t steps = static_cast<uint64_t>(hidden[1].as_int()) / kBytesPerStep;
+    if (steps > charged && !call.context.charge(steps - charged)) return Value::failure();
+    charged = steps;
+  }
+}
+
+Value builtin_trim(NativeCall& call) {
+  if (!want_string(call, 0)) return Value::failure();
+  const Borrowed text = call[0];
+  std::string_view all = string_view_of(text);
+  std::string_view trimmed = without_space_at_end(all.substr(skip(all, 0, true)));
+  if (trimmed.size() == all.size()) return Value::copy(text);
+  if (!charge_bytes(call.context, all.size())) return Value::failure();
+  return or_memory_limit(call.context, make_string(call.context.heap, trimmed));
+}
+
+Value builtin_join(NativeCall& call) {
+  if (!want_iterable(call, 0) || (call.has(1) && !want_string(call, 1))) return Value::failure();
+  const Borrowed separator = call.get_or(1, make_short(""));
+  const std::string_view between = string_view_of(separator);
+  StringBuilder out(call.context.heap);
+  Meter meter(call.context);
+  bool first = true;
+  bool ok = for_each_item(call.context, call[0], [&](Value item) {
+    if (!first) out.append(between);
+    first = false;
+    return meter.add(1) && append_formatted(call.context, out, item, nullptr);
+  });
+  return ok ? or_memory_limit(call.context, out.finish()) : Value::failure();
+}
+
+}  // namespace posset::interp

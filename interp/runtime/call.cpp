@@ -1,0 +1,251 @@
+// Calls from C++ and the general path of every tier. See call.h.
+#include "interp/runtime/call.h"
+
+#include "interp/runtime/ops.h"
+#include "interp/runtime/policy.h"
+#include "interp/value/list.h"
+#include "interp/value/print.h"
+
+namespace posset::interp {
+
+namespace {
+
+// Releases arguments a call did not get to consume. Lent ones (bit in `lent`) stay: whoever lent them
+// writes them back however the call ends.
+void drop_arguments(Borrowed* base, uint32_t count, uint64_t lent = 0) {
+  for (uint32_t i = 0; i < count; ++i) {
+    if (i < 64 && (lent >> i & 1)) continue;
+    release(base[i]);
+  }
+}
+
+std::string parameter_list(const std::vector<syntax::Parameter>& parameters) {
+  std::string out = "(";
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const syntax::Parameter& p = parameters[i];
+    if (i) out += ", ";
+    if (p.inout) out += "inout ";
+    if (p.rest) out += "..";
+    out += p.name.empty() ? std::string("_") : std::string(p.name);
+    if (p.fallback) out += " = ...";
+  }
+  return out + ")";
+}
+
+std::string count_text(uint32_t n, const char* more = "") {
+  return std::to_string(n) + more + (n == 1 && !*more ? " argument" : " arguments");
+}
+
+// Gathers the surplus into the rest list, marks absent parameters. The count is known to fit.
+bool arrange_arguments(Context& context, const Function& f, Borrowed* base, uint32_t count) {
+  uint32_t fixed = f.parameter_count - (f.has_rest ? 1 : 0);
+  for (uint32_t i = count; i < f.parameter_count; ++i) base[i] = Borrowed::unset();
+  if (!f.has_rest) return true;
+  uint32_t surplus = count > fixed ? count - fixed : 0;
+  List* rest = new_list(context.heap, Packing::Any, surplus);
+  Value list = rest ? Value::adopt(Borrowed::heap(Tag::List, rest)) : Value::failure();
+  bool ok = rest != nullptr;
+  for (uint32_t i = 0; i < surplus; ++i) {
+    Value item = Value::adopt(base[fixed + i]);
+    base[fixed + i] = Borrowed::nil();
+    if (!ok) continue;
+    Borrowed place = list.take();
+    ok = list_push(context.heap, place, std::move(item));
+    list = Value::adopt(place);
+  }
+  if (!ok) {
+    drop_arguments(base, fixed, f.inout_mask);
+    context.raise_memory_limit();
+    return false;
+  }
+  base[fixed] = list.take();
+  return true;
+}
+
+bool count_fits(const Function& f, uint32_t count) {
+  return count >= f.required && (f.has_rest || count <= f.parameter_count);
+}
+
+Value run(Context& context, Closure* closure, Borrowed* base) {
+  const Function& f = *closure->function;
+  Counted& body = f.unit->body;
+  int level = ready_tier(context.runtime, *f.decl, body, -1);
+  void* code = body.code[level].load(std::memory_order_acquire);
+  Value result = context.runtime.tier(level)->enter(context, code, closure, base);
+  if (result.failed()) context.leave_failed();
+  return result;
+}
+
+Value call_constructor(Context& context, Borrowed callee, Borrowed* base, uint32_t count) {
+  auto* constructor = callee.as<Constructor>();
+  const auto* info = static_cast<const ConstructorInfo*>(constructor->declaration);
+  const auto& fields = info->decl->fields;
+  if (count != fields.size()) {
+    Value failed = raise_argument_count(context, callee, count);
+    drop_arguments(base, count);
+    return failed;
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    if (!fields[i].type || fits_type(*info->module->top, *fields[i].type, base[i])) continue;
+    std::string message = std::string(info->decl->name) + "'s field '" + std::string(fields[i].name) +
+                          "': expected " + type_name_of(*fields[i].type) + ", got " + type_text(context, base[i]);
+    drop_arguments(base, count);
+    return context.raise(ErrorCode::TypeMismatch, std::move(message));
+  }
+  return make_variant(context, context.runtime.shapes.shape(constructor->shape), base, count);
+}
+
+}  // namespace
+
+Value call_closure(Context& context, Closure* closure, Borrowed* base, uint32_t count) {
+  const Function& f = *closure->function;
+  if (count != f.parameter_count || f.has_rest) [[unlikely]] {
+    if (!count_fits(f, count)) {
+      Value failed = raise_argument_count(context, Borrowed::heap(Tag::Fn, closure), count);
+      drop_arguments(base, count, f.inout_mask);
+      return failed;
+    }
+    if (!arrange_arguments(context, f, base, count)) return Value::failure();
+  }
+  Borrowed* saved_top = base;
+  context.stack_top = base + f.slot_count;
+  bool ok = context.charge_one();
+  if (ok && (context.depth >= context.depth_limit || !context.has_stack(64))) {
+    context.raise_stack_overflow();
+    ok = false;
+  }
+  if (!ok) {
+    drop_arguments(base, f.parameter_count, f.inout_mask);
+    context.stack_top = saved_top;
+    return Value::failure();
+  }
+  ++context.depth;
+  Value result = context.native.low() ? context.on_fresh_stack([&] { return run(context, closure, base); })
+                                      : run(context, closure, base);
+  --context.depth;
+  context.stack_top = saved_top;
+  return result;
+}
+
+Value call_native(Context& context, const NativeFunction* function, Borrowed* base, uint32_t count) {
+  bool fits = count >= function->min_arguments &&
+              (function->max_arguments == NativeFunction::kAnyCount || count <= function->max_arguments);
+  if (!fits) {
+    Value failed = raise_argument_count(context, Borrowed::builtin(function), count);
+    drop_arguments(base, count, function->inout_mask);
+    return failed;
+  }
+  Borrowed* saved_top = base;
+  context.stack_top = base + count;
+  NativeCall call{context, base, count, function};
+  Value result = context.native.low() ? context.on_fresh_stack([&] { return function->entry(call); })
+                                      : function->entry(call);
+  context.stack_top = saved_top;
+  drop_arguments(base, count, function->inout_mask);
+  return result;
+}
+
+Value call_value(Context& context, Borrowed callee, Borrowed* base, uint32_t count, uint64_t inout_marks) {
+  uint64_t mask = inout_mask_of(callee);
+  if (inout_marks != kAnyMarks && inout_marks != mask &&
+      (callee.is(Tag::Fn) || callee.is(Tag::Builtin) || callee.is(Tag::Constructor))) {
+    drop_arguments(base, count, inout_marks);
+    return context.raise(ErrorCode::InoutMismatch,
+                         "the & marks of this call do not fit the inout parameters of " + signature_of(callee));
+  }
+  switch (callee.tag()) {
+    case Tag::Fn: return call_closure(context, callee.as<Closure>(), base, count);
+    case Tag::Builtin: return call_native(context, callee.as_builtin(), base, count);
+    case Tag::Constructor: return call_constructor(context, callee, base, count);
+    default: break;
+  }
+  drop_arguments(base, count, inout_marks == kAnyMarks ? 0 : inout_marks);
+  return context.raise(ErrorCode::NotAFunction, brief(callee) + " is not a function",
+                       "only functions can be called; this is " + type_text(context, callee));
+}
+
+uint64_t inout_mask_of(Borrowed callee) {
+  if (callee.is(Tag::Fn)) return callee.as<Closure>()->function->inout_mask;
+  if (callee.is(Tag::Builtin)) return callee.as_builtin()->inout_mask;
+  return 0;
+}
+
+std::string signature_of(Borrowed callee) {
+  switch (callee.tag()) {
+    case Tag::Fn: {
+      const syntax::FunctionDecl& decl = *callee.as<Closure>()->function->decl;
+      std::string name = decl.name.empty() ? "<fn>" : std::string(decl.name);
+      return name + parameter_list(decl.parameters);
+    }
+    case Tag::Builtin: return callee.as_builtin()->signature;
+    case Tag::Constructor: {
+      const auto* info = static_cast<const ConstructorInfo*>(callee.as<Constructor>()->declaration);
+      return std::string(info->decl->name) + parameter_list(info->decl->fields);
+    }
+    default: return brief(callee);
+  }
+}
+
+Value raise_argument_count(Context& context, Borrowed callee, uint32_t got) {
+  uint32_t least = 0, most = 0;
+  bool any = false;
+  if (callee.is(Tag::Fn)) {
+    const Function& f = *callee.as<Closure>()->function;
+    least = f.required;
+    most = f.parameter_count;
+    any = f.has_rest;
+  } else if (callee.is(Tag::Builtin)) {
+    least = callee.as_builtin()->min_arguments;
+    most = callee.as_builtin()->max_arguments;
+    any = most == NativeFunction::kAnyCount;
+  } else if (callee.is(Tag::Constructor)) {
+    const auto* info = static_cast<const ConstructorInfo*>(callee.as<Constructor>()->declaration);
+    least = most = static_cast<uint32_t>(info->decl->fields.size());
+  }
+  std::string takes = any             ? "at least " + count_text(least)
+                      : least == most ? count_text(least)
+                                      : std::to_string(least) + " to " + count_text(most);
+  return context.raise(ErrorCode::ArgumentCount,
+                       signature_of(callee) + " takes " + takes + ", got " + std::to_string(got));
+}
+
+Value Callback::operator()(Value a) {
+  Borrowed* base = context_.stack_top;
+  base[0] = a.take();
+  context_.stack_top = base + 1;
+  Value result = call_value(context_, callee_, base, 1, 0);
+  context_.stack_top = base;
+  return result;
+}
+
+Value Callback::operator()(Value a, Value b) {
+  Borrowed* base = context_.stack_top;
+  base[0] = a.take();
+  base[1] = b.take();
+  context_.stack_top = base + 2;
+  Value result = call_value(context_, callee_, base, 2, 0);
+  context_.stack_top = base;
+  return result;
+}
+
+int Callback::test(Value a, const char* who) {
+  Value answer = (*this)(std::move(a));
+  if (answer.failed()) return -1;
+  return expect_bool(context_, answer, who);
+}
+
+Value make_closure(Context& context, const Function* function, Borrowed* captured, uint32_t count) {
+  auto* closure = context.heap.make<Closure>(Tag::Fn, sizeof(Closure) + count * sizeof(Borrowed));
+  if (!closure) {
+    drop_arguments(captured, count);
+    return context.raise_memory_limit();
+  }
+  closure->function = function;
+  closure->owner_count = &function->module->live_closures;
+  ++*closure->owner_count;
+  closure->size = count;
+  for (uint32_t i = 0; i < count; ++i) closure->captured()[i] = captured[i];
+  return Value::adopt(Borrowed::heap(Tag::Fn, closure));
+}
+
+}  // namespace posset::interp

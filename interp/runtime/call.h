@@ -1,0 +1,43 @@
+// Calling. `call_closure` is the general entry every tier and every built-in uses: it checks the argument
+// count, fills in absent arguments (Unset; defaults are evaluated by the callee) and the rest list, charges
+// one step and one level of depth, chooses the highest ready tier and runs it.
+#pragma once
+
+#include "interp/runtime/context.h"
+#include "interp/runtime/native.h"
+
+namespace posset::interp {
+
+// `base[0..count)` are the arguments, owned, at the top of the register stack (base + count <= stack_top or
+// base == stack_top before pushing); they are consumed, except that lent ones (marked with &, or by the
+// callee's mask) stay in base[i] for the caller to write back, however the call ends. `inout_marks`: which
+// arguments were marked; must equal the callee's mask (kAnyMarks: not checked, for calls by built-ins).
+constexpr uint64_t kAnyMarks = ~uint64_t{0};
+Value call_value(Context& context, Borrowed callee, Borrowed* base, uint32_t count, uint64_t inout_marks);
+Value call_closure(Context& context, Closure* closure, Borrowed* base, uint32_t count);
+Value call_native(Context& context, const NativeFunction* function, Borrowed* base, uint32_t count);
+
+// The inout mask of anything callable (0 when it is not).
+uint64_t inout_mask_of(Borrowed callee);
+std::string signature_of(Borrowed callee);   // "area(w, h)"
+// "area(w, h) takes 2 arguments, got 1"
+Value raise_argument_count(Context& context, Borrowed callee, uint32_t got);
+
+// For built-ins that call a function for every element: checks once, then `call(a)`, `call(a, b)`.
+class Callback {
+ public:
+  Callback(Context& context, Borrowed callee) : context_(context), callee_(callee) {}
+  Value operator()(Value a);
+  Value operator()(Value a, Value b);
+  // A call that must give a bool: -1 failed.
+  int test(Value a, const char* who);
+
+ private:
+  Context& context_;
+  Borrowed callee_;
+};
+
+// Makes a closure of `function` with `captured` values (taken).
+Value make_closure(Context& context, const Function* function, Borrowed* captured, uint32_t count);
+
+}  // namespace posset::interp

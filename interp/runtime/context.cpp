@@ -1,0 +1,134 @@
+// Life of runtimes and contexts, the register stack, steps and limits. Errors on their way are in
+// error.cpp, modules in instantiate.cpp.
+#include "interp/runtime/context.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+
+namespace posset::interp {
+
+namespace {
+
+// Address space for registers; pages are committed as frames touch them. 100,000 frames of 640 registers
+// fit; where less is to be had (a container's limit on address space), less.
+constexpr size_t kStackBytes[] = {size_t{1} << 30, size_t{256} << 20, size_t{64} << 20, size_t{8} << 20};
+// Registers kept free above what a frame asks for, so that built-ins can place a few arguments unchecked.
+constexpr size_t kStackReserve = 64;
+
+void* reserve_registers(size_t& bytes) {
+  for (size_t size : kStackBytes) {
+    void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) continue;
+    bytes = size;
+    return memory;
+  }
+  bytes = 0;
+  return nullptr;
+}
+
+}  // namespace
+
+RuntimeState::RuntimeState(RuntimeOptions given) : options(given), constants_(shapes) {}
+
+RuntimeState::~RuntimeState() {
+  units.for_each([&](Unit& unit) {
+    auto drop = [&](Counted& counted) {
+      for (int level = 1; level < kTiers; ++level) {
+        if (void* code = counted.code[level].load()) tiers_[level]->drop(code);
+      }
+    };
+    drop(unit.body);
+    for (size_t i = 0; i < unit.loop_hashes.size(); ++i) drop(unit.loops[i]);
+  });
+}
+
+Borrowed RuntimeState::immortal_string(std::string_view text) {
+  if (text.size() <= kMaxShort) return make_short(text);
+  std::lock_guard lock(constants_mutex_);
+  auto found = immortal_strings_.find(std::string(text));
+  if (found != immortal_strings_.end()) return found->second;
+  Borrowed made = make_string(constants_, text).take();
+  string_hash(made);  // written now, so that threads only read it
+  made.object()->count = 0;
+  immortal_strings_.emplace(std::string(text), made);
+  return made;
+}
+
+void RuntimeState::attach(const TierInterface* tier) { tiers_[tier->level] = tier; }
+
+Context::Context(RuntimeState& shared, const Limits& limits) : runtime(shared), heap(shared.shapes) {
+  stack_memory_ = reserve_registers(stack_bytes_);
+  stack_top = static_cast<Borrowed*>(stack_memory_);
+  size_t registers = stack_bytes_ / sizeof(Borrowed);
+  stack_end = stack_top + (registers > kStackReserve ? registers - kStackReserve : 0);
+  install_hooks();
+  set_limits(limits);
+}
+
+Context::~Context() {
+  scratch = Value();
+  if (pending_) release(pending_);
+  pending_ = nullptr;
+  drop_modules();
+  for (auto& [name, cell] : host_globals) release(*cell);
+  host_globals.clear();
+  heap.collect_cycles();
+  if (stack_memory_) munmap(stack_memory_, stack_bytes_);
+}
+
+void Context::set_limits(const Limits& limits) {
+  limits_ = limits;
+  heap.set_limit_bytes(limits.memory_bytes);
+  depth_limit = limits.nested_calls;
+}
+
+// ---- steps ----
+
+namespace {
+// How long a slice may be before limits are looked at: short enough that an interrupt acts within a
+// fraction of a millisecond, long enough that looking costs nothing.
+constexpr int64_t kSlice = 8192;
+}  // namespace
+
+uint64_t Context::steps_used() const { return steps_before_slice_ + static_cast<uint64_t>(slice_ - fuel); }
+
+void Context::start_slice() {
+  uint64_t left = limits_.steps - std::min(limits_.steps, steps_before_slice_);
+  slice_ = static_cast<int64_t>(std::min<uint64_t>(kSlice, left));
+  fuel = slice_;
+}
+
+void Context::begin_evaluation() {
+  native.enter();
+  steps_before_slice_ = 0;
+  slice_ = 0;
+  start_slice();
+  has_deadline_ = limits_.seconds > 0;
+  if (has_deadline_) {
+    deadline_ = std::chrono::steady_clock::now() +
+                std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                    std::chrono::duration<double>(limits_.seconds));
+  }
+}
+
+bool Context::poll() {
+  steps_before_slice_ += static_cast<uint64_t>(slice_ - fuel);
+  slice_ = fuel = 0;
+  if (interrupted_.exchange(false, std::memory_order_relaxed)) {
+    raise(ErrorCode::Interrupted, "interrupted");
+    return false;
+  }
+  if (steps_before_slice_ > limits_.steps) {
+    raise(ErrorCode::StepLimit, "step limit of " + std::to_string(limits_.steps) + " exceeded");
+    return false;
+  }
+  if (has_deadline_ && std::chrono::steady_clock::now() >= deadline_) {
+    raise(ErrorCode::TimeLimit, "time limit exceeded");
+    return false;
+  }
+  start_slice();
+  return true;
+}
+
+}  // namespace posset::interp

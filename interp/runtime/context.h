@@ -1,0 +1,194 @@
+// A Context is one isolated world: heap, globals, modules, limits, register stack. One thread uses it at a
+// time. Everything that runs takes it as its first argument. What contexts share (units, tiers, shapes,
+// options) is RuntimeState.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "interp/runtime/error.h"
+#include "interp/runtime/function.h"
+#include "interp/runtime/native.h"
+#include "interp/runtime/tier.h"
+#include "interp/syntax/resolver.h"
+#include "interp/value/heap.h"
+#include "interp/value/objects.h"
+#include "interp/value/shape.h"
+#include "interp/value/string.h"
+#include "sched/base/native_stack.h"
+
+namespace posset::interp {
+
+struct RuntimeOptions {
+  uint32_t thresholds[kTiers] = {0, 2, 100, 500};
+  int max_tier = 3;
+  int forced_tier = -1;        // >= 0: compile every unit for it before its first execution
+};
+
+// Shared by all contexts of one runtime. Built-ins and built-in modules are registered before the first
+// context is made and never change afterwards.
+class RuntimeState {
+ public:
+  explicit RuntimeState(RuntimeOptions options);
+  ~RuntimeState();
+
+  void attach(const TierInterface* tier);
+  const TierInterface* tier(int level) const { return tiers_[level]; }
+
+  // A string that is never counted and lives as long as the runtime; equal texts are one object. Any thread.
+  Borrowed immortal_string(std::string_view text);
+
+  RuntimeOptions options;
+  ShapeTable shapes;
+  UnitTable units;
+
+  // name -> descriptor; modules: "math" -> name -> descriptor or constant
+  struct ModuleEntry {
+    const NativeFunction* function = nullptr;
+    Borrowed constant;         // when there is no function
+    const char* doc = "";
+  };
+  std::unordered_map<std::string_view, const NativeFunction*> builtins;
+  std::unordered_map<std::string, std::unordered_map<std::string, ModuleEntry>> modules;
+
+ private:
+  const TierInterface* tiers_[kTiers] = {};
+  std::mutex constants_mutex_;
+  Heap constants_;
+  std::unordered_map<std::string, Borrowed> immortal_strings_;
+};
+
+struct Limits {
+  size_t memory_bytes = SIZE_MAX;
+  uint64_t steps = UINT64_MAX;
+  double seconds = 0;                   // 0: none
+  uint32_t nested_calls = 100000;
+  uint64_t output_bytes = UINT64_MAX;
+};
+
+class Context {
+ public:
+  Context(RuntimeState& runtime, const Limits& limits);
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  RuntimeState& runtime;
+  Heap heap;
+
+  // ---- errors (error.cpp) ----
+  // Makes the pending error; gives Failed. Must not be called while one is pending.
+  Value raise(ErrorCode code, std::string message, std::string hint = {});
+  Value raise_memory_limit();
+  // Throws a script value (an error value keeps its place and trace).
+  Value throw_value(Value thrown);
+  bool error_pending() const { return pending_ != nullptr; }
+  bool limit_pending() const { return pending_ && pending_->data->limit; }
+  // The error surfaces in a frame of `function` at `site`; only the first call per frame counts.
+  void note_failure(const Function& function, uint32_t site);
+  bool failure_noted() const { return noted_; }
+  // A frame is left because of the error. With `blame_caller` set by `raise_in_caller` the frame leaves no
+  // point and the caller's call is the place.
+  void leave_failed();
+  Value raise_in_caller(ErrorCode code, std::string message, std::string hint = {});
+  // The pending error is about the call, not about anything in the frame that is being left.
+  void blame_caller() { blame_caller_ = noted_ = true; }
+  // The pending error as a value, trace ended here; Failed when it is a limit (still pending then).
+  Value catch_error();
+  // The pending error taken by the host, limits too.
+  Value take_error();
+  // Sets an error taken by `take_error` or set aside pending again, unchanged.
+  void restore_error(Value error);
+
+  // ---- steps, limits, safepoints (limits.cpp) ----
+  // Counts down at every function entry and loop iteration; below zero calls `poll`.
+  int64_t fuel = 0;
+  uint32_t depth = 0;                    // nested script calls
+  uint32_t depth_limit = 100000;
+  bool charge(uint64_t steps) {          // false: a limit was hit, the error is pending
+    fuel -= static_cast<int64_t>(steps);
+    return fuel >= 0 || poll();
+  }
+  bool charge_one() { return --fuel >= 0 || poll(); }
+  bool poll();
+  uint64_t steps_used() const;
+  void interrupt() { interrupted_.store(true, std::memory_order_relaxed); }  // any thread
+  void clear_interrupt() { interrupted_.store(false, std::memory_order_relaxed); }
+  const Limits& limits() const { return limits_; }
+  void set_limits(const Limits& limits);
+  // Starts the clocks of an outermost evaluation.
+  void begin_evaluation();
+  // Native stack: recursive C++ asks before it recurses, and goes on elsewhere when little is left:
+  //   if (context.native.low()) return context.on_fresh_stack([&] { return walk(node); });
+  sched::StackChain native;
+  template <class Body>
+  Value on_fresh_stack(Body&& body) {
+    Value result;
+    auto keep = [&] { result = body(); };
+    if (!native.on_fresh_segment(keep)) return raise_stack_overflow();
+    return result;
+  }
+  Value raise_stack_overflow();
+
+  // ---- the register stack ----
+  Borrowed* stack_top = nullptr;         // first free register
+  Borrowed* stack_end = nullptr;
+  bool has_stack(size_t registers) const { return static_cast<size_t>(stack_end - stack_top) >= registers; }
+
+  // ---- calls (call.h) ----
+
+  // ---- names the host has set ----
+  std::unordered_map<std::string, std::unique_ptr<Borrowed>> host_globals;  // owned values
+  std::unordered_map<std::string, const NativeFunction*> host_functions;
+
+  // ---- modules (module.cpp) ----
+  // Loads the text of a module: gives false and `why` when it cannot. `key` identifies it.
+  using Loader = std::function<bool(const std::string& from_key, const std::string& path, std::string& key,
+                                    std::string& name, std::string& text, std::string& why)>;
+  Loader loader;
+  std::unordered_map<std::string, std::shared_ptr<syntax::Module>> trees;        // parsed, by key
+  std::unordered_map<const syntax::Module*, std::unique_ptr<ModuleInstance>> instances;
+  syntax::SessionScope session;
+
+  // ---- output and grants ----
+  std::function<bool(std::string_view)> output;   // false: could not be written
+  uint64_t output_written = 0;
+
+  Value scratch;                                  // see place.h
+  // Keeps a fresh value alive that tier 1 uses through a view in the next instructions (a slice, a part of
+  // an error value). Few such views are in use at once; kKeptViews of them are kept, then overwritten.
+  static constexpr size_t kKeptViews = 8;
+  void keep_view(Value v) { kept_views_[next_view_++ % kKeptViews] = std::move(v); }
+  void drop_kept_views() {
+    for (Value& v : kept_views_) v = Value();
+  }
+
+ private:
+  Value make_error(ErrorCode code, std::string message, std::string hint, bool limit);
+  ErrorObject* pending_ = nullptr;                // owned
+  Value kept_views_[kKeptViews];
+  size_t next_view_ = 0;
+  TracePoint point_;                              // of the frame the error is in
+  bool noted_ = false;
+  bool blame_caller_ = false;
+  Limits limits_;
+  uint64_t steps_before_slice_ = 0;               // steps charged before the current slice
+  int64_t slice_ = 0;                             // fuel the current slice started with
+  std::atomic<bool> interrupted_{false};
+  std::chrono::steady_clock::time_point deadline_{};
+  bool has_deadline_ = false;
+  void* stack_memory_ = nullptr;
+  size_t stack_bytes_ = 0;
+  void start_slice();
+  void install_hooks();   // instantiate.cpp
+  void drop_modules();    // instantiate.cpp
+};
+
+}  // namespace posset::interp

@@ -1,0 +1,184 @@
+// Errors on their way, and their reports. See error.h for the life of one.
+#include "interp/runtime/error.h"
+
+#include <algorithm>
+
+#include "interp/runtime/context.h"
+#include "interp/value/print.h"
+#include "interp/value/string.h"
+
+namespace posset::interp {
+
+namespace {
+
+bool is_limit(ErrorCode code) {
+  switch (code) {
+#define ERROR_CODE(Name, kind, text) \
+  case ErrorCode::Name: return std::string_view(#kind) == "limit";
+#include <posset/error_codes.def>
+#undef ERROR_CODE
+  }
+  return false;
+}
+
+}  // namespace
+
+// ---- raising ----
+
+Value Context::make_error(ErrorCode code, std::string message, std::string hint, bool limit) {
+  // An error must be reportable when memory has run out: it is made outside the limit.
+  size_t saved = heap.limit_bytes();
+  heap.set_limit_bytes(SIZE_MAX);
+  auto* error = heap.make<ErrorObject>(Tag::Error);
+  error->message = make_string_lossy(heap, message).take();
+  error->value = Borrowed::unset();
+  error->data = new ErrorData();
+  error->data->code = code;
+  error->data->limit = limit;
+  error->data->hint = std::move(hint);
+  heap.set_limit_bytes(saved);
+  return Value::adopt(Borrowed::heap(Tag::Error, error));
+}
+
+Value Context::raise(ErrorCode code, std::string message, std::string hint) {
+  Value error = make_error(code, std::move(message), std::move(hint), is_limit(code));
+  restore_error(std::move(error));
+  return Value::failure();
+}
+
+Value Context::raise_memory_limit() {
+  return raise(ErrorCode::MemoryLimit,
+               heap.limit_bytes() == SIZE_MAX
+                   ? std::string("memory limit: the system has no more memory")
+                   : "memory limit of " + std::to_string(heap.limit_bytes()) + " bytes exceeded");
+}
+
+Value Context::raise_stack_overflow() {
+  return raise(ErrorCode::StackOverflow, "stack overflow: more than " + std::to_string(depth_limit) + " nested calls",
+               "is there a recursion that never ends?");
+}
+
+Value Context::raise_in_caller(ErrorCode code, std::string message, std::string hint) {
+  raise(code, std::move(message), std::move(hint));
+  blame_caller();
+  return Value::failure();
+}
+
+Value Context::throw_value(Value thrown) {
+  if (thrown->is(Tag::Error)) {
+    auto* error = thrown->as<ErrorObject>();
+    if (!error->data) {
+      error->data = new ErrorData();
+    } else if (error->data->located) {
+      error->data->rethrown = true;
+    }
+    restore_error(std::move(thrown));
+    return Value::failure();
+  }
+  Value text = to_string(heap, thrown);
+  if (text.failed()) return raise_memory_limit();
+  Value error = make_error(ErrorCode::Thrown, "", "", false);
+  error->as<ErrorObject>()->message = text.take();
+  error->as<ErrorObject>()->value = thrown.take();
+  restore_error(std::move(error));
+  return Value::failure();
+}
+
+void Context::restore_error(Value error) {
+  pending_ = static_cast<ErrorObject*>(error.take().object());
+  noted_ = false;
+  blame_caller_ = false;
+}
+
+// ---- places ----
+
+void Context::note_failure(const Function& function, uint32_t site) {
+  if (noted_) return;
+  noted_ = true;
+  point_ = {function.decl, site};
+  ErrorData& data = *pending_->data;
+  data.keep(function.module->tree);
+  if (!data.located) {
+    data.located = true;
+    data.place = point_;
+  }
+}
+
+void Context::leave_failed() {
+  noted_ = false;
+  if (blame_caller_) {
+    blame_caller_ = false;
+    return;
+  }
+  ErrorData& data = *pending_->data;
+  bool same_frame = data.rethrown && !data.trace.empty() && data.trace.back().function == point_.function;
+  data.rethrown = false;
+  if (!same_frame) data.trace.push_back(point_);
+}
+
+Value Context::catch_error() {
+  if (pending_->data->limit) return Value::failure();
+  leave_failed();
+  ErrorObject* error = pending_;
+  pending_ = nullptr;
+  return Value::adopt(Borrowed::heap(Tag::Error, error));
+}
+
+Value Context::take_error() {
+  ErrorObject* error = pending_;
+  pending_ = nullptr;
+  noted_ = blame_caller_ = false;
+  return Value::adopt(Borrowed::heap(Tag::Error, error));
+}
+
+// ---- reports ----
+
+const syntax::Source* source_of(const TracePoint& point) { return point.function->module->source.get(); }
+
+syntax::Span span_of(const TracePoint& point) {
+  const auto& spans = point.function->spans;
+  return point.site < spans.size() ? spans[point.site] : syntax::Span{};
+}
+
+namespace {
+
+std::string place_text(const TracePoint& point) {
+  const syntax::Source* source = source_of(point);
+  syntax::Position at = source->position(span_of(point).begin);
+  return source->name() + ":" + std::to_string(at.line) + ":" + std::to_string(at.column);
+}
+
+}  // namespace
+
+std::string trace_line(const TracePoint& point) {
+  const syntax::FunctionDecl& function = *point.function;
+  if (function.is_top_level) return "in " + place_text(point);
+  std::string name = function.name.empty() ? "<fn>" : std::string(function.name);
+  return "in " + name + " (" + place_text(point) + ")";
+}
+
+std::string render_error(const ErrorObject* error, const syntax::RenderOptions& options) {
+  constexpr size_t kHead = 20, kTail = 10;
+  const ErrorData& data = *error->data;
+  std::string out;
+  std::string message(string_view_of(error->message));
+  if (!data.located) return "error: " + message + "\n";
+  syntax::Diagnostic diagnostic;
+  diagnostic.code = data.code;
+  diagnostic.source = data.place.function->module->source;
+  diagnostic.span = span_of(data.place);
+  diagnostic.message = message;
+  diagnostic.hint = data.hint;
+  out = syntax::render(diagnostic, options);
+  const size_t n = data.trace.size();
+  for (size_t i = 0; i < n; ++i) {
+    if (n > kHead + kTail && i == kHead) {
+      out += "  ... " + std::to_string(n - kHead - kTail) + " more\n";
+      i = n - kTail;
+    }
+    out += "  " + trace_line(data.trace[i]) + "\n";
+  }
+  return out;
+}
+
+}  // namespace posset::interp

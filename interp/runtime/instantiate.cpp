@@ -1,0 +1,245 @@
+// Modules in a context: from a resolved tree to Functions with their links resolved, and running a top
+// level once.
+#include <algorithm>
+
+#include "interp/runtime/call.h"
+#include "interp/runtime/policy.h"
+#include "interp/runtime/program.h"
+#include "interp/value/record.h"
+
+namespace posset::interp {
+
+namespace {
+
+using syntax::FunctionDecl;
+using syntax::Link;
+
+void destroy_error_data(ErrorData* data) { delete data; }
+
+std::string type_key(const syntax::Module& tree, const syntax::TypeDecl& type) {
+  std::string key = tree.key + "\n" + tree.source->name() + "\n" + std::string(type.name);
+  for (const auto& constructor : type.constructors) {
+    key += "\n" + std::string(constructor.name);
+    for (const auto& field : constructor.fields) key += " " + std::string(field.name);
+  }
+  return key;
+}
+
+void make_type(Context& context, ModuleInstance& instance, const syntax::TypeDecl& type) {
+  std::vector<ShapeTable::ConstructorSpec> specs;
+  for (const auto& constructor : type.constructors) {
+    ShapeTable::ConstructorSpec spec{std::string(constructor.name), {}};
+    for (const auto& field : constructor.fields) spec.fields.emplace_back(field.name);
+    specs.push_back(std::move(spec));
+  }
+  ShapeTable& shapes = context.runtime.shapes;
+  const VariantType* made = shapes.variant_type(std::string(type.name), type_key(*instance.tree, type), specs);
+  instance.types.push_back(made);
+  std::vector<Value> values;
+  for (size_t i = 0; i < type.constructors.size(); ++i) {
+    const Shape* shape = shapes.shape(made->constructors[i]);
+    if (type.constructors[i].fields.empty()) {
+      values.push_back(Value::adopt(Borrowed::heap(Tag::Variant, new_record(context.heap, shape))));
+      continue;
+    }
+    instance.constructor_infos.push_back(
+        std::make_unique<ConstructorInfo>(ConstructorInfo{&type.constructors[i], &instance}));
+    auto* constructor = context.heap.make<Constructor>(Tag::Constructor);
+    constructor->shape = shape->id;
+    constructor->declaration = instance.constructor_infos.back().get();
+    values.push_back(Value::adopt(Borrowed::heap(Tag::Constructor, constructor)));
+  }
+  instance.constructors.push_back(std::move(values));
+}
+
+Function* make_function(Context& context, ModuleInstance& instance, const FunctionDecl& decl) {
+  auto made = std::make_unique<Function>();
+  made->decl = &decl;
+  made->module = &instance;
+  made->unit = context.runtime.units.find_or_add(decl);
+  made->parameter_count = static_cast<uint32_t>(decl.parameters.size());
+  made->required = decl.required;
+  made->slot_count = decl.slot_count;
+  made->has_rest = decl.has_rest;
+  made->pure = decl.purity == syntax::Purity::Pure;
+  made->inout_mask = decl.inout_mask;
+  made->has_types = decl.result != nullptr ||
+                    std::any_of(decl.parameters.begin(), decl.parameters.end(), [](auto& p) { return p.type; });
+  instance.functions.push_back(std::move(made));
+  Function* function = instance.functions.back().get();
+  for (const FunctionDecl* child : decl.children) {
+    function->children.push_back(make_function(context, instance, *child));
+  }
+  return function;
+}
+
+class Linker {
+ public:
+  Linker(Context& context, ModuleInstance& instance) : context_(context), instance_(instance) {}
+
+  void link(Function& function) {
+    const auto& links = function.decl->links;
+    function.link_values.reserve(links.size());
+    for (const Link& link : links) {
+      function.link_types.push_back(nullptr);
+      function.link_cells.push_back(cell(function, link));
+    }
+    function.links = function.link_cells.data();
+  }
+
+ private:
+  ModuleInstance& owner_of(const syntax::Module* module) {
+    if (!module || module == instance_.tree.get()) return instance_;
+    return *context_.instances.at(module);
+  }
+
+  const Borrowed* own(Function& function, Value v) {
+    // The vector was reserved, so addresses hold; a Value is one Borrowed.
+    static_assert(sizeof(Value) == sizeof(Borrowed));
+    function.link_values.push_back(std::move(v));
+    return reinterpret_cast<const Borrowed*>(&function.link_values.back());
+  }
+
+  const Borrowed* builtin(Function& function, const Link& link) {
+    auto host = context_.host_functions.find(std::string(link.name));
+    if (host != context_.host_functions.end()) return own(function, Value::adopt(Borrowed::builtin(host->second)));
+    return own(function, Value::adopt(Borrowed::builtin(context_.runtime.builtins.at(link.name))));
+  }
+
+  const Borrowed* builtin_export(Function& function, const Link& link) {
+    const auto& entry = context_.runtime.modules.at(std::string(link.owner)).at(std::string(link.name));
+    if (entry.function) return own(function, Value::adopt(Borrowed::builtin(entry.function)));
+    return own(function, Value::copy(entry.constant));
+  }
+
+  const Borrowed* module_value(Function& function, const Link& link) {
+    auto* object = context_.heap.make<ModuleObject>(Tag::Module);
+    object->instance = link.module ? &owner_of(link.module) : nullptr;
+    return own(function, Value::adopt(Borrowed::heap(Tag::Module, object)));
+  }
+
+  const Borrowed* cell(Function& function, const Link& link) {
+    switch (link.kind) {
+      case Link::Kind::Function: {
+        ModuleInstance& owner = owner_of(link.function->module);
+        return reinterpret_cast<const Borrowed*>(&owner.closures[link.function->index]);
+      }
+      case Link::Kind::Global: return &owner_of(link.module).globals[link.index];
+      case Link::Kind::Builtin: return builtin(function, link);
+      case Link::Kind::BuiltinExport: return builtin_export(function, link);
+      case Link::Kind::Constructor: {
+        ModuleInstance& owner = owner_of(link.type->module);
+        function.link_types.back() = owner.types[link.type->index];
+        return reinterpret_cast<const Borrowed*>(&owner.constructors[link.type->index][link.index]);
+      }
+      case Link::Kind::Type:
+        function.link_types.back() = owner_of(link.type->module).types[link.type->index];
+        return own(function, Value());
+      case Link::Kind::Module: return module_value(function, link);
+      case Link::Kind::HostGlobal: return context_.host_globals.at(std::string(link.name)).get();
+    }
+    return nullptr;
+  }
+
+  Context& context_;
+  ModuleInstance& instance_;
+};
+
+void make_globals(ModuleInstance& instance) {
+  instance.global_count = static_cast<uint32_t>(instance.tree->global_names.size());
+  instance.globals = std::make_unique<Borrowed[]>(instance.global_count);
+  std::fill_n(instance.globals.get(), instance.global_count, Borrowed::unset());
+}
+
+void make_closures(Context& context, ModuleInstance& instance) {
+  instance.closures.reserve(instance.by_index.size());
+  for (Function* function : instance.by_index) {
+    instance.closures.push_back(make_closure(context, function, nullptr, 0));
+    // The instance's own closures do not keep it alive.
+    auto* closure = instance.closures.back()->as<Closure>();
+    --*closure->owner_count;
+    closure->owner_count = nullptr;
+  }
+}
+
+// Runs without a memory limit: what a program needs to exist at all is charged, but an error could not be
+// reported at any place of the script.
+void fill_instance(Context& context, ModuleInstance& instance) {
+  const syntax::Module& tree = *instance.tree;
+  make_globals(instance);
+  for (const syntax::TypeDecl* type : tree.types) make_type(context, instance, *type);
+  instance.top = make_function(context, instance, *tree.top);
+  for (const FunctionDecl* function : tree.functions) {
+    instance.by_index.push_back(make_function(context, instance, *function));
+  }
+  make_closures(context, instance);
+  Linker linker(context, instance);
+  for (auto& function : instance.functions) linker.link(*function);
+}
+
+}  // namespace
+
+void Context::install_hooks() { heap.hooks.destroy_error = destroy_error_data; }
+
+ModuleInstance* instantiate(Context& context, const std::shared_ptr<syntax::Module>& tree) {
+  auto found = context.instances.find(tree.get());
+  if (found != context.instances.end()) return found->second.get();
+  for (const syntax::ImportDecl* import : tree->imports) {
+    if (import->module) instantiate(context, context.trees.at(import->module->key));
+  }
+  auto made = std::make_unique<ModuleInstance>();
+  made->tree = tree;
+  ModuleInstance* instance = made.get();
+  context.instances.emplace(tree.get(), std::move(made));
+  size_t limit = context.heap.limit_bytes();
+  context.heap.set_limit_bytes(SIZE_MAX);
+  fill_instance(context, *instance);
+  context.heap.set_limit_bytes(limit);
+  return instance;
+}
+
+Value run_module(Context& context, ModuleInstance* instance) {
+  if (instance->state != ModuleInstance::State::Fresh) return Value();
+  instance->state = ModuleInstance::State::Running;
+  Function& top = *instance->top;
+  Borrowed* base = context.stack_top;
+  Value closure = make_closure(context, &top, nullptr, 0);
+  if (closure.failed()) return closure;
+  context.stack_top = base + top.slot_count;
+  // Session inputs share slots with the session through tier 0 only; their loops may still change tier.
+  int level = instance->tree->is_session
+                  ? 0
+                  : count_and_promote(context.runtime, *top.decl, top.unit->body, -1);
+  void* code = top.unit->body.code[level].load(std::memory_order_acquire);
+  auto enter = [&] { return context.runtime.tier(level)->enter(context, code, closure->as<Closure>(), base); };
+  Value result = context.native.low() ? context.on_fresh_stack(enter) : enter();
+  if (result.failed()) context.leave_failed();
+  context.stack_top = base;
+  instance->state = result.failed() ? ModuleInstance::State::Failed : ModuleInstance::State::Done;
+  return result;
+}
+
+namespace {
+
+void release_globals(ModuleInstance& instance) {
+  for (uint32_t i = 0; i < instance.global_count; ++i) release(std::exchange(instance.globals[i], Borrowed::nil()));
+}
+
+}  // namespace
+
+void forget_module(Context& context, ModuleInstance* instance) {
+  release_globals(*instance);
+  if (instance->live_closures != 0) return;  // a closure of it lives on in some value
+  context.instances.erase(instance->tree.get());
+}
+
+void Context::drop_modules() {
+  // Values first (they may be closures of any instance), then the functions they point to.
+  drop_kept_views();
+  scratch = Value();
+  for (auto& [tree, instance] : instances) release_globals(*instance);
+  heap.collect_cycles();
+  instances.clear();
+}
+
+}  // namespace posset::interp

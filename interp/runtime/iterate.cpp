@@ -1,0 +1,173 @@
+// The iteration protocol: one cursor per kind of value. See iterate.h for the hidden slots.
+#include "interp/runtime/iterate.h"
+
+#include <cstring>
+
+#include "interp/runtime/messages.h"
+#include "interp/runtime/work.h"
+#include "interp/value/map.h"
+
+namespace posset::interp {
+
+namespace {
+
+constexpr int64_t kLines = 1;  // hidden[2] of an iteration over the lines of a string
+
+uint64_t cursor_of(const Borrowed* hidden) { return static_cast<uint64_t>(hidden[1].as_int()); }
+void set_cursor(Borrowed* hidden, uint64_t at) {
+  hidden[1] = Borrowed::integer(static_cast<int64_t>(at));
+}
+
+// An ascending range whose end fits is counted without the range.
+void begin_range(Borrowed* hidden) {
+  Borrowed value = hidden[0];
+  const auto* range = value.as<Range>();
+  if (range->descending() || (range->inclusive() && range->last == INT64_MAX)) return;
+  hidden[1] = Borrowed::integer(range->first);
+  hidden[2] = Borrowed::integer(range->last + (range->inclusive() ? 1 : 0));
+  hidden[0] = Borrowed::nil();
+  release(value);
+}
+
+Step next_counted(Borrowed* hidden, Value& item) {
+  int64_t at = hidden[1].as_int();
+  if (at >= hidden[2].as_int()) return Step::End;
+  hidden[1] = Borrowed::integer(at + 1);
+  item = Value::integer(at);
+  return Step::Item;
+}
+
+Step next_of_list(Borrowed* hidden, Value& item) {
+  const auto* list = hidden[0].as<List>();
+  uint64_t at = cursor_of(hidden);
+  if (at >= list->size) return Step::End;
+  set_cursor(hidden, at + 1);
+  item = list_copy(list, at);
+  return Step::Item;
+}
+
+Step next_of_range(Borrowed* hidden, Value& item) {
+  const auto* range = hidden[0].as<Range>();
+  uint64_t at = cursor_of(hidden);
+  if (at >= range->size()) return Step::End;
+  set_cursor(hidden, at + 1);
+  item = Value::integer(range->at(at));
+  return Step::Item;
+}
+
+Step next_of_map(Context& context, Borrowed* hidden, Value& item) {
+  const auto* map = hidden[0].as<Map>();
+  uint32_t at = map_next(map, static_cast<uint32_t>(cursor_of(hidden)));
+  if (at >= map->used) return Step::End;
+  set_cursor(hidden, at + uint64_t{1});
+  const MapEntry& entry = map->entries[at];
+  item = make_pair(context, Value::copy(entry.key), Value::copy(entry.value));
+  return item.failed() ? Step::Failed : Step::Item;
+}
+
+Step next_scalar(Borrowed* hidden, Value& item) {
+  std::string_view bytes = string_view_of(hidden[0]);
+  size_t at = cursor_of(hidden);
+  if (at >= bytes.size()) return Step::End;
+  if (static_cast<unsigned char>(bytes[at]) < 0x80) {
+    item = Value::adopt(make_short(bytes.substr(at, 1)));
+    set_cursor(hidden, at + 1);
+    return Step::Item;
+  }
+  item = Value::adopt(make_scalar(decode_scalar(bytes, at)));
+  set_cursor(hidden, at);
+  return Step::Item;
+}
+
+// Lines end at \n or \r\n; what follows the last break is a line only when it is not empty.
+Step next_line(Context& context, Borrowed* hidden, Value& item) {
+  std::string_view bytes = string_view_of(hidden[0]);
+  size_t at = cursor_of(hidden);
+  if (at >= bytes.size()) return Step::End;
+  const void* newline = memchr(bytes.data() + at, '\n', bytes.size() - at);
+  size_t end = newline ? static_cast<size_t>(static_cast<const char*>(newline) - bytes.data())
+                       : bytes.size();
+  set_cursor(hidden, newline ? end + 1 : end);
+  if (newline && end > at && bytes[end - 1] == '\r') --end;
+  item = or_memory_limit(context, make_string(context.heap, bytes.substr(at, end - at)));
+  return item.failed() ? Step::Failed : Step::Item;
+}
+
+}  // namespace
+
+bool begin_iteration(Context& context, Borrowed* hidden) {
+  hidden[1] = Borrowed::integer(0);
+  hidden[2] = Borrowed::integer(0);
+  switch (hidden[0].tag()) {
+    case Tag::Range:
+      begin_range(hidden);
+      return true;
+    case Tag::List:
+    case Tag::Map:
+    case Tag::Str:
+    case Tag::ShortStr:
+      return true;
+    default:
+      raise_not_iterable(context, hidden[0]);
+      return false;
+  }
+}
+
+bool begin_lines(Context& context, Borrowed* hidden) {
+  hidden[1] = Borrowed::integer(0);
+  hidden[2] = Borrowed::integer(kLines);
+  if (hidden[0].is_string()) return true;
+  context.raise(ErrorCode::TypeMismatch,
+                "argument s of lines(s): expected str, got " + kind_and_value(context, hidden[0]));
+  return false;
+}
+
+bool begin_counted(Context& context, Borrowed* hidden, Borrowed first, Borrowed last,
+                   bool inclusive) {
+  bool fits = first.is_int() && last.is_int() && !(inclusive && last.as_int() == INT64_MAX);
+  if (!fits) {
+    Value range = make_range(context, first, last, inclusive);
+    hidden[0] = hidden[1] = hidden[2] = Borrowed::nil();
+    if (range.failed()) return false;
+    hidden[0] = range.take();
+    return begin_iteration(context, hidden);
+  }
+  hidden[0] = Borrowed::nil();
+  hidden[1] = first;
+  hidden[2] = Borrowed::integer(last.as_int() + (inclusive ? 1 : 0));
+  return true;
+}
+
+Step next_item(Context& context, Borrowed* hidden, Value& item) {
+  switch (hidden[0].tag()) {
+    case Tag::Nil:
+      return next_counted(hidden, item);
+    case Tag::List:
+      return next_of_list(hidden, item);
+    case Tag::Range:
+      return next_of_range(hidden, item);
+    case Tag::Map:
+      return next_of_map(context, hidden, item);
+    default:
+      return hidden[2].as_int() == kLines ? next_line(context, hidden, item)
+                                          : next_scalar(hidden, item);
+  }
+}
+
+uint64_t item_count(Borrowed iterable) {
+  switch (iterable.tag()) {
+    case Tag::List:
+      return iterable.as<List>()->size;
+    case Tag::Map:
+      return iterable.as<Map>()->live;
+    case Tag::Range:
+      return iterable.as<Range>()->size();
+    case Tag::Str:
+    case Tag::ShortStr:
+      return string_length(iterable);
+    default:
+      return UINT64_MAX;
+  }
+}
+
+}  // namespace posset::interp

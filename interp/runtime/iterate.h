@@ -1,0 +1,47 @@
+// The one protocol of `for` and comprehensions, over three hidden slots of the frame, so that a loop can
+// change tier at its head:
+//   hidden[0]  what is iterated, owned (nil for a counted range)
+//   hidden[1]  Int cursor: next value, index, byte offset or entry
+//   hidden[2]  Int: for a counted range its exclusive end; else 0, or 1 for the lines of a string
+#pragma once
+
+#include "interp/runtime/context.h"
+
+namespace posset::interp {
+
+enum class Step : uint8_t { Item, End, Failed };
+
+// hidden[0] holds the iterable; sets the cursor. Ranges that fit become counted (hidden[0] = nil). False:
+// "cannot iterate over int", raised.
+bool begin_iteration(Context& context, Borrowed* hidden);
+// `for` over lines(s): hidden[0] holds the string.
+bool begin_lines(Context& context, Borrowed* hidden);
+// Counted range from two values already evaluated (`a..b` written in the loop head).
+bool begin_counted(Context& context, Borrowed* hidden, Borrowed first, Borrowed last, bool inclusive);
+// Does not charge steps.
+Step next_item(Context& context, Borrowed* hidden, Value& item);
+
+// Runs `visit(Value item)` (false: stop) over anything `for` takes; `visit` charges (work.h). False: raised.
+// For built-ins.
+template <class Visit>
+bool for_each_item(Context& context, Borrowed iterable, Visit&& visit);
+// How many items there will be, or UINT64_MAX when not known.
+uint64_t item_count(Borrowed iterable);
+
+template <class Visit>
+bool for_each_item(Context& context, Borrowed iterable, Visit&& visit) {
+  Borrowed hidden[3] = {iterable, Borrowed::nil(), Borrowed::nil()};
+  retain(iterable);
+  bool ok = begin_iteration(context, hidden);
+  while (ok) {
+    Value item;
+    Step step = next_item(context, hidden, item);
+    if (step == Step::Failed) ok = false;
+    if (step != Step::Item || !visit(std::move(item))) break;
+  }
+  ok = ok && !context.error_pending();
+  release(hidden[0]);
+  return ok;
+}
+
+}  // namespace posset::interp

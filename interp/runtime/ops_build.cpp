@@ -1,0 +1,69 @@
+// Making values out of others: spreads, the pieces of an interpolation, variants.
+#include "interp/runtime/messages.h"
+#include "interp/runtime/ops.h"
+#include "interp/runtime/work.h"
+#include "interp/value/record.h"
+
+namespace posset::interp {
+
+bool append_spread(Context& context, Borrowed& list, Borrowed spread) {
+  if (spread.is_list()) {
+    const auto* more = spread.as<List>();
+    return charge_elements(context, more->size) &&
+           or_memory_limit(context, list_append(context.heap, list, more));
+  }
+  if (spread.is_range()) return append_range(context, list, spread.as<Range>());
+  const char* hint = "..xs takes a list or a range";
+  if (spread.is_map() || spread.is_string())
+    hint = "..xs takes a list or a range: ..list(xs) for anything else";
+  context.raise(ErrorCode::WrongOperands, "cannot spread " + kind_and_value(context, spread), hint);
+  return false;
+}
+
+namespace {
+
+FormatOptions format_options(const syntax::FormatSpec& spec) {
+  FormatOptions options;
+  options.fill = spec.fill;
+  options.align = spec.align;
+  options.plus = spec.plus;
+  options.zero = spec.zero;
+  options.type = spec.type;
+  options.width = spec.width;
+  options.precision = spec.precision;
+  return options;
+}
+
+}  // namespace
+
+bool append_formatted(Context& context, StringBuilder& out, Borrowed v,
+                      const syntax::FormatSpec* spec) {
+  if (!charge_weight(context, v)) return false;
+  const size_t before = out.view().size();
+  std::string problem;
+  if (!spec || !spec->present) {
+    print_to(out, v);
+  } else if (!format_to(out, v, format_options(*spec), problem)) {
+    if (out.failed()) return or_memory_limit(context, false);
+    context.raise(ErrorCode::TypeMismatch, std::move(problem));
+    return false;
+  }
+  if (out.failed()) return or_memory_limit(context, false);
+  return charge_bytes(context, out.view().size() - before);
+}
+
+Value make_variant(Context& context, const Shape* shape, Borrowed* fields, uint32_t count) {
+  Record* record = new_record(context.heap, shape);
+  for (uint32_t i = 0; i < count; ++i) {
+    Borrowed field = std::exchange(fields[i], Borrowed::nil());
+    if (record) {
+      record->fields()[i] = field;
+    } else {
+      release(field);
+    }
+  }
+  if (!record) return context.raise_memory_limit();
+  return Value::adopt(Borrowed::heap(Tag::Variant, record));
+}
+
+}  // namespace posset::interp

@@ -1,0 +1,162 @@
+// Comparison operators and `in`. What equality and order mean is in value/compare.h; here they get
+// their errors, and are charged by the size of what is looked at.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "interp/runtime/messages.h"
+#include "interp/runtime/ops.h"
+#include "interp/runtime/work.h"
+#include "interp/value/compare.h"
+#include "interp/value/map.h"
+
+namespace posset::interp {
+
+namespace {
+
+// Whether comparing the two may mean looking at every value inside; most unequal pairs are told
+// apart by kind or size.
+bool needs_a_walk(Borrowed a, Borrowed b) {
+  if (a.word0 != b.word0 || !a.is_heap()) return false;
+  switch (a.tag()) {
+    case Tag::List:
+      return true;
+    case Tag::Map:
+      return a.as<Map>()->live == b.as<Map>()->live;
+    case Tag::Record:
+    case Tag::Variant:
+      return a.as<Record>()->size == b.as<Record>()->size;
+    case Tag::Fn:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool charge_comparison(Context& context, Borrowed a, Borrowed b) {
+  if (a.is(Tag::Str)) return charge_texts(context, a, b);
+  if (!needs_a_walk(a, b)) return true;
+  if (a.is_list()) {
+    uint64_t smaller = std::min(a.as<List>()->size, b.as<List>()->size);
+    bool flat = a.as<List>()->packing() != Packing::Any || b.as<List>()->packing() != Packing::Any;
+    if (flat || smaller == 0) return charge_elements(context, smaller);
+    return charge_weight(context, a.as<List>()->size <= b.as<List>()->size ? a : b);
+  }
+  return charge_weight(context, a);
+}
+
+bool holds(BinaryOp op, Order o) {
+  switch (op) {
+    case BinaryOp::Lt:
+      return o == Order::Less;
+    case BinaryOp::Le:
+      return o == Order::Less || o == Order::Equal;
+    case BinaryOp::Gt:
+      return o == Order::Greater;
+    case BinaryOp::Ge:
+      return o == Order::Greater || o == Order::Equal;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+int compare(Context& context, BinaryOp op, Borrowed left, Borrowed right) {
+  if (!charge_comparison(context, left, right)) return -1;
+  if (op == BinaryOp::Eq) return equal(left, right);
+  if (op == BinaryOp::Ne) return !equal(left, right);
+  Borrowed inner_left = left, inner_right = right;
+  Order o = order(left, right, &inner_left, &inner_right);
+  if (o != Order::Incomparable) return holds(op, o);
+  raise_not_comparable(context, std::string(" ") + spelling(op) + " ", left, right, inner_left,
+                       inner_right);
+  return -1;
+}
+
+// ---- in ----
+
+namespace {
+
+// In portions with a look at the limits between, whatever the elements are.
+int list_contains(Context& context, Borrowed item, const List* list) {
+  Meter meter(context);
+  for (uint64_t i = 0; i < list->size; ++i) {
+    Borrowed element = list_get(list, i);
+    if (!meter.add(1) || !charge_comparison(context, item, element)) return -1;
+    if (equal(item, element)) return 1;
+  }
+  return 0;
+}
+
+// Packed elements are numbers or bools, which never need more than a look. Charges what was looked
+// at, as the general loop does: how a list is stored must not show in the steps.
+template <class T, class Fits>
+int scan(Context& context, const T* data, uint64_t size, Fits&& fits) {
+  for (uint64_t at = 0; at < size; at += kPortion) {
+    const uint64_t end = std::min(size, at + kPortion);
+    uint64_t i = at;
+    while (i < end && !fits(data[i])) ++i;
+    const bool found = i < end;
+    if (!charge_elements(context, i - at + (found ? 1 : 0))) return -1;
+    if (found) return 1;
+  }
+  return 0;
+}
+
+int packed_contains(Context& context, Borrowed item, List* list) {
+  if (list->packing() == Packing::Int && item.is_int()) {
+    return scan(context, list->ints(), list->size, [&](int64_t x) { return x == item.as_int(); });
+  }
+  if (list->packing() == Packing::Float && item.is_float()) {
+    return scan(context, list->floats(), list->size,
+                [&](double x) { return x == item.as_float(); });
+  }
+  return list_contains(context, item, list);
+}
+
+bool range_contains(const Range* range, Borrowed item) {
+  int64_t wanted = 0;
+  if (item.is_int()) {
+    wanted = item.as_int();
+  } else if (!item.is_float() || item.as_float() != std::floor(item.as_float()) ||
+             !float_to_int(item.as_float(), wanted)) {
+    return false;  // a float that is an int counts: 2.0 == 2
+  }
+  return wanted >= range->first &&
+         (wanted < range->last || (range->inclusive() && wanted == range->last));
+}
+
+int string_contains(Context& context, Borrowed item, Borrowed text) {
+  std::string_view whole = string_view_of(text), part = string_view_of(item);
+  if (!charge_bytes(context, whole.size())) return -1;
+  return part.empty() || memmem(whole.data(), whole.size(), part.data(), part.size()) != nullptr;
+}
+
+int map_contains(Context& context, Borrowed key, const Map* map) {
+  if (!charge_key(context, key)) return -1;
+  return is_valid_key(key) == KeyProblem::None && map_find(map, key) != nullptr;
+}
+
+}  // namespace
+
+int contains(Context& context, Borrowed item, Borrowed container) {
+  switch (container.tag()) {
+    case Tag::List:
+      return packed_contains(context, item, container.as<List>());
+    case Tag::Range:
+      return range_contains(container.as<Range>(), item);
+    case Tag::Map:
+      return map_contains(context, item, container.as<Map>());
+    case Tag::Str:
+    case Tag::ShortStr:
+      if (item.is_string()) return string_contains(context, item, container);
+      break;
+    default:
+      break;
+  }
+  raise_operands(context, BinaryOp::In, item, container);
+  return -1;
+}
+
+}  // namespace posset::interp

@@ -1,0 +1,133 @@
+// Source text to a resolved program, and the names a resolution may use.
+#include "interp/runtime/program.h"
+
+#include "interp/syntax/parser.h"
+
+namespace posset::interp {
+
+namespace {
+
+syntax::BuiltinInfo info_of(const NativeFunction& function) {
+  syntax::BuiltinInfo info;
+  info.inout_mask = function.inout_mask;
+  info.pure = function.pure;
+  info.calls_mask = function.calls_mask;
+  info.min_args = function.min_arguments;
+  info.max_args = function.max_arguments == NativeFunction::kAnyCount ? -1 : function.max_arguments;
+  return info;
+}
+
+class ContextEnvironment : public syntax::NameEnvironment {
+ public:
+  explicit ContextEnvironment(Context& context) : context_(context) {}
+
+  const syntax::BuiltinInfo* builtin(syntax::Text name) const override {
+    std::string key(name);
+    auto known = builtins_.find(key);
+    if (known != builtins_.end()) return &known->second;
+    auto host = context_.host_functions.find(key);
+    if (host != context_.host_functions.end()) return &builtins_.emplace(key, info_of(*host->second)).first->second;
+    auto found = context_.runtime.builtins.find(name);
+    if (found == context_.runtime.builtins.end()) return nullptr;
+    return &builtins_.emplace(key, info_of(*found->second)).first->second;
+  }
+
+  bool host_global(syntax::Text name) const override { return context_.host_globals.contains(std::string(name)); }
+
+  bool builtin_module(syntax::Text name) const override {
+    return context_.runtime.modules.contains(std::string(name));
+  }
+
+  const BuiltinExport* builtin_export(syntax::Text module, syntax::Text name) const override {
+    std::string key = std::string(module) + "." + std::string(name);
+    auto known = exports_.find(key);
+    if (known != exports_.end()) return &known->second;
+    auto found = context_.runtime.modules.find(std::string(module));
+    if (found == context_.runtime.modules.end()) return nullptr;
+    auto entry = found->second.find(std::string(name));
+    if (entry == found->second.end()) return nullptr;
+    BuiltinExport made;
+    made.is_function = entry->second.function != nullptr;
+    if (made.is_function) made.info = info_of(*entry->second.function);
+    return &exports_.emplace(key, made).first->second;
+  }
+
+  std::vector<syntax::Text> builtin_names() const override {
+    std::vector<syntax::Text> names;
+    for (auto& [name, function] : context_.runtime.builtins) names.push_back(name);
+    for (auto& [name, function] : context_.host_functions) names.push_back(name);
+    for (auto& [name, cell] : context_.host_globals) names.push_back(name);
+    return names;
+  }
+
+  std::vector<syntax::Text> builtin_exports(syntax::Text module) const override {
+    std::vector<syntax::Text> names;
+    auto found = context_.runtime.modules.find(std::string(module));
+    if (found == context_.runtime.modules.end()) return names;
+    for (auto& [name, entry] : found->second) names.push_back(name);
+    return names;
+  }
+
+  std::shared_ptr<syntax::Module> load(const syntax::Module& from, syntax::Text path, std::string& why) override {
+    std::string key, name, text;
+    if (!context_.loader) {
+      why = "this host loads no modules";
+      return nullptr;
+    }
+    if (!context_.loader(from.key, std::string(path), key, name, text, why)) return nullptr;
+    auto known = context_.trees.find(key);
+    if (known != context_.trees.end()) return known->second;
+    syntax::Diagnostics diagnostics;
+    auto source = std::make_shared<syntax::Source>(name, std::move(text));
+    auto tree = syntax::parse(source, diagnostics);
+    tree->key = key;
+    for (const auto& diagnostic : diagnostics.all()) pending_.push_back(diagnostic);
+    context_.trees.emplace(key, tree);
+    return tree;
+  }
+
+  // What parsing imported modules reported, in order.
+  const std::vector<syntax::Diagnostic>& pending() const { return pending_; }
+
+ private:
+  Context& context_;
+  mutable std::unordered_map<std::string, syntax::BuiltinInfo> builtins_;
+  mutable std::unordered_map<std::string, BuiltinExport> exports_;
+  std::vector<syntax::Diagnostic> pending_;
+};
+
+// A module that did not resolve must not be found again by a later program.
+void forget_unresolved(Context& context) {
+  for (auto it = context.trees.begin(); it != context.trees.end();) {
+    bool used = context.instances.contains(it->second.get());
+    it = used ? std::next(it) : context.trees.erase(it);
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<syntax::NameEnvironment> make_environment(Context& context) {
+  return std::make_unique<ContextEnvironment>(context);
+}
+
+std::shared_ptr<syntax::Module> load_program(Context& context, syntax::SourcePtr source, std::string key,
+                                             syntax::Diagnostics& diagnostics, bool session) {
+  auto tree = syntax::parse(std::move(source), diagnostics);
+  tree->key = key;
+  tree->is_session = session;
+  if (diagnostics.has_errors()) return nullptr;
+  ContextEnvironment environment(context);
+  if (!key.empty()) context.trees[key] = tree;
+  bool ok = syntax::resolve(tree, environment, diagnostics, session ? &context.session : nullptr);
+  for (const auto& diagnostic : environment.pending()) {
+    diagnostics.report(diagnostic);
+    ok = ok && diagnostic.severity != syntax::Severity::Error;
+  }
+  if (!ok || diagnostics.has_errors()) {
+    forget_unresolved(context);
+    return nullptr;
+  }
+  return tree;
+}
+
+}  // namespace posset::interp

@@ -1,0 +1,25 @@
+// From source text to something that runs: parse, resolve, instantiate, run. The public API is a thin
+// layer over this.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "interp/runtime/context.h"
+
+namespace posset::interp {
+
+// Parses and resolves; null when anything was reported as an error. `session`: an input of a REPL.
+std::shared_ptr<syntax::Module> load_program(Context& context, syntax::SourcePtr source, std::string key,
+                                             syntax::Diagnostics& diagnostics, bool session);
+// The instance of a resolved module in this context (made on first use; imports are linked, not run).
+ModuleInstance* instantiate(Context& context, const std::shared_ptr<syntax::Module>& tree);
+// Runs the top level once; the value of its last expression, or Failed. Later calls give nil.
+Value run_module(Context& context, ModuleInstance* instance);
+// Frees instances no closure and no importer refers to (after an evaluation of a single expression).
+void forget_module(Context& context, ModuleInstance* instance);
+
+// The names a resolution may use, from the context's runtime, host functions and loader.
+std::unique_ptr<syntax::NameEnvironment> make_environment(Context& context);
+
+}  // namespace posset::interp

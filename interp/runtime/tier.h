@@ -1,0 +1,49 @@
+// The narrow interface between the core and a tier that compiles. `interp` owns the policy (counters,
+// thresholds, who is compiled when); a tier only compiles and executes, and never names another tier. A
+// tier is attached once per runtime (include/posset/attach.h) and outlives it.
+//
+// Frames are the same in every tier: `frame[0..slot_count)` are the slots of the function as the resolver
+// numbered them; a tier may use what lies above, up to the stack limit it has checked.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "interp/runtime/function.h"
+
+namespace posset::interp {
+
+class Context;
+class RuntimeState;
+
+// How a loop that was entered in the middle of a function ended.
+enum class LoopExit : uint8_t { Finished, Returned, Failed };
+
+struct TierInterface {
+  int version = 1;
+  int level = 0;                 // 1 bytecode, 2 and 3 native
+  const char* name = "";
+
+  // Makes code for a function body (loop < 0) or one of its loops. Null with `refusal` set (static text)
+  // when this tier cannot take it. May be called from any thread.
+  void* (*compile)(RuntimeState& runtime, const syntax::FunctionDecl& function, int loop, const char*& refusal) = nullptr;
+
+  // Runs a function: arguments are in their slots, absent ones are Unset, rest collected, steps and depth
+  // charged. Consumes the frame's slots (all are dead afterwards except inout parameters, which stay for
+  // the caller to write back). Result: owned, or Failed.
+  Value (*enter)(Context& context, void* code, Closure* closure, Borrowed* frame) = nullptr;
+
+  // Runs a loop from its head. `depth` slots of the frame are live before and after; the loop's hidden
+  // slots are set. On Finished or Returned, `value` is the loop's value or the returned one.
+  LoopExit (*enter_loop)(Context& context, void* code, Closure* closure, Borrowed* frame, Value& value) = nullptr;
+
+  void (*drop)(void* code) = nullptr;
+  size_t (*memory)(const void* code) = nullptr;
+  // One stable text form (disassembly).
+  std::string (*describe)(const void* code) = nullptr;
+  // Types seen, one line per instruction that recorded any; empty when none.
+  std::string (*types_seen)(const void* code) = nullptr;
+};
+
+}  // namespace posset::interp

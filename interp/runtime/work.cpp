@@ -1,0 +1,101 @@
+// See work.h.
+#include "interp/runtime/work.h"
+
+#include <algorithm>
+
+#include "interp/value/compare.h"
+
+namespace posset::interp {
+
+bool charge_weight(Context& context, Borrowed v) {
+  constexpr uint64_t kFirstRound = 1024, kGrowth = 4;
+  if (!v.is_heap()) return true;
+  uint64_t charged = 0;
+  for (uint64_t enough = kFirstRound;; enough *= kGrowth) {
+    uint64_t weight = weight_of(v, enough);
+    uint64_t steps = weight / kElementsPerStep;
+    if (steps > charged && !context.charge(steps - charged)) return false;
+    charged = std::max(charged, steps);
+    if (weight < enough || enough >= UINT64_MAX / kGrowth) return true;
+    if (enough >= kPortion && !context.poll()) return false;
+  }
+}
+
+bool ListBuilder::start(Packing packing) {
+  // What is expected may never come (a callback that raises), so only a modest part is reserved at
+  // once.
+  constexpr uint64_t kMostReserved = 4096;
+  List* list = new_list(context_.heap, packing, std::min(expected_, kMostReserved));
+  if (!list) {
+    context_.raise_memory_limit();
+    return false;
+  }
+  list_ = Borrowed::heap(Tag::List, list);
+  return true;
+}
+
+Value make_pair(Context& context, Value a, Value b) {
+  Packing packing = packing_for(a);
+  if (!fits(packing, b)) packing = Packing::Any;
+  List* list = new_list(context.heap, packing, 2);
+  if (!list) return context.raise_memory_limit();
+  Borrowed place = Borrowed::heap(Tag::List, list);
+  bool ok =
+      list_push(context.heap, place, std::move(a)) && list_push(context.heap, place, std::move(b));
+  Value pair = Value::adopt(place);
+  return ok ? std::move(pair) : context.raise_memory_limit();
+}
+
+namespace {
+
+// Room for `more` elements beyond those there are, growing at least by half so that repeated
+// appends stay linear.
+bool make_room(Context& context, Borrowed& place, uint64_t more) {
+  auto* list = place.as<List>();
+  if (more > kMaxElements) return or_memory_limit(context, false);
+  uint64_t wanted = list->size + more;
+  if (wanted <= list->capacity) return true;
+  return or_memory_limit(
+      context, list_reserve(context.heap, place, std::max(wanted, list->size + list->size / 2)));
+}
+
+// Reserving fixes nothing about the packing of an empty list, the first element does.
+bool push_first(Context& context, Borrowed& place, int64_t first) {
+  return or_memory_limit(context, list_push(context.heap, place, Value::integer(first)));
+}
+
+}  // namespace
+
+bool append_range(Context& context, Borrowed& list, const Range* range) {
+  const uint64_t n = range->size();
+  if (n == 0) return true;
+  uint64_t done = 0;
+  if (list.as<List>()->size == 0) {
+    if (!push_first(context, list, range->at(0))) return false;
+    done = 1;
+  }
+  if (!make_room(context, list, n - done)) return false;
+  // Charged by portions that are whole steps, so the total is n / 16 like everywhere.
+  uint64_t charged = 0;
+  while (done < n) {
+    uint64_t end = std::min(n, (done / kPortion + 1) * kPortion);
+    auto* target = list.as<List>();
+    if (target->packing() == Packing::Int && target->capacity - target->size >= end - done) {
+      int64_t* out = target->ints() + target->size;
+      target->size += end - done;
+      for (; done < end; ++done) *out++ = range->at(done);
+    } else {
+      for (; done < end; ++done) {
+        if (!or_memory_limit(context,
+                             list_push(context.heap, list, Value::integer(range->at(done)))))
+          return false;
+      }
+    }
+    uint64_t steps = done / kElementsPerStep;
+    if (steps > charged && !context.charge(steps - charged)) return false;
+    charged = steps;
+  }
+  return true;
+}
+
+}  // namespace posset::interp

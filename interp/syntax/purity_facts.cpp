@@ -1,0 +1,323 @@
+// The walk that collects the facts: see purity_facts.h.
+#include "interp/syntax/purity_facts.h"
+
+#include "interp/syntax/module_resolver.h"
+
+namespace posset::syntax {
+
+// ---- known values of module lets ----
+
+namespace {
+
+const FunctionDecl* function_value(const Module& module, const Node* value) {
+  if (const auto* lambda = as<LambdaNode>(value)) return lambda->function;
+  const auto* name = as<NameNode>(value);
+  if (!name || name->binding.kind != BindingKind::Link) return nullptr;
+  return module.top->links[name->binding.index].function;
+}
+
+void add_known(const Module& module, const Node* statement,
+               std::unordered_map<uint32_t, const FunctionDecl*>& table) {
+  if (const auto* exported = as<ExportedLetNode>(statement)) statement = exported->let;
+  const auto* let = as<LetNode>(statement);
+  if (!let || let->is_var) return;
+  const auto* pattern = as<BindingPatternNode>(let->pattern);
+  if (!pattern || pattern->binding.kind != BindingKind::Link) return;
+  if (const FunctionDecl* value = function_value(module, let->value)) {
+    table[module.top->links[pattern->binding.index].index] = value;
+  }
+}
+
+}  // namespace
+
+const FunctionDecl* KnownGlobals::find(const Module& module, uint32_t index) {
+  const auto [entry, inserted] = tables_.try_emplace(&module);
+  Table& table = entry->second;
+  if (const auto* body = as<BlockNode>(module.top->body); inserted && body) {
+    for (const Node* statement : body->statements) add_known(module, statement, table);
+  }
+  const auto found = table.find(index);
+  return found == table.end() ? nullptr : found->second;
+}
+
+// ---- one function ----
+
+namespace {
+
+using KnownCaptures = std::vector<const FunctionDecl*>;
+
+class Collector {
+ public:
+  Collector(FunctionDecl& function, KnownCaptures captures, NameEnvironment& environment,
+            KnownGlobals& globals, std::vector<Facts>& out)
+      : function_(function),
+        captures_(std::move(captures)),
+        environment_(environment),
+        globals_(globals),
+        out_(out) {}
+
+  void run() {
+    facts_.function = &function_;
+    for (const Parameter& parameter : function_.parameters) {
+      if (parameter.fallback) visit(parameter.fallback);
+      if (parameter.pattern) visit(parameter.pattern);
+    }
+    if (function_.body) visit(function_.body);
+    out_.push_back(std::move(facts_));
+  }
+
+ private:
+  void visit(Node* node);
+  void let(LetNode* node);
+  void nested(FunctionDecl& child);
+  void call(CallNode* node);
+  void call_link(const Link& link, CallNode* node);
+  void call_builtin(Text name, const BuiltinInfo* info, CallNode* node);
+  void called_back(Text by, const Node* value);
+  void place(const Node* node);
+  void if_chain(IfNode* node);
+
+  const Link& link(const Binding& binding) const { return function_.links[binding.index]; }
+  const FunctionDecl* known(const Node* value);
+  const FunctionDecl* known(const Binding& binding);
+  void forget(const Binding& binding) {
+    if (binding.kind == BindingKind::Local) slots_.erase(binding.index);
+  }
+  std::string describe(const Node* callee) const;
+  void impure(Span span, std::string what) {
+    facts_.impure.push_back({span, std::move(what), nullptr});
+  }
+  void unproved(Span span, std::string what) {
+    facts_.unproved.push_back({span, std::move(what), nullptr});
+  }
+
+  FunctionDecl& function_;
+  KnownCaptures captures_;
+  NameEnvironment& environment_;
+  KnownGlobals& globals_;
+  std::vector<Facts>& out_;
+  std::unordered_map<uint32_t, const FunctionDecl*> slots_;  // what a slot surely holds
+  Facts facts_;
+};
+
+void Collector::visit(Node* node) {
+  switch (node->kind) {
+    case NodeKind::If:
+      return if_chain(static_cast<IfNode*>(node));
+    case NodeKind::Let:
+      return let(static_cast<LetNode*>(node));
+    case NodeKind::Call:
+      return call(static_cast<CallNode*>(node));
+    case NodeKind::Lambda:
+      return nested(*static_cast<LambdaNode*>(node)->function);
+    case NodeKind::FunctionStatement: {
+      auto* self = static_cast<FunctionStatementNode*>(node);
+      if (self->binding.kind != BindingKind::Local) return;  // module level: a root of its own
+      nested(*self->function);
+      slots_[self->binding.index] = self->function;
+      return;
+    }
+    case NodeKind::BindingPattern:
+      return forget(static_cast<BindingPatternNode*>(node)->binding);
+    case NodeKind::RestPattern:
+      return forget(static_cast<RestPatternNode*>(node)->binding);
+    case NodeKind::Spawn:
+      impure(node->span, "starts a task");
+      break;
+    case NodeKind::Await:
+      impure(node->span, "awaits a task");
+      break;
+    case NodeKind::Assign:
+      place(static_cast<AssignNode*>(node)->place);
+      break;
+    case NodeKind::With:
+      place(static_cast<WithNode*>(node)->place);
+      break;
+    case NodeKind::Argument:
+      if (static_cast<ArgumentNode*>(node)->inout) place(static_cast<ArgumentNode*>(node)->value);
+      break;
+    case NodeKind::PlaceList:
+      for (Node* item : static_cast<PlaceListNode*>(node)->items) {
+        const auto* rest = as<SpreadNode>(item);
+        place(rest ? rest->value : item);
+      }
+      break;
+    default:
+      break;
+  }
+  for_each_child(node, [this](Node*& child) { visit(child); });
+}
+
+void Collector::if_chain(IfNode* node) {
+  for (;;) {
+    visit(node->condition);
+    visit(node->then_branch);
+    if (!node->else_branch) return;
+    auto* next = as<IfNode>(node->else_branch);
+    if (!next) return visit(node->else_branch);
+    node = next;
+  }
+}
+
+void Collector::let(LetNode* node) {
+  visit(node->value);
+  const FunctionDecl* value = node->is_var ? nullptr : known(node->value);
+  visit(node->pattern);
+  const auto* pattern = as<BindingPatternNode>(node->pattern);
+  if (value && pattern && pattern->binding.kind == BindingKind::Local)
+    slots_[pattern->binding.index] = value;
+}
+
+void Collector::nested(FunctionDecl& child) {
+  KnownCaptures captures;
+  for (const Capture& each : child.captures) {
+    Binding source{.kind = BindingKind::Local, .index = each.index};
+    if (each.from == Capture::From::Captured) source.kind = BindingKind::Captured;
+    if (each.from == Capture::From::Self) source.kind = BindingKind::Self;
+    captures.push_back(known(source));
+  }
+  Collector(child, std::move(captures), environment_, globals_, out_).run();
+}
+
+// Storing to `.value` changes a ref if there is one: the one effect an assignment can have.
+void Collector::place(const Node* node) {
+  const Node* whole = node;
+  while (node) {
+    if (const auto* field = as<FieldNode>(node)) {
+      if (field->name == "value")
+        return unproved(whole->span, "stores to a field 'value', which may be a ref's");
+      node = field->base;
+    } else if (const auto* index = as<IndexNode>(node)) {
+      node = index->base;
+    } else {
+      return;
+    }
+  }
+}
+
+// ---- calls ----
+
+const FunctionDecl* Collector::known(const Binding& binding) {
+  switch (binding.kind) {
+    case BindingKind::None:
+      return nullptr;
+    case BindingKind::Self:
+      return &function_;
+    case BindingKind::Captured:
+      return captures_[binding.index];
+    case BindingKind::Local: {
+      const auto found = slots_.find(binding.index);
+      return found == slots_.end() ? nullptr : found->second;
+    }
+    case BindingKind::Link:
+      break;
+  }
+  const Link& target = link(binding);
+  if (target.kind != Link::Kind::Global) return target.function;
+  return globals_.find(target.module ? *target.module : *function_.module, target.index);
+}
+
+const FunctionDecl* Collector::known(const Node* value) {
+  if (const auto* lambda = as<LambdaNode>(value)) return lambda->function;
+  if (const auto* name = as<NameNode>(value)) return known(name->binding);
+  const auto* field = as<FieldNode>(value);
+  return field ? known(field->binding) : nullptr;
+}
+
+std::string Collector::describe(const Node* callee) const {
+  if (const auto* name = as<NameNode>(callee)) {
+    const Binding& binding = name->binding;
+    const std::string text = quoted(name->name);
+    if (binding.kind == BindingKind::Captured) return "the captured " + text;
+    if (binding.kind != BindingKind::Local) return text;
+    return (binding.index < function_.parameters.size() ? "the parameter " : "the variable ") +
+           text;
+  }
+  if (const auto* field = as<FieldNode>(callee)) return "the field " + quoted(field->name);
+  if (as<IndexNode>(callee)) return "an element";
+  return "a computed function";
+}
+
+void Collector::call(CallNode* node) {
+  const auto* name = as<NameNode>(node->callee);
+  const auto* field = as<FieldNode>(node->callee);
+  const Binding binding = name ? name->binding : field ? field->binding : Binding();
+  if (const FunctionDecl* callee = known(node->callee)) {
+    std::string what =
+        "calls " + (name || field ? quoted(name ? name->name : field->name) : "a lambda");
+    facts_.calls.push_back({callee, node->span, std::move(what)});
+  } else if (binding.kind == BindingKind::Link) {
+    call_link(link(binding), node);
+  } else {
+    unproved(node->span, "calls " + describe(node->callee));
+  }
+  for_each_child(node, [this](Node*& child) { visit(child); });
+}
+
+void Collector::call_link(const Link& target, CallNode* node) {
+  switch (target.kind) {
+    case Link::Kind::Builtin:
+      return call_builtin(target.name, environment_.builtin(target.name), node);
+    case Link::Kind::BuiltinExport: {
+      const auto* found = environment_.builtin_export(target.owner, target.name);
+      return call_builtin(target.name, found && found->is_function ? &found->info : nullptr, node);
+    }
+    case Link::Kind::Global:
+      return unproved(node->span, "calls the `let` " + quoted(target.name));
+    case Link::Kind::HostGlobal:
+      return unproved(node->span, "calls the host's value " + quoted(target.name));
+    case Link::Kind::Function:
+    case Link::Kind::Constructor:
+    case Link::Kind::Type:
+    case Link::Kind::Module:
+      return;  // pure, or an error
+  }
+}
+
+void Collector::call_builtin(Text name, const BuiltinInfo* info, CallNode* node) {
+  if (!info) return unproved(node->span, "calls " + quoted(name));
+  // A ref is made to be shared and changed, whatever its row says.
+  if (!info->pure || name == "ref") return impure(node->span, "calls " + quoted(name));
+  if (info->calls_mask == 0) return;
+  for (size_t i = 0; i < node->arguments.size() && i < 64; ++i) {
+    const auto* argument = static_cast<const ArgumentNode*>(node->arguments[i]);
+    if (argument->spread) return unproved(argument->span, "spreads arguments into " + quoted(name));
+    if ((info->calls_mask >> i & 1) != 0) called_back(name, argument->value);
+  }
+}
+
+// `value` is passed to a built-in that calls it.
+void Collector::called_back(Text by, const Node* value) {
+  const std::string to = " to " + quoted(by);
+  if (const FunctionDecl* callee = known(value)) {
+    const auto* name = as<NameNode>(value);
+    facts_.calls.push_back(
+        {callee, value->span, "passes " + (name ? quoted(name->name) : "a lambda") + to});
+    return;
+  }
+  const auto* name = as<NameNode>(value);
+  const auto* field = as<FieldNode>(value);
+  const Binding binding = name ? name->binding : field ? field->binding : Binding();
+  const std::string what = "passes " + describe(value) + to;
+  if (value->kind == NodeKind::NilLiteral) return;
+  if (binding.kind != BindingKind::Link) return unproved(value->span, what);
+  const Link& target = link(binding);
+  const BuiltinInfo* info = nullptr;
+  if (target.kind == Link::Kind::Constructor) return;
+  if (target.kind == Link::Kind::Builtin) info = environment_.builtin(target.name);
+  if (target.kind == Link::Kind::BuiltinExport) {
+    const auto* found = environment_.builtin_export(target.owner, target.name);
+    if (found && found->is_function) info = &found->info;
+  }
+  if (!info || info->calls_mask != 0) return unproved(value->span, what);
+  if (!info->pure || target.name == "ref") impure(value->span, what);
+}
+
+}  // namespace
+
+void collect_facts(FunctionDecl& function, NameEnvironment& environment, KnownGlobals& globals,
+                   std::vector<Facts>& out) {
+  Collector(function, {}, environment, globals, out).run();
+}
+
+}  // namespace posset::syntax

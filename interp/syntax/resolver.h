@@ -1,0 +1,66 @@
+// Names to slots, captures and links; everything that `language.md` wants reported before anything runs.
+// After it the tree satisfies the invariants of `ast.h`. The analyses that later tiers and the units
+// need (last uses, purity, structural hash) run from here too, each in a file of its own.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "interp/syntax/ast.h"
+#include "interp/syntax/diagnostic.h"
+
+namespace posset::syntax {
+
+// What the resolver must know of a built-in function.
+struct BuiltinInfo {
+  uint64_t inout_mask = 0;   // bit i: parameter i is passed with &
+  bool pure = true;          // calling it has no effect (of itself)
+  uint64_t calls_mask = 0;   // bit i: calls its argument i (map, fold); pure only if that is
+  int min_args = 0;
+  int max_args = -1;         // -1: any number
+};
+
+// The world outside the module. Lookups must be stable during a resolution.
+class NameEnvironment {
+ public:
+  virtual ~NameEnvironment() = default;
+  // A function that is always in scope (`len`), or one the host has defined.
+  virtual const BuiltinInfo* builtin(Text name) const = 0;
+  // A value the host has set (`args`).
+  virtual bool host_global(Text name) const = 0;
+  // A built-in module ("math"), and an export of it: null when there is none. Constants (math.pi) have
+  // `is_function` false.
+  virtual bool builtin_module(Text name) const = 0;
+  struct BuiltinExport {
+    bool is_function = true;
+    BuiltinInfo info;
+  };
+  virtual const BuiltinExport* builtin_export(Text module, Text name) const = 0;
+  // For suggestions.
+  virtual std::vector<Text> builtin_names() const = 0;
+  virtual std::vector<Text> builtin_exports(Text module) const = 0;
+  // Loads and parses (does not resolve) a script module; the same key gives the same Module. On failure
+  // gives null and sets `why`. `from` is the importing module.
+  virtual std::shared_ptr<Module> load(const Module& from, Text path, std::string& why) = 0;
+};
+
+// What earlier inputs of a session (REPL) have declared, newest last; shadowed names are skipped.
+struct SessionScope {
+  std::vector<std::shared_ptr<Module>> inputs;
+};
+
+// Resolves `module` and every module it imports (each once; import cycles are reported). With `session`,
+// names that are not found in the module are looked up in earlier inputs. True when nothing was reported
+// as an error.
+bool resolve(const std::shared_ptr<Module>& module, NameEnvironment& environment, Diagnostics& diagnostics,
+             const SessionScope* session = nullptr);
+
+// Run by `resolve` for every function of a module that resolved without error:
+void mark_last_uses(FunctionDecl& function);       // liveness.cpp: Binding::last_use, Capture::last_use
+void infer_purity(Module& module, NameEnvironment& environment, Diagnostics& diagnostics);  // purity.cpp
+void hash_functions(Module& module);               // structural_hash.cpp: hash, canonical, loop_hashes
+
+// "calls println (impure: output)\n  in f (FILE:L:C) ...", one line a step; "pure" when it is.
+std::string explain_purity(const FunctionDecl& function);
+
+}  // namespace posset::syntax

@@ -1,0 +1,268 @@
+// How objects die, and counts that several threads share.
+//
+// Dying is iterative and needs no memory: an object whose last reference went is linked into a list
+// through its own header word, which is free once the count is gone. The word keeps what freeing
+// needs (tag, packing, size class) in its low 16 bits and the address of the next object above. The
+// same form carries objects that another thread released last over to the thread of their heap.
+//
+// A local object refers to local objects of its own heap and to shared ones, never to local objects
+// of another heap; so one heap is looked up per death, not one per object.
+#include <vector>
+
+#include "interp/value/cycles.h"
+#include "interp/value/heap.h"
+#include "interp/value/map.h"
+#include "interp/value/objects.h"
+
+namespace posset::interp {
+
+namespace {
+
+constexpr uint64_t kClassBits = 7;
+constexpr uint64_t kPackingBits = 2;
+constexpr uint64_t kLinkShift = 16;
+
+constexpr bool has_no_values(Tag tag) {
+  return tag == Tag::Str || tag == Tag::Range || tag == Tag::Module || tag == Tag::Constructor;
+}
+
+uint64_t link_to(const Object* object) { return reinterpret_cast<uint64_t>(object) << kLinkShift; }
+Object* linked(uint64_t link) { return reinterpret_cast<Object*>(link >> kLinkShift); }
+
+void write_word(Object* object, uint64_t word) {
+  std::memcpy(static_cast<void*>(object), &word, sizeof word);
+}
+
+// Takes the place of the header; `link` is what the list held.
+void bury(Object* object, uint64_t link) {
+  uint64_t kind = static_cast<uint64_t>(object->tag) << (kClassBits + kPackingBits) |
+                  (object->flags & 3u) << kClassBits | object->size_class;
+  write_word(object, link | kind);
+}
+
+// Restores a header good enough for freeing and gives the rest of the list.
+uint64_t unbury(Object* object) {
+  uint64_t word;
+  std::memcpy(&word, static_cast<void*>(object), sizeof word);
+  uint64_t tag = (word & 0xffff) >> (kClassBits + kPackingBits);
+  uint64_t packing = (word >> kClassBits) & 3;
+  uint64_t cls = word & ((1u << kClassBits) - 1);
+  write_word(object, tag << 32 | packing << 40 | cls << 48);  // as Heap::set_header, with no count
+  return word >> kLinkShift << kLinkShift;
+}
+
+}  // namespace
+
+// One run of dying objects of one heap.
+class Burial {
+ public:
+  explicit Burial(Heap& heap) : heap_(heap) {}
+
+  void run(Object* object) {
+    while (object != nullptr) {
+      if (object->tag == Tag::Record || object->tag == Tag::Variant) [[likely]] {
+        auto* record = static_cast<Record*>(object);
+        drop_all(record->fields(), record->size);
+      } else {
+        release_values(object);
+      }
+      heap_.free_object(object);
+      object = next();
+    }
+  }
+
+  // For hooks: what dies while one runs is taken up by the run that called the hook, else a chain
+  // of host objects would use the native stack.
+  static void put_off(Heap& heap, Object* object) {
+    bury(object, heap.buried_);
+    heap.buried_ = link_to(object);
+  }
+
+  // For objects that died at the hands of another thread.
+  static void take_all(Object* first) {
+    uint64_t link = link_to(first);
+    while (link != 0) {
+      Object* object = linked(link);
+      link = unbury(object);
+      destroy(object);
+    }
+  }
+
+ private:
+  Object* next() {
+    if (list_ == 0) std::swap(list_, heap_.buried_);
+    if (list_ == 0) return nullptr;
+    Object* object = linked(list_);
+    list_ = unbury(object);
+    return object;
+  }
+
+  [[gnu::always_inline]] void drop(Borrowed v) {
+    if (!v.is_heap()) return;
+    Object* object = v.object();
+    int32_t count = count_of(object);
+    if (count > 1) {
+      object->count = count - 1;
+    } else if (count == 1 && !has_no_values(object->tag)) {
+      bury(object, list_);
+      list_ = link_to(object);
+    } else {
+      drop_last(object, count);
+    }
+  }
+
+  [[gnu::noinline]] void drop_last(Object* object, int32_t count) {
+    if (count == 1) {
+      heap_.free_object(object);
+    } else {
+      drop_shared(object, count);
+    }
+  }
+
+  // As release_shared, but joins this run when it is the last reference.
+  void drop_shared(Object* object, int32_t count) {
+    if (count == 0 || __atomic_fetch_add(&object->count, 1, __ATOMIC_ACQ_REL) != -1) return;
+    Heap& heap = Heap::heap_of(object);
+    if (&heap != &heap_) {
+      heap.push_remote(object);
+    } else {
+      bury(object, list_);
+      list_ = link_to(object);
+    }
+  }
+
+  void drop_all(Borrowed* values, uint64_t n) {
+    for (uint64_t i = 0; i < n; ++i) drop(values[i]);
+  }
+
+  void release_values(Object* object) {
+    switch (object->tag) {
+      case Tag::List: {
+        auto* list = static_cast<List*>(object);
+        if (list->packing() == Packing::Any) drop_all(list->any(), list->size);
+        break;
+      }
+      case Tag::Record:
+      case Tag::Variant:
+        drop_all(static_cast<Record*>(object)->fields(), static_cast<Record*>(object)->size);
+        break;
+      case Tag::Map:
+        release_map(static_cast<Map*>(object));
+        break;
+      case Tag::Fn: {
+        auto* closure = static_cast<Closure*>(object);
+        drop_all(closure->captured(), closure->size);
+        if (closure->owner_count != nullptr) --*closure->owner_count;
+        break;
+      }
+      case Tag::Ref:
+        drop(static_cast<Ref*>(object)->value);
+        heap_.forget_ref(static_cast<Ref*>(object));
+        break;
+      case Tag::Error:
+        release_error(static_cast<ErrorObject*>(object));
+        break;
+      case Tag::Task:
+      case Tag::Chan:
+      case Tag::Host:
+        call_hook(heap_.hooks.destroy_host, static_cast<HostObject*>(object));
+        break;
+      default:
+        break;  // no values inside
+    }
+  }
+
+  void release_map(Map* map) {
+    for (uint32_t i = map->first; i < map->used; ++i) {
+      if (map->entries[i].key.is_unset()) continue;
+      drop(map->entries[i].key);
+      drop(map->entries[i].value);
+    }
+    free_map_table(heap_, map);
+  }
+
+  void release_error(ErrorObject* error) {
+    drop(error->message);
+    drop(error->value);
+    if (error->data != nullptr) call_hook(heap_.hooks.destroy_error, error->data);
+  }
+
+  template <class T>
+  void call_hook(void (*hook)(T*), T* object) {
+    if (hook == nullptr) return;
+    bool outer = std::exchange(heap_.in_hook_, true);
+    hook(object);
+    heap_.in_hook_ = outer;
+  }
+
+  Heap& heap_;
+  uint64_t list_ = 0;
+};
+
+void destroy(Object* object) {
+  Heap& heap = Heap::heap_of(object);
+  if (has_no_values(object->tag)) {
+    heap.free_object(object);
+  } else if (heap.in_hook_) [[unlikely]] {
+    Burial::put_off(heap, object);
+  } else {
+    Burial(heap).run(object);
+  }
+}
+
+// ---- shared counts ----
+// A new reference is made from one that is held, so nothing is ordered by taking it (relaxed).
+// Giving one up releases what was done with the object, and the last one acquires it.
+
+void retain_shared(Object* object) {
+  if (count_of(object) != 0) __atomic_fetch_sub(&object->count, 1, __ATOMIC_RELAXED);
+}
+
+void release_shared(Object* object) {
+  if (count_of(object) == 0 || __atomic_fetch_add(&object->count, 1, __ATOMIC_ACQ_REL) != -1)
+    return;
+  Heap& heap = Heap::heap_of(object);
+  if (heap.owner_.load(std::memory_order_acquire) == std::this_thread::get_id()) {
+    destroy(object);
+  } else {
+    heap.push_remote(object);
+  }
+}
+
+void share(Borrowed v) {
+  std::vector<Object*> reached;
+  auto mark = [&](Borrowed value) {
+    if (!value.is_heap() || count_of(value.object()) <= 0) return;
+    Object* object = value.object();
+    object->count = -object->count;
+    if (!has_no_values(object->tag)) reached.push_back(object);
+  };
+  mark(v);
+  while (!reached.empty()) {
+    Object* object = reached.back();
+    reached.pop_back();
+    for_each_value(object, mark);
+  }
+}
+
+// ---- deaths on other threads ----
+
+void Heap::push_remote(Object* object) {
+  Object* head = remote_frees_.load(std::memory_order_relaxed);
+  uint8_t tag = static_cast<uint8_t>(object->tag), flags = object->flags, cls = object->size_class;
+  do {
+    object->tag = static_cast<Tag>(tag);
+    object->flags = flags;
+    object->size_class = cls;
+    bury(object, link_to(head));
+  } while (!remote_frees_.compare_exchange_weak(head, object, std::memory_order_release,
+                                                std::memory_order_relaxed));
+}
+
+void Heap::take_remote_frees() {
+  if (remote_frees_.load(std::memory_order_relaxed) == nullptr) return;
+  Object* first = remote_frees_.exchange(nullptr, std::memory_order_acquire);
+  if (first != nullptr) Burial::take_all(first);
+}
+
+}  // namespace posset::interp

@@ -1,0 +1,55 @@
+// What an object holds, for everything that walks the graph of objects: cycle collection for `ref`
+// (the only way to make a cycle; see Heap::collect_cycles) and sharing.
+#pragma once
+
+#include "interp/value/objects.h"
+
+namespace posset::interp {
+
+// Calls visit(Borrowed) for each value an object holds directly.
+template <class Visit>
+void for_each_value(Object* object, Visit&& visit) {
+  auto several = [&](Borrowed* values, uint64_t n) {
+    for (uint64_t i = 0; i < n; ++i) visit(values[i]);
+  };
+  switch (object->tag) {
+    case Tag::List: {
+      auto* list = static_cast<List*>(object);
+      if (list->packing() == Packing::Any) several(list->any(), list->size);
+      break;
+    }
+    case Tag::Map: {
+      auto* map = static_cast<Map*>(object);
+      for (uint32_t i = map->first; i < map->used; ++i) {
+        if (map->entries[i].key.is_unset()) continue;
+        visit(map->entries[i].key);
+        visit(map->entries[i].value);
+      }
+      break;
+    }
+    case Tag::Record:
+    case Tag::Variant: {
+      auto* record = static_cast<Record*>(object);
+      several(record->fields(), record->size);
+      break;
+    }
+    case Tag::Fn: {
+      auto* closure = static_cast<Closure*>(object);
+      several(closure->captured(), closure->size);
+      break;
+    }
+    case Tag::Ref:
+      visit(static_cast<Ref*>(object)->value);
+      break;
+    case Tag::Error: {
+      auto* error = static_cast<ErrorObject*>(object);
+      visit(error->message);
+      visit(error->value);
+      break;
+    }
+    default:
+      break;  // no values inside
+  }
+}
+
+}  // namespace posset::interp

@@ -1,0 +1,336 @@
+// Where a heap's bytes come from: pages of small cells, large blocks, the limit. How objects die is
+// in counting.cpp, how unreachable cycles are found in cycles.cpp.
+//
+// Pages come in chunks of up to kChunkPages, because mimalloc doubles a single block that must be
+// aligned to its own size. A page belongs to one size class; its cells are carved and charged a
+// slice at a time, so a small context pays (and touches) a slice per class it uses, not a page.
+#include "interp/value/heap.h"
+
+#include <algorithm>
+#include <mimalloc.h>
+
+#include "interp/value/objects.h"
+
+namespace posset::interp {
+
+struct Heap::Chunk {
+  Chunk* next;
+  void* memory;
+  size_t pages;
+  size_t free_pages;
+};
+
+struct Heap::Page {
+  Heap* heap;  // first: heap_of reads it
+  Page* next;  // in pages_ or free_pages_
+  Chunk* chunk;
+  uint32_t cls;
+  uint32_t carved;      // offset of the first byte that is no cell yet
+  uint32_t free_cells;  // counted while trimming
+  bool unused;          // found while trimming: all its cells are free
+  size_t cells() const { return (carved - kHeaderBytes) / (cls * kGranule); }
+  static constexpr size_t kHeaderBytes = 64;
+};
+
+struct Heap::Large {
+  Heap* heap;    // first: heap_of reads it
+  size_t bytes;  // of the block, with this prefix
+  Large* previous;
+  Large* next;
+};
+
+namespace {
+constexpr size_t kSliceBytes = 4096;
+constexpr size_t kChunkPages = 16;
+constexpr size_t kFirstCycleThreshold = 1000;
+constexpr size_t kFirstCycleBytes = size_t{64} << 20;
+constexpr size_t kFirstTrimPages = 64;
+// Near the limit, work that freed little must not be repeated for every slice: it may look at this
+// many things for each object freed, or made, since it was done last. So the limit is exact to
+// within 1 %.
+constexpr size_t kTrimLooksPerFree = 256;
+constexpr size_t kCollectionLooksPerObject = 16;
+}  // namespace
+
+Heap::Heap(ShapeTable& shapes, size_t limit_bytes)
+    : shapes_(shapes),
+      limit_(limit_bytes),
+      trim_at_pages_(kFirstTrimPages),
+      owner_(std::this_thread::get_id()),
+      cycle_threshold_(kFirstCycleThreshold),
+      cycle_bytes_(kFirstCycleBytes) {
+  static_assert(sizeof(Page) <= Page::kHeaderBytes && sizeof(Large) == kPrefixBytes);
+}
+
+Heap::~Heap() {
+  bind_to_thread();
+  take_remote_frees();
+  collect_cycles(/*shared_too=*/true);
+  mi_free(refs_);
+  while (large_ != nullptr) {  // immortal ones
+    Large* large = large_;
+    large_ = large->next;
+    mi_free(large);
+  }
+  while (chunks_ != nullptr) {
+    Chunk* chunk = chunks_;
+    chunks_ = chunk->next;
+    mi_free(chunk->memory);
+    mi_free(chunk);
+  }
+}
+
+// ---- the limit ----
+
+bool Heap::charge(size_t bytes) {
+  if (!has_room(bytes) && !make_room(bytes)) return false;
+  used_ += bytes;
+  if (used_ > stats_.peak_bytes) stats_.peak_bytes = used_;
+  return true;
+}
+
+// Memory is short: give back what nobody uses, then what nobody can reach.
+bool Heap::make_room(size_t bytes) {
+  take_remote_frees();
+  if (stats_.frees - frees_at_trim_ > trim_cost_ / kTrimLooksPerFree) trim_pages();
+  if (has_room(bytes)) return true;
+  if (ref_count_ == 0 || bytes > limit_) return false;
+  if (stats_.allocations - allocations_at_collection_ <=
+      collection_cost_ / kCollectionLooksPerObject)
+    return false;
+  uint64_t frees = stats_.frees;
+  collect_cycles();
+  if (stats_.frees != frees) trim_pages();
+  return has_room(bytes);
+}
+
+// ---- small cells ----
+
+void* Heap::pop_cell(size_t cls) {
+  if (free_[cls] == nullptr && !refill(cls)) return nullptr;
+  Cell* cell = free_[cls];
+  free_[cls] = cell->next;
+  return cell;
+}
+
+// Carves the next cells of a class. The charge comes first: it may trim pages, so nothing about
+// them may be remembered across it.
+bool Heap::refill(size_t cls) {
+  if (remote_frees_.load(std::memory_order_relaxed) != nullptr) {
+    take_remote_frees();
+    if (free_[cls] != nullptr) return true;
+  }
+  size_t size = cls * kGranule;
+  size_t wanted = std::max<size_t>(1, kSliceBytes / size);
+  if (!charge(wanted * size)) return false;
+  if (free_[cls] != nullptr) {  // collecting cycles gave some back
+    discharge(wanted * size);
+    return true;
+  }
+  Page* page = current_[cls];
+  if (page == nullptr || page->carved + size > kPageBytes) {
+    page = take_page();
+    if (page == nullptr) {
+      discharge(wanted * size);
+      return false;
+    }
+    page->cls = static_cast<uint32_t>(cls);
+    current_[cls] = page;
+  }
+  size_t cells = std::min(wanted, (kPageBytes - page->carved) / size);
+  discharge((wanted - cells) * size);
+  // Linked from the back, so that they are handed out in order of address.
+  char* first = reinterpret_cast<char*>(page) + page->carved;
+  for (size_t i = cells; i-- > 0;) push_cell(first + i * size, cls);
+  page->carved += static_cast<uint32_t>(cells * size);
+  return true;
+}
+
+Heap::Page* Heap::take_page() {
+  if (page_count_ >= trim_at_pages_) {
+    // Cells of one class do not serve another: before growing much, see which pages emptied.
+    trim_pages();
+    trim_at_pages_ = std::max(kFirstTrimPages, 2 * page_count_);
+  }
+  if (free_pages_ == nullptr && !add_chunk(chunks_ == nullptr ? 4 : kChunkPages) && !add_chunk(1))
+    return nullptr;
+  Page* page = free_pages_;
+  free_pages_ = page->next;
+  --page->chunk->free_pages;
+  page->next = pages_;
+  page->carved = Page::kHeaderBytes;
+  page->unused = false;
+  pages_ = page;
+  ++page_count_;
+  return page;
+}
+
+bool Heap::add_chunk(size_t pages) {
+  auto* chunk = static_cast<Chunk*>(mi_malloc(sizeof(Chunk)));
+  void* memory = chunk == nullptr ? nullptr : mi_malloc_aligned(pages * kPageBytes, kPageBytes);
+  if (memory == nullptr) {
+    mi_free(chunk);
+    return false;
+  }
+  *chunk = {chunks_, memory, pages, pages};
+  chunks_ = chunk;
+  for (size_t i = pages; i-- > 0;) {
+    auto* page = reinterpret_cast<Page*>(static_cast<char*>(memory) + i * kPageBytes);
+    page->heap = this;
+    page->chunk = chunk;
+    page->next = free_pages_;
+    free_pages_ = page;
+  }
+  return true;
+}
+
+// ---- giving pages back ----
+
+void Heap::trim_pages() {
+  if (!kPooled) return;
+  frees_at_trim_ = stats_.frees;
+  count_free_cells();
+  bool any = false;
+  for (Page* page = pages_; page != nullptr; page = page->next) {
+    page->unused = page->free_cells == page->cells();
+    any |= page->unused;
+  }
+  if (!any) return;
+  drop_cells_of_free_pages();
+  Page* page = pages_;
+  pages_ = nullptr;
+  while (page != nullptr) {
+    Page* next = page->next;
+    if (page->unused) {
+      free_page(page);
+    } else {
+      page->next = pages_;
+      pages_ = page;
+    }
+    page = next;
+  }
+}
+
+void Heap::count_free_cells() {
+  trim_cost_ = 0;
+  for (Page* page = pages_; page != nullptr; page = page->next) page->free_cells = 0;
+  for (Cell* list : free_) {
+    for (Cell* cell = list; cell != nullptr; cell = cell->next) {
+      ++page_of(cell)->free_cells;
+      ++trim_cost_;
+    }
+  }
+}
+
+void Heap::drop_cells_of_free_pages() {
+  for (Cell*& list : free_) {
+    Cell** link = &list;
+    for (Cell* cell = list; cell != nullptr; cell = cell->next) {
+      if (page_of(cell)->unused) continue;
+      *link = cell;
+      link = &cell->next;
+    }
+    *link = nullptr;
+  }
+}
+
+void Heap::free_page(Page* page) {
+  if (current_[page->cls] == page) current_[page->cls] = nullptr;
+  discharge(page->carved - Page::kHeaderBytes);
+  --page_count_;
+  page->next = free_pages_;
+  free_pages_ = page;
+  if (++page->chunk->free_pages == page->chunk->pages) free_chunk(page->chunk);
+}
+
+void Heap::free_chunk(Chunk* chunk) {
+  Page** link = &free_pages_;
+  for (Page* page = free_pages_; page != nullptr; page = page->next) {
+    if (page->chunk == chunk) continue;
+    *link = page;
+    link = &page->next;
+  }
+  *link = nullptr;
+  Chunk** place = &chunks_;
+  while (*place != chunk) place = &(*place)->next;
+  *place = chunk->next;
+  mi_free(chunk->memory);
+  mi_free(chunk);
+}
+
+// ---- large blocks ----
+
+void* Heap::allocate_large(size_t bytes) {
+  if (bytes > kMaxBytes) return nullptr;
+  size_t total = mi_good_size(bytes + kPrefixBytes);
+  if (!charge(total)) return nullptr;
+  auto* large = static_cast<Large*>(mi_malloc(total));
+  if (large == nullptr) {
+    discharge(total);
+    return nullptr;
+  }
+  *large = {this, total, nullptr, large_};
+  if (large_ != nullptr) large_->previous = large;
+  large_ = large;
+  return large + 1;
+}
+
+void Heap::free_large(void* block) {
+  Large* large = static_cast<Large*>(block) - 1;
+  (large->previous != nullptr ? large->previous->next : large_) = large->next;
+  if (large->next != nullptr) large->next->previous = large->previous;
+  discharge(large->bytes);
+  mi_free(large);
+}
+
+size_t Heap::large_bytes(const void* block) {
+  return (static_cast<const Large*>(block) - 1)->bytes - kPrefixBytes;
+}
+
+// ---- objects and blocks ----
+
+Object* Heap::make_object_slow(size_t bytes, Tag tag, uint8_t flags) {
+  bool small = kPooled && bytes <= kMaxSmall;
+  size_t cls = small ? (bytes + kGranule - 1) / kGranule : 0;
+  void* memory = small ? pop_cell(cls) : allocate_large(bytes);
+  if (memory == nullptr) return nullptr;
+  ++stats_.allocations;
+  auto* object = static_cast<Object*>(memory);
+  set_header(object, tag, flags, cls);
+  return object;
+}
+
+Object* Heap::resize_object(Object* object, size_t bytes) {
+  size_t old_class = object->size_class;
+  size_t old_bytes = usable_bytes(object);
+  bool small = kPooled && bytes <= kMaxSmall;
+  size_t cls = small ? (bytes + kGranule - 1) / kGranule : 0;
+  bool fits = cls == old_class && (small || (bytes <= old_bytes && bytes >= old_bytes / 2));
+  if (fits) return object;
+  void* memory = small ? pop_cell(cls) : allocate_large(bytes);
+  if (memory == nullptr) return nullptr;
+  std::memcpy(memory, static_cast<void*>(object), std::min(old_bytes, bytes));
+  auto* moved = static_cast<Object*>(memory);
+  moved->size_class = static_cast<uint8_t>(cls);
+  if (old_class != 0) {
+    push_cell(object, old_class);
+  } else {
+    free_large(object);
+  }
+  return moved;
+}
+
+void* Heap::allocate_block(size_t bytes) {
+  return kPooled && bytes <= kMaxSmall ? pop_cell((bytes + kGranule - 1) / kGranule)
+                                       : allocate_large(bytes);
+}
+
+void Heap::free_block(void* block, size_t bytes) {
+  if (kPooled && bytes <= kMaxSmall) {
+    push_cell(block, (bytes + kGranule - 1) / kGranule);
+  } else {
+    free_large(block);
+  }
+}
+
+}  // namespace posset::interp

@@ -1,0 +1,234 @@
+// A context's memory. Every block comes from mimalloc and is charged to the heap before it is
+// allocated, in O(1). Small cells (up to kMaxSmall bytes) are carved from 64 KiB pages that know
+// their heap, with one free list per size class; larger blocks carry a prefix that does. So an
+// object alone tells its heap, and releasing needs no context.
+//
+// Threads: a heap is used by one thread at a time, the one it is bound to. `share`d objects may be
+// released elsewhere; such objects are pushed on `remote_frees_` (atomic stack) and die at the
+// owner's next slow allocation. A thread that hands the heap to another unbinds it first.
+//
+// Failure: allocation gives null when the limit would be exceeded (after free pages were given back
+// and unreachable cycles collected) or mimalloc has no memory; nothing is charged then. Callers
+// turn null into the context's memory-limit error.
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <type_traits>
+
+#include "interp/value/value.h"
+
+namespace posset::interp {
+
+class ShapeTable;
+struct ErrorData;
+struct HostObject;
+struct Ref;
+
+// What runs when an object that belongs to a higher layer dies or prints itself. Set by that layer
+// when it makes the heap. Hooks may release values; they run on the heap's thread.
+struct ObjectHooks {
+  void (*destroy_error)(ErrorData*) = nullptr;
+  void (*destroy_host)(HostObject*) = nullptr;  // also tasks and channels
+  // The name of a Fn, Builtin, Module, Task, Chan or Host for printing: "area" gives `<fn area>`;
+  // empty gives `<fn>`. A Host's name stands alone: `<File>`.
+  std::string (*name_of)(Borrowed) = nullptr;
+};
+
+struct HeapStats {
+  uint64_t allocations = 0;  // objects ever made
+  uint64_t frees = 0;
+  uint64_t copies = 0;  // copies-on-write: a container changed while shared was copied first
+  uint64_t copied_bytes = 0;
+  uint64_t peak_bytes = 0;
+  uint64_t cycle_collections = 0;
+  uint64_t cycle_visits = 0;  // objects these looked at
+};
+
+class Heap {
+ public:
+  static constexpr size_t kPageBytes = 64 * 1024;
+  static constexpr size_t kGranule = 16;
+  static constexpr size_t kMaxSmall = 1024;
+  static constexpr size_t kClasses =
+      kMaxSmall / kGranule + 1;                         // class = size in granules; 0 is large
+  static constexpr size_t kMaxBytes = size_t{1} << 46;  // of one block: sums of sizes never wrap
+#ifdef POSSET_SANITIZED
+  static constexpr bool kPooled =
+      false;  // each object its own block, so that the sanitizer sees its end
+#else
+  static constexpr bool kPooled = true;
+#endif
+
+  explicit Heap(ShapeTable& shapes, size_t limit_bytes = SIZE_MAX);
+  ~Heap();  // every object must be gone except immortal ones; frees all pages
+  Heap(const Heap&) = delete;
+  Heap& operator=(const Heap&) = delete;
+
+  // An object of `bytes` bytes with count 1 and the given tag; fields past the header are not set.
+  template <class T>
+  T* make(Tag tag, size_t bytes = sizeof(T), uint8_t flags = 0) {
+    if constexpr (std::is_same_v<T, Ref>) {
+      return static_cast<T*>(make_ref());
+    } else {
+      return static_cast<T*>(make_object(bytes, tag, flags));
+    }
+  }
+  Object* make_object(size_t bytes, Tag tag, uint8_t flags) {
+    size_t cls = (bytes + kGranule - 1) / kGranule;
+    if (cls < kClasses) [[likely]] {
+      if (Cell* cell = free_[cls]) [[likely]] {
+        free_[cls] = cell->next;
+        ++stats_.allocations;
+        auto* object = reinterpret_cast<Object*>(cell);
+        set_header(object, tag, flags, cls);
+        return object;
+      }
+    }
+    return make_object_slow(bytes, tag, flags);
+  }
+  // Gives a dead object's memory back (children already released). `heap_of(object)` must be this.
+  void free_object(Object* object) {
+    ++stats_.frees;
+    if (object->size_class != 0) [[likely]] {
+      push_cell(object, object->size_class);
+    } else {
+      free_large(object);
+    }
+  }
+
+  // Changes the size of a unique object, keeping its first min(old, new) bytes; may move it. Null:
+  // no memory, the object is as it was.
+  Object* resize_object(Object* object, size_t bytes);
+  // Bytes usable in the object's block, at least what was asked for.
+  static size_t usable_bytes(const Object* object) {
+    return object->size_class != 0 ? object->size_class * kGranule : large_bytes(object);
+  }
+
+  // Uncounted blocks owned by one object (map tables, ref's bookkeeping).
+  void* allocate_block(size_t bytes);
+  void free_block(void* block, size_t bytes);
+
+  // Charges bytes that live elsewhere (host copies, parser); false when over the limit.
+  bool charge(size_t bytes);
+  void discharge(size_t bytes) { used_ -= bytes; }
+
+  static Heap& heap_of(const Object* object) {
+    auto address = reinterpret_cast<uintptr_t>(object);
+    address = object->size_class != 0 ? address & ~(kPageBytes - 1) : address - kPrefixBytes;
+    return **reinterpret_cast<Heap* const*>(address);  // Page and Large begin with their heap
+  }
+
+  ShapeTable& shapes() { return shapes_; }
+  ObjectHooks hooks;
+  size_t used_bytes() const { return used_; }
+  size_t limit_bytes() const { return limit_; }
+  void set_limit_bytes(size_t limit) { limit_ = limit; }
+  uint64_t live_objects() const { return stats_.allocations - stats_.frees; }
+  uint64_t live_refs() const { return ref_count_; }
+  const HeapStats& stats() const { return stats_; }
+  void count_copy(size_t bytes) {
+    ++stats_.copies;
+    stats_.copied_bytes += bytes;
+  }
+
+  // Frees every unreachable cycle through refs: trial deletion, synchronous, starting from all refs
+  // of the heap. Runs by itself as refs pile up, when memory runs short, and at teardown. Shared
+  // objects count as reachable, unless `shared_too` says that no other thread is using them.
+  void collect_cycles(bool shared_too = false);
+
+  // The constructing thread is bound at first. Shared objects released by any other thread wait for
+  // the bound one; while none is bound, they all wait.
+  void bind_to_thread() { owner_.store(std::this_thread::get_id(), std::memory_order_release); }
+  void unbind_from_thread() { owner_.store({}, std::memory_order_release); }
+  // Frees what other threads have released.
+  void take_remote_frees();
+  // Gives wholly unused pages back to mimalloc.
+  void trim_pages();
+
+ private:
+  friend void destroy(Object* object);
+  friend void release_shared(Object* object);
+  friend class Burial;  // counting.cpp
+  struct Cell {
+    Cell* next;
+  };
+  struct Page;
+  struct Chunk;
+  struct Large;
+  static constexpr size_t kPrefixBytes = 32;  // of a Large
+
+  static void set_header(Object* object, Tag tag, uint8_t flags, size_t cls) {
+    // One store instead of five.
+    static_assert(std::endian::native == std::endian::little);
+    uint64_t word =
+        1 | uint64_t{static_cast<uint8_t>(tag)} << 32 | uint64_t{flags} << 40 | uint64_t{cls} << 48;
+    std::memcpy(static_cast<void*>(object), &word, sizeof word);
+  }
+  static Page* page_of(const void* cell) {
+    return reinterpret_cast<Page*>(reinterpret_cast<uintptr_t>(cell) & ~(kPageBytes - 1));
+  }
+  void push_cell(void* block, size_t cls) {
+    auto* cell = static_cast<Cell*>(block);
+    cell->next = free_[cls];
+    free_[cls] = cell;
+  }
+  void* pop_cell(size_t cls);  // null: no memory
+  Object* make_object_slow(size_t bytes, Tag tag, uint8_t flags);
+  Object* make_ref();
+  bool grow_refs();
+  void forget_ref(Ref* ref);
+
+  bool refill(size_t cls);
+  Page* take_page();
+  bool add_chunk(size_t pages);
+  void free_page(Page* page);
+  void free_chunk(Chunk* chunk);
+  void count_free_cells();
+  void drop_cells_of_free_pages();
+
+  void* allocate_large(size_t bytes);  // gives the address after the prefix
+  void free_large(void* block);
+  static size_t large_bytes(const void* block);
+
+  bool has_room(size_t bytes) const { return used_ <= limit_ && bytes <= limit_ - used_; }
+  bool make_room(size_t bytes);
+  void push_remote(Object* object);
+
+  Cell* free_[kClasses] = {};
+  Page* current_[kClasses] = {};  // where the next cells of a class are carved
+  ShapeTable& shapes_;
+  size_t used_ = 0;
+  size_t limit_;
+  HeapStats stats_;
+
+  Page* pages_ = nullptr;       // all in use
+  Page* free_pages_ = nullptr;  // of chunks that have others in use
+  Chunk* chunks_ = nullptr;
+  size_t page_count_ = 0;
+  size_t trim_at_pages_ = 64;
+  uint64_t frees_at_trim_ = 0;
+  size_t trim_cost_ = 0;    // free cells the last trimming looked at
+  Large* large_ = nullptr;  // all of them, doubly linked
+
+  std::atomic<Object*> remote_frees_{nullptr};
+  std::atomic<std::thread::id> owner_;
+  uint64_t buried_ = 0;  // objects that died while a hook ran (counting.cpp)
+  bool in_hook_ = false;
+
+  Ref** refs_ = nullptr;  // every live ref; Ref::place is its index
+  size_t ref_count_ = 0;
+  size_t ref_capacity_ = 0;
+  size_t cycle_threshold_;  // refs, and bytes in use, at which the next collection starts
+  size_t cycle_bytes_;
+  uint64_t allocations_at_collection_ = 0;
+  size_t collection_cost_ = 0;  // objects the last collection looked at
+  bool collecting_ = false;
+};
+
+}  // namespace posset::interp

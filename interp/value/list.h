@@ -1,0 +1,123 @@
+// Lists: one allocation, header and elements. Elements that are all int, all float or all bool are
+// stored packed; the packing is never visible. Functions that change a list take it as a unique
+// object and give the (possibly moved) object back, null when memory ran out (the list is then
+// unchanged and still owned by the caller). `make_unique_list` is the one place where copy-on-write
+// happens.
+#pragma once
+
+#include "interp/value/heap.h"
+#include "interp/value/objects.h"
+
+namespace posset::interp {
+
+List* new_list(Heap& heap, Packing packing, uint64_t capacity);  // size 0
+// Element as a value. `list_get` gives a view (packed elements are made into views: they are not
+// counted); `list_copy` an owned value.
+inline Borrowed list_get(const List* list, uint64_t index);
+inline Value list_copy(const List* list, uint64_t index) {
+  return Value::copy(list_get(list, index));
+}
+
+// In: an owned list value. Out: the same value with count 1 (itself, or a copy, counted in the
+// stats). False: no memory, `place` unchanged.
+bool make_unique_list(Heap& heap, Borrowed& place);
+
+// Takes ownership of `v` on success. Widens the packing when `v` does not fit it.
+inline bool list_push(Heap& heap, Borrowed& place, Value v);  // place: a unique list
+inline bool list_set(Heap& heap, Borrowed& place, uint64_t index, Value v);
+bool list_insert(Heap& heap, Borrowed& place, uint64_t index, Value v);
+Value list_remove(Borrowed& place, uint64_t index);  // gives what was there
+bool list_reserve(Heap& heap, Borrowed& place, uint64_t capacity);
+bool list_append(Heap& heap, Borrowed& place, const List* more);  // `more` may be the same object
+// Makes the storage Packing::Any (so that a place inside an element can be pointed to).
+bool list_unpack(Heap& heap, Borrowed& place);
+void list_truncate(Borrowed& place, uint64_t size);
+void list_swap(List* list, uint64_t i, uint64_t j);
+
+Value list_slice(Heap& heap, const List* list, uint64_t from, uint64_t to);
+Value list_concatenate(Heap& heap, Value left,
+                       const List* right);  // left consumed, in place when unique
+Value list_filled(Heap& heap, uint64_t n, Borrowed v);
+Value list_reversed(Heap& heap, const List* list);
+Value list_of_range(Heap& heap, int64_t first, uint64_t count);
+
+inline bool fits(Packing packing, Borrowed v) {
+  switch (packing) {
+    case Packing::Any:
+      return true;
+    case Packing::Int:
+      return v.is_int();
+    case Packing::Float:
+      return v.is_float();
+    case Packing::Bool:
+      return v.is_bool();
+  }
+  return false;
+}
+inline Packing packing_for(Borrowed v) {
+  return v.is_int()     ? Packing::Int
+         : v.is_float() ? Packing::Float
+         : v.is_bool()  ? Packing::Bool
+                        : Packing::Any;
+}
+inline size_t element_bytes(Packing packing) {
+  return packing == Packing::Any ? sizeof(Borrowed) : packing == Packing::Bool ? 1 : 8;
+}
+
+// ---- inline parts ----
+
+// Makes a unique list ready for `count` more elements of a packing: afterwards its own packing is
+// that one or Any, and there is room.
+bool list_prepare(Heap& heap, Borrowed& place, Packing packing, uint64_t count);
+bool list_push_slow(Heap& heap, Borrowed& place, Value v);
+bool list_set_slow(Heap& heap, Borrowed& place, uint64_t index, Value v);
+
+inline Borrowed list_get(const List* list, uint64_t index) {
+  switch (list->packing()) {
+    case Packing::Any:
+      return list->data<Borrowed>()[index];
+    case Packing::Int:
+      return Borrowed::integer(list->data<int64_t>()[index]);
+    case Packing::Float:
+      return Borrowed::floating(list->data<double>()[index]);
+    case Packing::Bool:
+      break;
+  }
+  return Borrowed::boolean(list->data<uint8_t>()[index] != 0);
+}
+
+// Stores what is known to fit the packing; no reference is counted.
+inline void list_store(List* list, uint64_t index, Borrowed v) {
+  if (list->packing() == Packing::Any) {
+    list->any()[index] = v;
+  } else if (list->packing() == Packing::Bool) {
+    list->data<uint8_t>()[index] = v.as_bool();
+  } else {
+    list->data<uint64_t>()[index] = v.word1;  // an int's or a float's bits
+  }
+}
+
+inline bool list_push(Heap& heap, Borrowed& place, Value v) {
+  auto* list = place.as<List>();
+  // Not for an empty list, whose packing is still open: size - 1 is then larger than anything.
+  if (list->size - 1 < list->capacity - 1 && fits(list->packing(), v)) [[likely]] {
+    list_store(list, list->size++, v.take());
+    return true;
+  }
+  return list_push_slow(heap, place, std::move(v));
+}
+
+inline bool list_set(Heap& heap, Borrowed& place, uint64_t index, Value v) {
+  auto* list = place.as<List>();
+  if (list->packing() == Packing::Any) {
+    release(std::exchange(list->any()[index], v.take()));
+    return true;
+  }
+  if (fits(list->packing(), v)) [[likely]] {
+    list_store(list, index, v.take());
+    return true;
+  }
+  return list_set_slow(heap, place, index, std::move(v));
+}
+
+}  // namespace posset::interp

@@ -1,0 +1,274 @@
+// Insertion-ordered hash maps. A table is one block, the entries and, beyond kMaxScanned of them,
+// an index that is at most two thirds full (map.h tells how it is probed). Removing leaves a hole
+// in the entries, to which the index goes on pointing (an Unset key equals nothing); so probing
+// needs no marks, and holes go when the table is compacted, which happens as soon as they are more
+// than half of what is used.
+#include "interp/value/map.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+
+#include "interp/value/compare.h"
+#include "interp/value/string.h"
+
+namespace posset::interp {
+
+namespace {
+
+constexpr uint32_t kMaxScanned = 4;  // entries without an index; from 5 on it is faster
+constexpr uint32_t kFirstCapacity = 4;
+constexpr uint32_t kMaxCapacity = 1u << 30;
+constexpr uint32_t kCompactFrom = 16;  // used entries below which holes do not matter
+
+struct Table {
+  MapEntry* entries = nullptr;
+  uint32_t* index = nullptr;
+  uint32_t index_mask = 0;
+  uint32_t capacity = 0;
+};
+
+uint32_t index_size_for(uint32_t capacity) {
+  return capacity <= kMaxScanned ? 0 : std::bit_ceil(capacity + capacity / 2);
+}
+size_t table_bytes(uint32_t capacity, uint32_t index_size) {
+  return capacity * sizeof(MapEntry) + index_size * sizeof(uint32_t);
+}
+uint32_t index_size_of(const Map* map) { return map->index == nullptr ? 0 : map->index_mask + 1; }
+
+bool allocate_table(Heap& heap, uint64_t capacity, Table& table) {
+  if (capacity > kMaxCapacity) return false;
+  table.capacity = static_cast<uint32_t>(capacity);
+  uint32_t index_size = index_size_for(table.capacity);
+  auto* block = static_cast<char*>(heap.allocate_block(table_bytes(table.capacity, index_size)));
+  if (block == nullptr) return false;
+  table.entries = reinterpret_cast<MapEntry*>(block);
+  table.index = index_size == 0 ? nullptr : reinterpret_cast<uint32_t*>(table.entries + capacity);
+  table.index_mask = index_size == 0 ? 0 : index_size - 1;
+  return true;
+}
+
+void set_table(Map* map, const Table& table) {
+  map->entries = table.entries;
+  map->index = table.index;
+  map->index_mask = table.index_mask;
+  map->capacity = table.capacity;
+}
+
+// What takes or gives a Probe is inlined by force: passing one through the stack, written as three
+// words and read as two, stalled every insertion (twice the time).
+
+inline uint64_t hash_key(Borrowed key) {
+  if (key.is_int()) return hash_int(key.as_int());
+  if (key.is_short_string()) return hash_words(key.word0, key.word1);
+  return hash_of(key);
+}
+
+// Floats that equal an int must be searched like it.
+inline Probe probe_for(Borrowed key, uint64_t hash) {
+  if (key.is_int()) return probe_int(key.as_int(), hash);
+  if (key.is_float() && is_integral(key.as_float()))
+    return probe_int(static_cast<int64_t>(key.as_float()), hash);
+  return probe_hash(hash);
+}
+
+[[gnu::always_inline]] inline void add_to_index(Map* map, uint32_t number, Probe probe) {
+  uint32_t mask = map->index_mask;
+  uint32_t slot = probe.first & mask;
+  while (map->index[slot] != kNoEntry) slot = probe.next++ & mask;
+  map->index[slot] = (probe.tag & ~mask) | number;
+}
+
+void build_index(Map* map) {
+  if (map->index == nullptr) return;
+  std::fill_n(map->index, map->index_mask + size_t{1}, kNoEntry);
+  for (uint32_t i = 0; i < map->used; ++i)
+    add_to_index(map, i, probe_for(map->entries[i].key, map->entries[i].hash));
+}
+
+// Moves the live entries to the front of `entries` (which may be the map's own) and sets the
+// counts.
+void move_entries(Map* map, MapEntry* entries) {
+  uint32_t used = 0;
+  for (uint32_t i = map->first; i < map->used; ++i) {
+    if (map->entries[i].key.is_unset()) continue;
+    entries[used++] = map->entries[i];
+  }
+  map->used = used;
+  map->first = 0;
+}
+
+// Gives the map a table of its own size, without holes. False: no memory, the map is as it was.
+bool rebuild(Heap& heap, Map* map, uint64_t capacity) {
+  Table table;
+  if (!allocate_table(heap, capacity, table)) return false;
+  MapEntry* old_entries = map->entries;
+  size_t old_bytes = table_bytes(map->capacity, index_size_of(map));
+  move_entries(map, table.entries);
+  set_table(map, table);
+  build_index(map);
+  if (old_entries != nullptr) heap.free_block(old_entries, old_bytes);
+  return true;
+}
+
+// The table shrinks when it has become far too large; else its index could cost more to clear than
+// the removals that led here.
+void compact(Heap& heap, Map* map) {
+  if (map->capacity > 4 * map->live + kMaxScanned &&
+      rebuild(heap, map, std::max<uint64_t>(kMaxScanned, map->live * 2))) {
+    return;
+  }
+  move_entries(map, map->entries);
+  build_index(map);
+}
+
+// Room for one more entry.
+bool make_space(Heap& heap, Map* map) {
+  if (map->used < map->capacity) return true;
+  if (map->used - map->live > map->used / 2) {
+    compact(heap, map);
+    if (map->used < map->capacity) return true;
+  }
+  uint64_t larger = std::max<uint64_t>(kFirstCapacity, map->capacity * uint64_t{2});
+  if (rebuild(heap, map, larger)) return true;
+  if (rebuild(heap, map, map->live + map->live / 8 + 1)) return true;
+  if (map->used == map->live) return false;
+  compact(heap, map);
+  return true;
+}
+
+// By hash and `equal`, for keys that can equal what has other words.
+[[gnu::always_inline]] inline MapEntry* find_entry(const Map* map, Borrowed key, uint64_t hash,
+                                                   Probe probe) {
+  auto is_it = [&](const MapEntry& entry) { return entry.hash == hash && equal(entry.key, key); };
+  if (map->index != nullptr) return search_index(map, probe, is_it);
+  for (uint32_t i = map->first; i < map->used; ++i) {
+    if (is_it(map->entries[i])) return &map->entries[i];
+  }
+  return nullptr;
+}
+
+bool same_words_only(const Map* map, Borrowed key) {
+  return key.is_int() ? (map->flags & kMapHasFloats) == 0
+                      : key.is_short_string() || key.is_bool() || key.is_nil();
+}
+
+[[gnu::always_inline]] inline Borrowed* find_probed(const Map* map, Borrowed key, uint64_t hash,
+                                                    Probe probe) {
+  if (same_words_only(map, key)) return map_find_words(map, key, probe);
+  MapEntry* entry = find_entry(map, key, hash, probe);
+  return entry == nullptr ? nullptr : &entry->value;
+}
+
+MapEntry* entry_of(Borrowed* value) {
+  return reinterpret_cast<MapEntry*>(reinterpret_cast<char*>(value) - offsetof(MapEntry, value));
+}
+
+}  // namespace
+
+Map* new_map(Heap& heap, uint64_t capacity) {
+  auto* map = heap.make<Map>(Tag::Map);
+  if (map == nullptr) return nullptr;
+  map->live = 0;
+  map->used = 0;
+  map->first = 0;
+  set_table(map, Table());
+  if (capacity != 0 && !rebuild(heap, map, capacity)) {
+    heap.free_object(map);
+    return nullptr;
+  }
+  return map;
+}
+
+bool make_unique_map(Heap& heap, Borrowed& place) {
+  auto* map = place.as<Map>();
+  if (is_unique(map)) return true;
+  // With some room when the map was growing.
+  uint64_t room = map->used < map->capacity ? map->live / 8 : 0;
+  Map* copy = new_map(heap, map->live + room);
+  if (copy == nullptr) return false;
+  for (uint32_t i = map->first; i < map->used; ++i) {
+    const MapEntry& entry = map->entries[i];
+    if (entry.key.is_unset()) continue;
+    retain(entry.key);
+    retain(entry.value);
+    copy->entries[copy->used++] = entry;
+  }
+  copy->live = copy->used;
+  copy->flags = map->flags;
+  build_index(copy);
+  heap.count_copy(copy->used * sizeof(MapEntry));
+  release(place);
+  place = Borrowed::heap(Tag::Map, copy);
+  return true;
+}
+
+Borrowed* map_find_slow(const Map* map, Borrowed key) {
+  if (map->live == 0) return nullptr;
+  uint64_t hash = hash_of(key);
+  return find_probed(map, key, hash, probe_for(key, hash));
+}
+
+Borrowed* map_slot(Heap& heap, Map* map, Borrowed key, bool& inserted) {
+  uint64_t hash = hash_key(key);
+  Probe probe = probe_for(key, hash);
+  inserted = false;
+  if (Borrowed* found = find_probed(map, key, hash, probe)) return found;
+  if (!make_space(heap, map)) return nullptr;
+  MapEntry& entry = map->entries[map->used];
+  entry = {key, Borrowed::nil(), hash};
+  retain(key);
+  if (map->index != nullptr) add_to_index(map, map->used, probe);
+  if (key.is_float()) map->flags |= kMapHasFloats;
+  ++map->used;
+  ++map->live;
+  inserted = true;
+  return &entry.value;
+}
+
+bool map_set(Heap& heap, Map* map, Value key, Value value) {
+  bool inserted;
+  Borrowed* slot = map_slot(heap, map, key, inserted);
+  if (slot == nullptr) return false;
+  release(std::exchange(*slot, value.take()));
+  return true;
+}
+
+Value map_remove(Heap& heap, Map* map, Borrowed key) {
+  Borrowed* found = map_find(map, key);
+  if (found == nullptr) return Value::adopt(Borrowed::unset());
+  MapEntry* entry = entry_of(found);
+  Borrowed old_key = entry->key;
+  Value value = Value::adopt(entry->value);
+  *entry = {Borrowed::unset(), Borrowed::nil(), 0};
+  --map->live;
+  while (map->first < map->used && map->entries[map->first].key.is_unset()) ++map->first;
+  if (map->used >= kCompactFrom && map->used - map->live > map->used / 2) compact(heap, map);
+  release(old_key);  // last: `key` may be a view of it
+  return value;
+}
+
+bool map_reserve(Heap& heap, Map* map, uint64_t capacity) {
+  return capacity <= map->capacity || rebuild(heap, map, capacity);
+}
+
+void map_clear(Heap& heap, Map* map) {
+  Map old = *map;
+  map->live = 0;
+  map->used = 0;
+  map->first = 0;
+  map->flags = 0;
+  set_table(map, Table());
+  for (uint32_t i = old.first; i < old.used; ++i) {
+    release(old.entries[i].key);
+    release(old.entries[i].value);
+  }
+  free_map_table(heap, &old);
+}
+
+void free_map_table(Heap& heap, Map* map) {
+  if (map->entries != nullptr)
+    heap.free_block(map->entries, table_bytes(map->capacity, index_size_of(map)));
+}
+
+}  // namespace posset::interp

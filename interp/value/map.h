@@ -1,0 +1,106 @@
+// Insertion-ordered hash maps (a dense array of entries and an index beside it, as CPython's dict
+// since 3.6). Keys that are `==` are one key: ints and floats that are equal hash equally. Keys
+// must have been accepted by `is_valid_key` (value/compare.h).
+#pragma once
+
+#include "interp/value/heap.h"
+#include "interp/value/mixing.h"
+#include "interp/value/objects.h"
+
+namespace posset::interp {
+
+Map* new_map(Heap& heap, uint64_t capacity = 0);
+bool make_unique_map(Heap& heap, Borrowed& place);
+
+// Pointer to the value of a key, null when absent. Valid until the map changes.
+inline Borrowed* map_find(const Map* map, Borrowed key);
+// Inserts or replaces; the first spelling and place of a key stay. Unique map only.
+bool map_set(Heap& heap, Map* map, Value key, Value value);
+// The slot of `key`, inserted with nil when absent (`inserted` says so). Null: no memory.
+Borrowed* map_slot(Heap& heap, Map* map, Borrowed key, bool& inserted);
+// Removes; Unset when absent.
+Value map_remove(Heap& heap, Map* map, Borrowed key);
+bool map_reserve(Heap& heap, Map* map, uint64_t capacity);
+void map_clear(Heap& heap, Map* map);
+
+// Gives the table of a dying map back; its entries have been released.
+void free_map_table(Heap& heap, Map* map);
+
+// Iteration by position: the first live entry at or after `position`, or used when there is none.
+inline uint32_t map_next(const Map* map, uint32_t position) {
+  if (position < map->first) position = map->first;
+  while (position < map->used && map->entries[position].key.is_unset()) ++position;
+  return position;
+}
+
+// ---- inline parts ----
+// A slot of the index holds an entry's number in its low bits and bits of the hash above (as many
+// as the mask leaves free), so that most probes of a wrong entry end without touching it. kNoEntry
+// cannot be an entry's number, because an index is larger than the table.
+//
+// The first probe of an int is at its own low bits: keys that are near each other, or evenly
+// spaced, stay near each other in the index and do not collide. Whatever is not there follows its
+// hash, from `next` on one by one; so a pattern that makes all low bits equal costs one probe.
+constexpr uint32_t kNoEntry = UINT32_MAX;
+constexpr uint8_t kMapHasFloats =
+    1;  // Map::flags: a float key has been stored, so ints may equal it
+
+struct Probe {
+  uint32_t first;
+  uint32_t next;
+  uint32_t tag;
+};
+inline Probe probe_int(int64_t i, uint64_t hash) {
+  return {static_cast<uint32_t>(i), static_cast<uint32_t>(hash), static_cast<uint32_t>(hash >> 32)};
+}
+inline Probe probe_hash(uint64_t hash) {
+  return {static_cast<uint32_t>(hash), static_cast<uint32_t>(hash) + 1,
+          static_cast<uint32_t>(hash >> 32)};
+}
+
+// The entry that `is_it`, or null; the map has an index.
+template <class IsIt>
+inline MapEntry* search_index(const Map* map, Probe probe, IsIt&& is_it) {
+  uint32_t mask = map->index_mask;
+  for (uint32_t slot = probe.first;; slot = probe.next++) {
+    uint32_t found = map->index[slot & mask];
+    if (found == kNoEntry) return nullptr;
+    if (((found ^ probe.tag) & ~mask) == 0 && is_it(map->entries[found & mask]))
+      return &map->entries[found & mask];
+  }
+}
+
+// A key that only equals what has the same words: an int (without floats about), a short string, a
+// bool, nil.
+inline Borrowed* map_find_words(const Map* map, Borrowed key, Probe probe) {
+  if (map->index == nullptr) {
+    // All of the few entries, with conditional moves: a mispredicted way out costs more than four
+    // of them.
+    Borrowed* value = nullptr;
+    for (uint32_t i = map->first; i < map->used; ++i) {
+      MapEntry& entry = map->entries[i];
+      uint64_t differs = (entry.key.word0 ^ key.word0) | (entry.key.word1 ^ key.word1);
+      value = differs == 0 ? &entry.value : value;
+    }
+    return value;
+  }
+  MapEntry* entry = search_index(map, probe, [&](const MapEntry& candidate) {
+    return candidate.key.word0 == key.word0 && candidate.key.word1 == key.word1;
+  });
+  return entry == nullptr ? nullptr : &entry->value;
+}
+
+Borrowed* map_find_slow(const Map* map, Borrowed key);
+
+inline Borrowed* map_find(const Map* map, Borrowed key) {
+  if (key.is_int()) {
+    if ((map->flags & kMapHasFloats) == 0) [[likely]] {
+      return map_find_words(map, key, probe_int(key.as_int(), hash_int(key.as_int())));
+    }
+  } else if (key.is_short_string()) {
+    return map_find_words(map, key, probe_hash(hash_words(key.word0, key.word1)));
+  }
+  return map_find_slow(map, key);
+}
+
+}  // namespace posset::interp

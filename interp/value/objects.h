@@ -1,0 +1,142 @@
+// The layouts of the counted objects. Operations on them live in the header of each kind (string.h,
+// list.h, map.h, record.h); what `+`, `==` or indexing mean lives in runtime/ops.
+#pragma once
+
+#include <cstdint>
+
+#include "interp/value/object.h"
+#include "interp/value/shape.h"
+#include "interp/value/value.h"
+
+namespace posset::interp {
+
+// More than 14 bytes of valid UTF-8; bytes follow the header. flags: kAscii.
+struct Str : Object {
+  static constexpr uint8_t kAscii = 1;
+  static constexpr uint32_t kMaxBytes = UINT32_MAX - 64;
+  uint32_t hash;      // 0: not known yet (written at most once with the same value: relaxed)
+  uint32_t size;      // bytes
+  uint32_t capacity;  // bytes that fit in the block
+  uint32_t scalars;   // number of Unicode scalars, UINT32_MAX: not known yet
+  char* data() { return reinterpret_cast<char*>(this + 1); }
+  const char* data() const { return reinterpret_cast<const char*>(this + 1); }
+  bool ascii() const { return flags & kAscii; }
+};
+
+// How a list's elements are stored. An empty list takes the packing of the first element it gets.
+enum class Packing : uint8_t { Any, Int, Float, Bool };
+
+// Elements follow the header: Borrowed (owned by the list), int64_t, double or uint8_t.
+struct List : Object {
+  uint64_t size;
+  uint64_t capacity;  // elements that fit
+  Packing packing() const { return static_cast<Packing>(flags); }
+  template <class T>
+  T* data() {
+    return reinterpret_cast<T*>(this + 1);
+  }
+  template <class T>
+  const T* data() const {
+    return reinterpret_cast<const T*>(this + 1);
+  }
+  Borrowed* any() { return data<Borrowed>(); }
+  int64_t* ints() { return data<int64_t>(); }
+  double* floats() { return data<double>(); }
+  uint8_t* bools() { return data<uint8_t>(); }
+};
+
+struct MapEntry {
+  Borrowed key;    // owned; tag Unset: removed
+  Borrowed value;  // owned
+  uint64_t hash;
+};
+// Entries in insertion order with an open-addressing index of uint32_t beside them (absent while
+// there are at most 4 entries).
+struct Map : Object {
+  uint64_t live;      // entries that are there
+  uint32_t used;      // entries including removed ones
+  uint32_t capacity;  // entries that fit
+  MapEntry* entries;  // one block: entries, then the index
+  uint32_t* index;    // null for small maps
+  uint32_t index_mask;
+  uint32_t first;  // every entry before it is removed (so popping the front stays cheap)
+};
+
+// Records and variants: field values follow, owned.
+struct Record : Object {
+  uint32_t shape;  // id in the ShapeTable
+  uint32_t size;   // number of fields
+  Borrowed* fields() { return reinterpret_cast<Borrowed*>(this + 1); }
+  const Borrowed* fields() const { return reinterpret_cast<const Borrowed*>(this + 1); }
+};
+
+struct Range : Object {  // flags: kInclusive, kDescending
+  static constexpr uint8_t kInclusive = 1;
+  static constexpr uint8_t kDescending =
+      2;          // what reverse(a..b) gives: the same ints, the last one first
+  int64_t first;  // as written, the low end of a descending one too
+  int64_t last;   // as written
+  bool inclusive() const { return flags & kInclusive; }
+  bool descending() const { return flags & kDescending; }
+  // Number of ints. All 2^64 of them do not fit: UINT64_MAX, one too few, which nobody gets to.
+  uint64_t size() const {
+    if (first > last || (first == last && !inclusive())) return 0;
+    uint64_t distance = static_cast<uint64_t>(last) - static_cast<uint64_t>(first);
+    return distance == UINT64_MAX ? distance : distance + (inclusive() ? 1 : 0);
+  }
+  // The int at a place, index < size().
+  int64_t at(uint64_t index) const {
+    if (!descending()) return static_cast<int64_t>(static_cast<uint64_t>(first) + index);
+    return static_cast<int64_t>(static_cast<uint64_t>(last) - (inclusive() ? 0 : 1) - index);
+  }
+  // Ranges are equal when they give the same ints in the same order.
+  bool same_ints(const Range& other) const {
+    uint64_t n = size();
+    if (n != other.size()) return false;
+    return n == 0 || (at(0) == other.at(0) && at(n - 1) == other.at(n - 1));
+  }
+};
+
+struct Ref : Object {  // made by Heap::make<Ref>, which sets the value to nil
+  Borrowed value;      // owned
+  uint64_t place;      // in the heap's list of refs (cycle collection)
+};
+
+struct Function;  // runtime/function.h: what a closure runs
+struct Closure : Object {
+  const Function* function;
+  int64_t*
+      owner_count;  // not null: goes up with each closure of a module instance, down when one dies
+  uint64_t size;    // captured values, which follow, owned
+  Borrowed* captured() { return reinterpret_cast<Borrowed*>(this + 1); }
+  const Borrowed* captured() const { return reinterpret_cast<const Borrowed*>(this + 1); }
+};
+
+// A constructor used as a function value: makes records of `shape`.
+struct Constructor : Object {
+  uint32_t shape;
+  uint32_t unused;
+  const void* declaration;  // runtime/module.h: for annotations on fields
+};
+
+struct ErrorData;  // runtime/error.h: code, place, trace
+struct ErrorObject : Object {
+  Borrowed message;  // a string, owned
+  Borrowed
+      value;  // what was thrown, owned; nil for errors of the language (`value` is the message)
+  ErrorData* data;  // owned; null until raised
+};
+
+struct ModuleInstance;
+struct ModuleObject : Object {
+  ModuleInstance* instance;  // lives as long as the context
+};
+
+// Opaque things of higher layers (host objects, tasks, channels).
+struct HostClass;  // public API: name, methods, destructor
+struct HostObject : Object {
+  const HostClass* type;
+  void* pointer;
+};
+
+}  // namespace posset::interp

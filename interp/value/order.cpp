@@ -1,0 +1,99 @@
+// Ordering. Lists and variants are walked side by side until a pair that is not `==`; when that
+// pair are lists or variants themselves, the first difference inside them is what decides, so one
+// walk does both.
+#include "interp/value/compare.h"
+#include "interp/value/list.h"
+#include "interp/value/record.h"
+#include "interp/value/small_stack.h"
+#include "interp/value/string.h"
+
+namespace posset::interp {
+
+namespace {
+
+struct Frame {
+  Object* a;
+  Object* b;
+  uint64_t next;
+};
+
+Order sign(int c) { return c < 0 ? Order::Less : c > 0 ? Order::Greater : Order::Equal; }
+
+Order compare_floats(double a, double b) {
+  if (a < b) return Order::Less;
+  if (a > b) return Order::Greater;
+  return a == b ? Order::Equal : Order::Unordered;
+}
+
+Order compare_numbers(Borrowed a, Borrowed b) {
+  if (a.is_int() && b.is_int()) return sign(a.as_int() < b.as_int() ? -1 : a.as_int() > b.as_int());
+  if (a.is_float() && b.is_float()) return compare_floats(a.as_float(), b.as_float());
+  int c = a.is_int() ? compare_int_float(a.as_int(), b.as_float())
+                     : compare_int_float(b.as_int(), a.as_float());
+  if (c == 2) return Order::Unordered;
+  return sign(a.is_int() ? c : -c);
+}
+
+const Shape* shape_of_variant(const Object* object) {
+  return Heap::heap_of(object).shapes().shape(static_cast<const Record*>(object)->shape);
+}
+
+// Decides everything but lists, and variants of one constructor: those must be looked into.
+Order compare_shallow(Borrowed a, Borrowed b, bool& inside) {
+  inside = false;
+  if (a.is_number() && b.is_number()) return compare_numbers(a, b);
+  if (a.is_string() && b.is_string()) return sign(string_view_of(a).compare(string_view_of(b)));
+  if (a.is_list() && b.is_list()) {
+    inside = true;
+    return Order::Equal;
+  }
+  if (a.is_variant() && b.is_variant()) {
+    const Shape *x = shape_of_variant(a.object()), *y = shape_of_variant(b.object());
+    if (x->type != y->type) return Order::Incomparable;
+    inside = x == y;
+    return sign(x->ordinal < y->ordinal ? -1 : x->ordinal > y->ordinal);
+  }
+  return Order::Incomparable;
+}
+
+uint64_t size_of(const Object* object) {
+  return object->tag == Tag::List ? static_cast<const List*>(object)->size
+                                  : static_cast<const Record*>(object)->size;
+}
+Borrowed item_of(const Object* object, uint64_t i) {
+  return object->tag == Tag::List ? list_get(static_cast<const List*>(object), i)
+                                  : static_cast<const Record*>(object)->fields()[i];
+}
+
+}  // namespace
+
+Order order(Borrowed a, Borrowed b, Borrowed* left, Borrowed* right) {
+  SmallStack<Frame, 12> stack;
+  while (true) {
+    bool inside;
+    Order found = compare_shallow(a, b, inside);
+    if (inside) {
+      stack.push({a.object(), b.object(), 0});
+    } else if (found != Order::Equal &&
+               !(found == Order::Incomparable && !stack.empty() && equal(a, b))) {
+      if (left != nullptr) *left = a;
+      if (right != nullptr) *right = b;
+      return found;
+    }
+    // The next pair: of the innermost frame that is not through.
+    while (true) {
+      if (stack.empty()) return Order::Equal;
+      Frame& frame = stack.top();
+      uint64_t x = size_of(frame.a), y = size_of(frame.b);
+      if (frame.next < x && frame.next < y) {
+        a = item_of(frame.a, frame.next);
+        b = item_of(frame.b, frame.next++);
+        break;
+      }
+      if (x != y) return x < y ? Order::Less : Order::Greater;
+      stack.pop();
+    }
+  }
+}
+
+}  // namespace posset::interp

@@ -1,0 +1,68 @@
+// Records and variants.
+#include "interp/value/record.h"
+
+namespace posset::interp {
+
+int field_index(Heap& heap, const Record* r, const Symbol* name) {
+  return shape_of(heap, r)->index_of(name);
+}
+
+bool make_unique_record(Heap& heap, Borrowed& place) {
+  auto* record = place.as<Record>();
+  if (is_unique(record)) return true;
+  size_t bytes = sizeof(Record) + record->size * sizeof(Borrowed);
+  auto* copy = heap.make<Record>(place.tag(), bytes);
+  if (copy == nullptr) return false;
+  copy->shape = record->shape;
+  copy->size = record->size;
+  for (uint32_t i = 0; i < record->size; ++i) retain(copy->fields()[i] = record->fields()[i]);
+  heap.count_copy(bytes);
+  release(place);
+  place = Borrowed::heap(place.tag(), copy);
+  return true;
+}
+
+RecordBuilder::~RecordBuilder() {
+  for (Borrowed v : values_) release(v);
+}
+
+void RecordBuilder::set(const Symbol* name, Value v) {
+  if (failed_) return;
+  if (shape_ == nullptr) shape_ = heap_.shapes().empty_record();
+  int index = shape_->index_of(name);
+  if (index != Shape::kNotFound) {
+    release(std::exchange(values_[static_cast<size_t>(index)], v.take()));
+    return;
+  }
+  const Shape* larger = heap_.shapes().with_field(shape_, name);
+  if (larger == nullptr) {
+    failed_ = true;
+    return;
+  }
+  shape_ = larger;
+  values_.push_back(v.take());
+}
+
+void RecordBuilder::spread(const Record* r) {
+  const Shape* shape = shape_of(heap_, r);
+  if (values_.empty() && !shape->is_variant()) {  // the usual {..p, x: 3}: takes the shape as it is
+    shape_ = shape;
+    values_.reserve(r->size + 1);
+    for (uint32_t i = 0; i < r->size; ++i) values_.push_back(Value::copy(r->fields()[i]).take());
+    return;
+  }
+  for (uint32_t i = 0; i < r->size; ++i) set(shape->fields[i], Value::copy(r->fields()[i]));
+}
+
+Value RecordBuilder::finish() {
+  Record* record = nullptr;
+  if (!failed_)
+    record = new_record(heap_, shape_ != nullptr ? shape_ : heap_.shapes().empty_record());
+  if (record == nullptr) return Value::failure();
+  std::copy(values_.begin(), values_.end(), record->fields());
+  values_.clear();
+  shape_ = nullptr;
+  return Value::adopt(Borrowed::heap(Tag::Record, record));
+}
+
+}  // namespace posset::interp

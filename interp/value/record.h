@@ -1,0 +1,48 @@
+// Records and variants: a shape id and the field values.
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "interp/value/heap.h"
+#include "interp/value/objects.h"
+#include "interp/value/shape.h"
+
+namespace posset::interp {
+
+// Fields are set to nil; the caller fills them in. Tag Record or Variant after the shape.
+inline Record* new_record(Heap& heap, const Shape* shape) {
+  size_t size = shape->fields.size();
+  auto* record = heap.make<Record>(shape->is_variant() ? Tag::Variant : Tag::Record,
+                                   sizeof(Record) + size * sizeof(Borrowed));
+  if (record == nullptr) return nullptr;
+  record->shape = shape->id;
+  record->size = static_cast<uint32_t>(size);
+  for (size_t i = 0; i < size; ++i) record->fields()[i] = Borrowed::nil();
+  return record;
+}
+inline const Shape* shape_of(Heap& heap, const Record* r) { return heap.shapes().shape(r->shape); }
+// Index of a field by name, Shape::kNotFound.
+int field_index(Heap& heap, const Record* r, const Symbol* name);
+// Copies when shared (counted in the stats). False: no memory.
+bool make_unique_record(Heap& heap, Borrowed& place);
+
+// Builds a record when fields come one by one and may repeat (spreads): later wins, first place
+// kept.
+class RecordBuilder {
+ public:
+  explicit RecordBuilder(Heap& heap) : heap_(heap) {}
+  ~RecordBuilder();
+  void set(const Symbol* name, Value v);
+  void spread(const Record* r);
+  Value finish();  // Failed: no memory
+
+ private:
+  Heap& heap_;
+  const Shape* shape_ = nullptr;
+  std::vector<Borrowed> values_;
+  bool failed_ = false;  // no more shapes
+};
+
+}  // namespace posset::interp

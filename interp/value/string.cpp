@@ -1,0 +1,180 @@
+// String values: making, joining, indexing, hashing. Bytes are in utf8.cpp, building piece by piece
+// in string_builder.cpp.
+#include "interp/value/string.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace posset::interp {
+
+namespace {
+
+constexpr uint32_t kUnknown = UINT32_MAX;  // Str::scalars
+
+uint32_t capacity_of(const Str* string) {
+  return static_cast<uint32_t>(
+      std::min<size_t>(Heap::usable_bytes(string) - sizeof(Str), Str::kMaxBytes));
+}
+
+// An empty Str with room for `capacity` bytes, or null.
+Str* new_str(Heap& heap, size_t capacity) {
+  if (capacity > Str::kMaxBytes) return nullptr;
+  auto* string = heap.make<Str>(Tag::Str, sizeof(Str) + capacity, Str::kAscii);
+  if (string == nullptr) return nullptr;
+  string->hash = 0;
+  string->size = 0;
+  string->capacity = capacity_of(string);
+  string->scalars = 0;
+  return string;
+}
+
+// There must be room. The cached facts stay right.
+void append_bytes(Str* string, std::string_view bytes, bool ascii) {
+  std::memcpy(string->data() + string->size, bytes.data(), bytes.size());
+  string->size += static_cast<uint32_t>(bytes.size());
+  string->hash = 0;
+  string->scalars = kUnknown;
+  if (!ascii) string->flags &= static_cast<uint8_t>(~Str::kAscii);
+}
+
+// A short string's bytes as they stand in its words: two stores, no call. Writes 14 bytes.
+void append_short(Str* string, Borrowed v) {
+  uint64_t low = v.word0 >> 16;
+  char* at = string->data() + string->size;
+  std::memcpy(at, &low, 8);
+  std::memcpy(at + 6, &v.word1, 8);
+  string->size += static_cast<uint32_t>(short_size(v));
+  string->hash = 0;
+  string->scalars = kUnknown;
+  if (!short_ascii(v)) string->flags &= static_cast<uint8_t>(~Str::kAscii);
+}
+
+Value owned(Str* string) { return Value::adopt(Borrowed::heap(Tag::Str, string)); }
+
+// `left` is unique and `size` is what it will hold.
+Value extend(Heap& heap, Value left, Borrowed right, size_t size) {
+  Str* string = left->as<Str>();
+  if (right.is_short_string() && string->capacity - string->size >= kMaxShort) {
+    append_short(string, right);
+    return left;
+  }
+  bool same = right.is(Tag::Str) && right.object() == string;
+  if (size > string->capacity) {
+    if (size > Str::kMaxBytes) return Value::failure();
+    // As lists do (list.cpp): by half, near the limit by a sixteenth.
+    auto resize = [&](size_t capacity) {
+      return heap.resize_object(string, sizeof(Str) + std::min<size_t>(capacity, Str::kMaxBytes));
+    };
+    Object* moved = resize(size + size / 2);
+    if (moved == nullptr) moved = resize(std::max<size_t>(size, string->size + string->size / 16));
+    if (moved == nullptr) return Value::failure();
+    static_cast<void>(left.take());
+    string = static_cast<Str*>(moved);
+    string->capacity = capacity_of(string);
+    left = owned(string);
+  }
+  std::string_view bytes =
+      same ? std::string_view(string->data(), string->size) : string_view_of(right);
+  append_bytes(string, bytes, same || is_ascii_string(right));
+  return left;
+}
+
+}  // namespace
+
+Value make_string(Heap& heap, std::string_view utf8) {
+  if (utf8.size() <= kMaxShort) return Value::adopt(make_short(utf8));
+  Str* string = new_str(heap, utf8.size());
+  if (string == nullptr) return Value::failure();
+  append_bytes(string, utf8, is_ascii(utf8));
+  return owned(string);
+}
+
+Value concatenate(Heap& heap, Value left, Borrowed right) {
+  Borrowed l = left.view();
+  std::string_view a = string_view_of(l), b = string_view_of(right);
+  size_t size = a.size() + b.size();
+  if (l.is(Tag::Str) && is_unique(l.object())) return extend(heap, std::move(left), right, size);
+  if (b.empty()) return left;
+  if (size <= kMaxShort) {
+    char bytes[kMaxShort];
+    std::memcpy(bytes, a.data(), a.size());
+    std::memcpy(bytes + a.size(), b.data(), b.size());
+    return Value::adopt(make_short({bytes, size}));
+  }
+  if (a.empty()) return Value::copy(right);
+  Str* string = new_str(heap, size);
+  if (string == nullptr) return Value::failure();
+  append_bytes(string, a, is_ascii_string(l));
+  append_bytes(string, b, is_ascii_string(right));
+  return owned(string);
+}
+
+uint64_t string_length(Borrowed v) {
+  if (v.is_short_string()) return short_ascii(v) ? short_size(v) : count_scalars(string_view_of(v));
+  Str* string = v.as<Str>();
+  if (string->ascii()) return string->size;
+  uint32_t known = __atomic_load_n(&string->scalars, __ATOMIC_RELAXED);
+  if (known != kUnknown) return known;
+  auto counted = static_cast<uint32_t>(count_scalars({string->data(), string->size}));
+  __atomic_store_n(&string->scalars, counted, __ATOMIC_RELAXED);
+  return counted;
+}
+
+size_t byte_offset(Borrowed v, uint64_t index) {
+  return is_ascii_string(v) ? index : offset_of_scalar(string_view_of(v), index);
+}
+
+Borrowed string_at_slow(Borrowed v, uint64_t index) {
+  std::string_view bytes = string_view_of(v);
+  size_t from = byte_offset(v, index);
+  size_t to = from;
+  decode_scalar(bytes, to);
+  return make_short(bytes.substr(from, to - from));
+}
+
+uint32_t scalar_at(Borrowed v, uint64_t index) {
+  size_t at = byte_offset(v, index);
+  return decode_scalar(string_view_of(v), at);
+}
+
+Value substring(Heap& heap, Borrowed v, uint64_t from, uint64_t to) {
+  std::string_view bytes = string_view_of(v);
+  size_t begin = byte_offset(v, from);
+  size_t end = is_ascii_string(v) ? to : begin + offset_of_scalar(bytes.substr(begin), to - from);
+  if (begin == 0 && end == bytes.size()) return Value::copy(v);
+  return make_string(heap, bytes.substr(begin, end - begin));
+}
+
+// Sixteen bytes a step. The constants are no UTF-8, so no text makes a factor of `mix` zero at
+// will.
+uint64_t long_string_hash(const Str* string) {
+  const char* p = string->data();
+  size_t n = string->size;
+  uint64_t state = mix(n ^ kMixA, kMixB);
+  auto load = [](const char* at) {
+    uint64_t word;
+    std::memcpy(&word, at, 8);
+    return word;
+  };
+  for (; n > 16; p += 16, n -= 16) state = mix(load(p) ^ kMixA, load(p + 8) ^ state);
+  if (n > 8) {
+    state = mix(load(p) ^ kMixB, load(p + n - 8) ^ state);
+  } else {
+    // The string has more than 14 bytes, so what is before p belongs to it.
+    state = mix(load(p + n - 8) ^ kMixB, state ^ kMixC);
+  }
+  auto hash = static_cast<uint32_t>(state ^ state >> 32);
+  if (hash == 0) hash = 1;
+  __atomic_store_n(const_cast<uint32_t*>(&string->hash), hash, __ATOMIC_RELAXED);
+  return widen_hash(hash);
+}
+
+bool equal_long_strings(const Str* a, const Str* b) {
+  if (a->size != b->size) return false;
+  uint32_t hash_a = __atomic_load_n(&a->hash, __ATOMIC_RELAXED);
+  uint32_t hash_b = __atomic_load_n(&b->hash, __ATOMIC_RELAXED);
+  if (hash_a != hash_b && hash_a != 0 && hash_b != 0) return false;
+  return std::memcmp(a->data(), b->data(), a->size) == 0;
+}
+
+}  // namespace posset::interp

@@ -1,0 +1,162 @@
+// Strings: immutable UTF-8, short ones inside the value. Indexes and lengths count Unicode scalars;
+// O(1) when the string is ASCII. Every function that makes a string gives Failed when memory ran
+// out.
+#pragma once
+
+#include <string_view>
+
+#include "interp/value/heap.h"
+#include "interp/value/mixing.h"
+#include "interp/value/objects.h"
+#include "interp/value/value.h"
+
+namespace posset::interp {
+
+constexpr size_t kMaxShort = 14;
+
+// The bytes of a string value. For a ShortStr they are inside `v` itself: the view lives as long as
+// the variable does, so pass an lvalue.
+inline std::string_view string_view_of(const Borrowed& v);
+inline size_t short_size(Borrowed v) { return (v.word0 >> 8) & 0x7f; }
+inline bool short_ascii(Borrowed v) { return (v.word0 & 0x8000) == 0; }
+inline bool is_ascii_string(Borrowed v) {
+  return v.is_short_string() ? short_ascii(v) : v.as<Str>()->ascii();
+}
+
+Value make_string(Heap& heap, std::string_view utf8);         // must be valid UTF-8
+Value make_string_lossy(Heap& heap, std::string_view bytes);  // invalid sequences become U+FFFD
+inline Borrowed make_short(std::string_view utf8);            // at most kMaxShort bytes
+inline Borrowed make_ascii(uint8_t byte);                     // a string of one byte below 0x80
+inline Borrowed make_scalar(uint32_t scalar);                 // a string of one; always short
+bool is_valid_utf8(std::string_view bytes);
+bool is_ascii(std::string_view bytes);
+uint64_t count_scalars(std::string_view utf8);
+size_t offset_of_scalar(std::string_view utf8, uint64_t index);  // byte offset, index <= count
+
+// `left + right`. `left` is consumed: when it is a unique Str it is extended in place (amortised
+// O(1) per byte), which is what makes `s += x` linear.
+Value concatenate(Heap& heap, Value left, Borrowed right);
+
+uint64_t string_length(Borrowed v);  // scalars
+// Byte offset of scalar `index` (0..length); O(1) when ASCII.
+size_t byte_offset(Borrowed v, uint64_t index);
+inline Borrowed string_at(Borrowed v, uint64_t index);  // index < length; short, so owned by nobody
+uint32_t scalar_at(Borrowed v, uint64_t index);
+Value substring(Heap& heap, Borrowed v, uint64_t from,
+                uint64_t to);                       // scalars, from <= to <= length
+inline uint64_t string_hash(Borrowed v);            // equal strings, equal hashes
+inline bool equal_strings(Borrowed a, Borrowed b);  // both must be strings
+
+// Decodes the scalar at `bytes[at]` and moves `at` past it. The text is valid UTF-8.
+uint32_t decode_scalar(std::string_view bytes, size_t& at);
+size_t encode_scalar(uint32_t scalar, char out[4]);  // number of bytes; scalar is valid
+
+// Accumulates bytes charged to a heap; used by printing, join, interpolation. After an allocation
+// failed, `finish` gives Failed.
+class StringBuilder {
+ public:
+  explicit StringBuilder(Heap& heap) : heap_(heap) {}
+  ~StringBuilder();
+  StringBuilder(const StringBuilder&) = delete;
+  StringBuilder& operator=(const StringBuilder&) = delete;
+  void append(std::string_view bytes) {
+    if (bytes.empty() || (bytes.size() > capacity_ - size_ && !grow(bytes.size()))) return;
+    std::memcpy(data_ + size_, bytes.data(), bytes.size());
+    size_ += bytes.size();
+  }
+  void append(char c) {
+    if (size_ == capacity_ && !grow(1)) return;
+    data_[size_++] = c;
+  }
+  void append(size_t count, char c);
+  bool failed() const { return failed_; }
+  void fail();  // as if memory had run out: what was to be appended could not be made
+  std::string_view view() const { return {data_, size_}; }
+  void clear() { size_ = 0; }
+  Heap& heap() const { return heap_; }
+  Value finish();
+
+ private:
+  bool grow(size_t bytes);
+  Str* grown() {
+    return reinterpret_cast<Str*>(data_) - 1;
+  }  // beyond inline_, the bytes are a Str already
+  Heap& heap_;
+  char inline_[256];
+  char* data_ = inline_;
+  size_t size_ = 0;
+  size_t capacity_ = sizeof inline_;
+  bool failed_ = false;
+};
+
+// ---- inline parts ----
+
+Borrowed string_at_slow(Borrowed v, uint64_t index);
+uint64_t long_string_hash(const Str* string);
+bool equal_long_strings(const Str* a, const Str* b);
+
+inline std::string_view string_view_of(const Borrowed& v) {
+  if (v.is_short_string()) return {reinterpret_cast<const char*>(&v) + 2, short_size(v)};
+  return {v.as<Str>()->data(), v.as<Str>()->size};
+}
+
+// The bytes stand at offset 2 of the value: six in word0, eight in word1. Overlapping loads put any
+// size together in at most two steps.
+inline Borrowed make_short(std::string_view utf8) {
+  const char* p = utf8.data();
+  size_t n = utf8.size();
+  uint64_t low = 0, high = 0;
+  if (n >= 8) {
+    std::memcpy(&low, p, 8);
+    std::memcpy(&high, p + n - 8, 8);
+    high = high >> 1 >> (8 * (16 - n) - 1);  // all 64 bits when n is 8
+  } else if (n >= 4) {
+    uint32_t first, last;
+    std::memcpy(&first, p, 4);
+    std::memcpy(&last, p + n - 4, 4);
+    low = first | uint64_t{last} << (8 * (n - 4));
+  } else if (n > 0) {
+    auto byte = [&](size_t i) { return uint64_t{static_cast<uint8_t>(p[i])} << (8 * i); };
+    low = byte(0) | byte(n / 2) | byte(n - 1);
+  }
+  uint64_t not_ascii = ((low | high) & 0x8080808080808080) != 0;
+  return {static_cast<uint64_t>(Tag::ShortStr) | n << 8 | not_ascii << 15 | low << 16,
+          low >> 48 | high << 16};
+}
+
+inline Borrowed make_ascii(uint8_t byte) {
+  return {static_cast<uint64_t>(Tag::ShortStr) | 1 << 8 | uint64_t{byte} << 16, 0};
+}
+
+inline Borrowed make_scalar(uint32_t scalar) {
+  if (scalar < 0x80) [[likely]]
+    return make_ascii(static_cast<uint8_t>(scalar));
+  char bytes[4];
+  size_t n = encode_scalar(scalar, bytes);
+  return make_short({bytes, n});
+}
+
+inline Borrowed string_at(Borrowed v, uint64_t index) {
+  if (v.is(Tag::Str)) {
+    if (v.as<Str>()->ascii()) [[likely]]
+      return make_ascii(static_cast<uint8_t>(v.as<Str>()->data()[index]));
+  } else if (short_ascii(v)) [[likely]] {
+    auto bytes = static_cast<unsigned __int128>(v.word1) << 64 | v.word0;
+    return make_ascii(static_cast<uint8_t>(bytes >> (16 + 8 * index)));
+  }
+  return string_at_slow(v, index);
+}
+
+inline uint64_t string_hash(Borrowed v) {
+  if (v.is_short_string()) return hash_words(v.word0, v.word1);
+  Str* string = v.as<Str>();
+  uint32_t known = __atomic_load_n(&string->hash, __ATOMIC_RELAXED);
+  return known != 0 ? widen_hash(known) : long_string_hash(string);
+}
+
+inline bool equal_strings(Borrowed a, Borrowed b) {
+  if (a.word0 != b.word0) return false;
+  return a.word1 == b.word1 || (a.is(Tag::Str) && equal_long_strings(a.as<Str>(), b.as<Str>()));
+}
+
+}  // namespace posset::interp

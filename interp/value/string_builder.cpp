@@ -1,0 +1,67 @@
+// Text put together piece by piece. The first 256 bytes stand on the native stack; beyond them the
+// bytes are those of a Str object under construction, which `finish` hands over without copying.
+#include <algorithm>
+
+#include "interp/value/string.h"
+
+namespace posset::interp {
+
+StringBuilder::~StringBuilder() {
+  if (data_ != inline_) heap_.free_object(grown());
+}
+
+void StringBuilder::append(size_t count, char c) {
+  if (count > capacity_ - size_ && !grow(count)) return;
+  std::memset(data_ + size_, c, count);
+  size_ += count;
+}
+
+void StringBuilder::fail() {
+  failed_ = true;
+  capacity_ = size_;
+}
+
+// Room for `bytes` more. After a failure nothing is appended any more, not even what would fit.
+bool StringBuilder::grow(size_t bytes) {
+  if (failed_ || bytes > Str::kMaxBytes - size_) {
+    fail();
+    return false;
+  }
+  size_t needed = size_ + bytes;
+  auto get = [&](size_t size) -> Object* {
+    size_t total = sizeof(Str) + size;
+    return data_ == inline_ ? heap_.make<Str>(Tag::Str, total)
+                            : heap_.resize_object(grown(), total);
+  };
+  // As lists do (list.cpp): by half, near the limit by a sixteenth.
+  Object* block = get(std::max<size_t>(needed + needed / 2, 1024));
+  if (block == nullptr) block = get(std::max(needed, size_ + size_ / 16));
+  if (block == nullptr) {
+    fail();
+    return false;
+  }
+  auto* string = static_cast<Str*>(block);
+  if (data_ == inline_) std::memcpy(string->data(), inline_, size_);
+  data_ = string->data();
+  capacity_ = std::min<size_t>(Heap::usable_bytes(string) - sizeof(Str), Str::kMaxBytes);
+  return true;
+}
+
+Value StringBuilder::finish() {
+  if (failed_) return Value::failure();
+  if (data_ == inline_ || size_ <= kMaxShort) return make_string(heap_, view());
+  auto* string = static_cast<Str*>(heap_.resize_object(grown(), sizeof(Str) + size_));
+  if (string == nullptr) string = grown();
+  string->flags = is_ascii({string->data(), size_}) ? Str::kAscii : 0;
+  string->hash = 0;
+  string->size = static_cast<uint32_t>(size_);
+  string->capacity = static_cast<uint32_t>(
+      std::min<size_t>(Heap::usable_bytes(string) - sizeof(Str), Str::kMaxBytes));
+  string->scalars = UINT32_MAX;
+  data_ = inline_;
+  size_ = 0;
+  capacity_ = sizeof inline_;
+  return Value::adopt(Borrowed::heap(Tag::Str, string));
+}
+
+}  // namespace posset::interp

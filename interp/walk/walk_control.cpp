@@ -1,0 +1,283 @@
+// Tier 0: blocks, branches, loops, match, try.
+//
+// Loops follow the protocol of runtime/iterate.h with their state in hidden slots of the frame, so that at
+// any head another tier can take over, provided that nothing half evaluated lies above the frame. A round's step is charged when it begins.
+#include "interp/runtime/iterate.h"
+#include "interp/runtime/messages.h"
+#include "interp/runtime/policy.h"
+#include "interp/runtime/program.h"
+#include "interp/runtime/work.h"
+#include "interp/value/list.h"
+#include "interp/walk/walker.h"
+
+namespace posset::interp {
+
+using namespace syntax;
+
+// ---- blocks and branches ----
+
+Value Walker::visit(const BlockNode& node) {
+  Scope scope(*this);
+  return statements(node);
+}
+
+Value Walker::statements(const BlockNode& node) {
+  if (node.statements.empty()) return Value();
+  const size_t last = node.statements.size() - 1;
+  for (size_t i = 0; i < last; ++i) {
+    Value v = eval(node.statements[i]);
+    if (v.failed()) return v;
+  }
+  return eval(node.statements[last]);
+}
+
+// Long chains of `else if` are followed in a loop.
+Value Walker::visit(const IfNode& first) {
+  for (const IfNode* node = &first;;) {
+    const int truth = condition(node->condition);
+    if (truth < 0) return Value::failure();
+    if (truth) return eval(node->then_branch);
+    if (!node->else_branch) return Value();
+    auto* next = as<IfNode>(node->else_branch);
+    if (!next) return eval(node->else_branch);
+    node = next;
+  }
+}
+
+// ---- loops ----
+
+// A round has given Failed: what that means for its loop. `result` is what `break` gives.
+Walker::Round Walker::after_stop(Value& result) {
+  if (signal_ == Signal::Continue) {
+    signal_ = Signal::None;
+    return Round::Next;
+  }
+  if (signal_ != Signal::Break) return Round::Stop;
+  signal_ = Signal::None;
+  result = std::move(signal_value_);
+  return Round::Done;
+}
+
+bool Walker::go_on_elsewhere(uint32_t loop, Value& result) {
+  Counted& counted = function_.unit->loops[loop];
+  const int level = ready_tier(context_.runtime, decl_, counted, static_cast<int>(loop));
+  // The place at which an error surfaced elsewhere is not known here, and `with` has to set it again.
+  if (level == 0 || lending_ != 0 || context_.stack_top != frame_ + function_.slot_count) return false;
+  void* code = counted.code[level].load(std::memory_order_acquire);
+  Value v;
+  LoopExit exit = context_.runtime.tier(level)->enter_loop(context_, code, closure_, frame_, v);
+  context_.stack_top = frame_ + function_.slot_count;
+  switch (exit) {
+    case LoopExit::Finished: result = std::move(v); break;
+    case LoopExit::Returned: result = stop(Signal::Return, std::move(v)); break;
+    case LoopExit::Failed: result = Value::failure(); break;
+  }
+  return true;
+}
+
+Value Walker::visit(const WhileNode& node) {
+  Value result;
+  for (;;) {
+    if (go_on_elsewhere(node.loop, result)) return result;
+    const int truth = condition(node.condition);
+    if (truth == 0) return Value();
+    // Also a round whose condition goes on to the next one, or it could do so for ever.
+    if ((truth > 0 || signal_ == Signal::Continue) && !context_.charge_one()) {
+      signal_ = Signal::None;
+      return Value::failure();
+    }
+    if (truth > 0 && !eval(node.body).failed()) continue;
+    switch (after_stop(result)) {
+      case Round::Next: break;
+      case Round::Done: return result;
+      case Round::Stop: return Value::failure();
+    }
+  }
+}
+
+// `lines(s)` in the head of a loop is not made into a list.
+bool Walker::is_lines_call(const Node* node) const {
+  auto* call = as<CallNode>(node);
+  auto* name = call ? as<NameNode>(call->callee) : nullptr;
+  if (!name || name->binding.kind != BindingKind::Link || call->arguments.size() != 1) return false;
+  auto* argument = static_cast<const ArgumentNode*>(call->arguments[0]);
+  const Link& link = decl_.links[name->binding.index];
+  return link.kind == Link::Kind::Builtin && link.name == "lines" && !argument->spread && !argument->inout;
+}
+
+// Evaluates what is iterated and sets the hidden slots. False: stopped.
+bool Walker::begin_loop(const Node* iterable, uint32_t at) {
+  Borrowed* hidden = frame_ + at;
+  bool begun = false;
+  if (auto* range = as<RangeLiteralNode>(iterable)) {
+    Value first = eval(range->first);
+    if (first.failed()) return false;
+    Value last = eval(range->last);
+    if (last.failed()) return false;
+    live_ = std::max(live_, at + 3);
+    begun = begin_counted(context_, hidden, first, last, range->inclusive);
+  } else {
+    const bool lines = is_lines_call(iterable);
+    const Node* source =
+        lines ? static_cast<const ArgumentNode*>(static_cast<const CallNode*>(iterable)->arguments[0])->value
+              : iterable;
+    Value v = eval(source);
+    if (v.failed()) return false;
+    set_slot(at, std::move(v));
+    live_ = std::max(live_, at + 3);
+    begun = lines ? begin_lines(context_, hidden) : begin_iteration(context_, hidden);
+  }
+  if (!begun) note(iterable);
+  return begun;
+}
+
+Value Walker::visit(const ForNode& node) {
+  Scope scope(*this);
+  if (!begin_loop(node.iterable, node.hidden)) return Value::failure();
+  Value result;
+  for (;;) {
+    if (go_on_elsewhere(node.loop, result)) return result;
+    Value item;
+    const Step step = next_item(context_, frame_ + node.hidden, item);
+    if (step == Step::End) return Value();
+    if (step == Step::Failed || !context_.charge_one()) return Value::failure();
+    if (!for_round(node, std::move(item)).failed()) continue;
+    switch (after_stop(result)) {
+      case Round::Next: break;
+      case Round::Done: return result;
+      case Round::Stop: return Value::failure();
+    }
+  }
+}
+
+Value Walker::for_round(const ForNode& node, Value item) {
+  Scope round(*this);
+  if (!destructure(node.pattern, std::move(item))) return Value::failure();
+  return eval(node.body);
+}
+
+Value Walker::visit(const ComprehensionNode& node) {
+  Scope scope(*this);
+  if (!begin_loop(node.iterable, node.hidden)) return Value::failure();
+  List* made = new_list(context_.heap, Packing::Any, 0);
+  if (!made) return context_.raise_memory_limit();
+  const uint32_t list = node.hidden + 3;
+  set_slot(list, Value::adopt(Borrowed::heap(Tag::List, made)));
+  Value result;
+  for (;;) {
+    if (go_on_elsewhere(node.loop, result)) return result;
+    Value item;
+    const Step step = next_item(context_, frame_ + node.hidden, item);
+    if (step == Step::End) break;
+    if (step == Step::Failed || !context_.charge_one()) return Value::failure();
+    if (!comprehension_round(node, std::move(item), frame_[list]).failed()) continue;
+    const Round round = after_stop(result);
+    if (round == Round::Stop) return Value::failure();
+    if (round == Round::Done) break;
+  }
+  return Value::adopt(std::exchange(frame_[list], Borrowed::nil()));
+}
+
+Value Walker::comprehension_round(const ComprehensionNode& node, Value item, Borrowed& list) {
+  Scope round(*this);
+  if (!destructure(node.pattern, std::move(item))) return Value::failure();
+  if (node.condition) {
+    const int truth = condition(node.condition);
+    if (truth <= 0) return truth < 0 ? Value::failure() : Value();
+  }
+  Value v = eval(node.body);
+  if (v.failed()) return v;
+  return or_memory_limit(context_, list_push(context_.heap, list, std::move(v))) ? Value() : Value::failure();
+}
+
+Value Walker::visit(const BreakNode& node) {
+  Value v;
+  if (node.value) v = eval(node.value);
+  return v.failed() ? std::move(v) : stop(Signal::Break, std::move(v));
+}
+
+Value Walker::visit(const ContinueNode&) { return stop(Signal::Continue, Value()); }
+
+// ---- match ----
+
+Value Walker::visit(const MatchNode& node) {
+  Scope scope(*this);
+  Value subject = eval(node.subject);
+  if (subject.failed()) return subject;
+  set_slot(node.hidden, std::move(subject));
+  for (const Node* arm : node.arms) {
+    bool fitted = false;
+    Value v = match_arm(*static_cast<const MatchArmNode*>(arm), node.hidden, fitted);
+    if (fitted || v.failed()) return v;
+  }
+  return context_.raise(ErrorCode::NoArm, "no arm of the match fits " + brief(frame_[node.hidden]));
+}
+
+Value Walker::match_arm(const MatchArmNode& arm, uint32_t subject, bool& fitted) {
+  Scope names(*this);
+  {
+    std::vector<Bound> bound;
+    if (!fits(arm.pattern, frame_[subject], bound)) return Value();
+    if (!bind_names(bound)) return Value::failure();
+  }
+  if (arm.guard) {
+    const int truth = condition(arm.guard);
+    if (truth <= 0) return truth < 0 ? Value::failure() : Value();
+  }
+  fitted = true;
+  // Kept, it would only share the parts that have names now.
+  release(std::exchange(frame_[subject], Borrowed::nil()));
+  return eval(arm.body);
+}
+
+// ---- try ----
+
+Value Walker::visit(const TryNode& node) {
+  {
+    Value v = eval(node.body);
+    if (!v.failed() || signal_ != Signal::None) return v;
+  }
+  Value error = context_.catch_error();
+  if (error.failed()) return error;  // a limit
+  Scope scope(*this);
+  if (node.pattern && !destructure(node.pattern, std::move(error))) return Value::failure();
+  error = Value();
+  return eval(node.handler);
+}
+
+Value Walker::visit(const ThrowNode& node) {
+  Value v = eval(node.value);
+  return v.failed() ? std::move(v) : context_.throw_value(std::move(v));
+}
+
+// ---- declarations ----
+
+Value Walker::visit(const TypeDeclarationNode&) { return Value(); }
+
+Value Walker::visit(const ImportNode& node) {
+  if (!node.import->module) return Value();  // a built-in one has nothing to run
+  Value v = run_module(context_, context_.instances.at(node.import->module).get());
+  return v.failed() ? std::move(v) : Value();
+}
+
+Value Walker::visit(const LetNode& node) {
+  Value v = eval(node.value);
+  if (v.failed()) return v;
+  auto* name = as<BindingPatternNode>(node.pattern);
+  const TypeExpr* type = node.type ? node.type : name ? name->type : nullptr;
+  if (type && !fits_type(function_, *type, v)) {
+    context_.raise(ErrorCode::TypeMismatch,
+                   "expected " + type_name_of(*type) + ", got " + type_text(context_, v));
+    note(node.pattern);
+    return Value::failure();
+  }
+  if (name) {
+    set(name->binding, std::move(v));
+    return Value();
+  }
+  return destructure(node.pattern, std::move(v)) ? Value() : Value::failure();
+}
+
+Value Walker::visit(const ExportedLetNode& node) { return eval(node.let); }
+
+}  // namespace posset::interp

@@ -1,0 +1,127 @@
+// Tier 0: literals, text, lists, maps, records, ranges.
+#include "interp/runtime/messages.h"
+#include "interp/runtime/place.h"
+#include "interp/runtime/work.h"
+#include "interp/value/list.h"
+#include "interp/value/map.h"
+#include "interp/value/record.h"
+#include "interp/walk/walker.h"
+
+namespace posset::interp {
+
+using namespace syntax;
+
+Value Walker::visit(const NilLiteralNode&) { return Value(); }
+Value Walker::visit(const BoolLiteralNode& node) { return Value::boolean(node.value); }
+Value Walker::visit(const IntLiteralNode& node) { return Value::integer(node.value); }
+Value Walker::visit(const FloatLiteralNode& node) { return Value::floating(node.value); }
+// Made anew each time: an immortal string would outlive the many expressions a host evaluates once.
+Value Walker::visit(const StringLiteralNode& node) {
+  return or_memory_limit(context_, make_string(context_.heap, node.value));
+}
+
+// All values are evaluated before the first is formatted.
+Value Walker::visit(const InterpolationNode& node) {
+  Window values(context_);
+  for (const Node* part : node.parts) {
+    auto* piece = as<FormatPartNode>(part);
+    if (!piece) continue;
+    Value v = eval(piece->value);
+    if (v.failed() || !values.push(std::move(v))) return Value::failure();
+  }
+  StringBuilder out(context_.heap);
+  uint32_t next = 0;
+  for (const Node* part : node.parts) {
+    if (auto* text = as<StringLiteralNode>(part)) {
+      out.append(text->value);
+      continue;
+    }
+    auto* piece = static_cast<const FormatPartNode*>(part);
+    Value v = values.take(next++);
+    if (append_formatted(context_, out, v, piece->spec.present ? &piece->spec : nullptr)) continue;
+    note(piece);
+    return Value::failure();
+  }
+  return or_memory_limit(context_, out.finish());
+}
+
+// ---- lists and maps ----
+
+Value Walker::visit(const ListLiteralNode& node) {
+  Holder list;
+  List* made = new_list(context_.heap, Packing::Any, node.items.count);
+  if (!made) return context_.raise_memory_limit();
+  list.raw = Borrowed::heap(Tag::List, made);
+  return append_items(list.raw, node.items) ? list.finish() : Value::failure();
+}
+
+bool Walker::append_items(Borrowed& list, const NodeList& items) {
+  for (const Node* item : items) {
+    auto* spread = as<SpreadNode>(item);
+    Value v = eval(spread ? spread->value : item);
+    if (v.failed()) return false;
+    const bool ok = spread ? append_spread(context_, list, v)
+                           : or_memory_limit(context_, list_push(context_.heap, list, std::move(v)));
+    if (ok) continue;
+    if (spread) note(spread);
+    return false;
+  }
+  return true;
+}
+
+Value Walker::visit(const MapLiteralNode& node) {
+  Holder map;
+  Map* made = new_map(context_.heap, node.entries.count);
+  if (!made) return context_.raise_memory_limit();
+  map.raw = Borrowed::heap(Tag::Map, made);
+  for (const Node* item : node.entries) {
+    auto* entry = static_cast<const MapEntryNode*>(item);
+    Value key = eval(entry->key);
+    if (key.failed()) return key;
+    Value v = eval(entry->value);
+    if (v.failed()) return v;
+    if (store_index(context_, &map.raw, key, std::move(v))) continue;
+    note(entry);
+    return Value::failure();
+  }
+  return map.finish();
+}
+
+// ---- records and ranges ----
+
+Value Walker::visit(const RecordLiteralNode& node) {
+  Window values(context_);
+  for (const Node* item : node.fields) {
+    auto* spread = as<SpreadNode>(item);
+    Value v = eval(spread ? spread->value : static_cast<const RecordFieldNode*>(item)->value);
+    if (v.failed() || !values.push(std::move(v))) return Value::failure();
+  }
+  return build_record(node, values);
+}
+
+Value Walker::build_record(const RecordLiteralNode& node, Window& values) {
+  RecordBuilder builder(context_.heap);
+  for (uint32_t i = 0; i < node.fields.count; ++i) {
+    Value v = values.take(i);
+    if (auto* field = as<RecordFieldNode>(node.fields[i])) {
+      builder.set(symbol(field->name), std::move(v));
+    } else if (v->is_record()) {
+      builder.spread(v->as<Record>());
+    } else {
+      return context_.raise(ErrorCode::WrongOperands,
+                            "cannot spread " + kind_and_value(context_, v) + " into a record",
+                            "..r takes a record");
+    }
+  }
+  return or_memory_limit(context_, builder.finish());
+}
+
+Value Walker::visit(const RangeLiteralNode& node) {
+  Value first = eval(node.first);
+  if (first.failed()) return first;
+  Value last = eval(node.last);
+  if (last.failed()) return last;
+  return make_range(context_, first, last, node.inclusive);
+}
+
+}  // namespace posset::interp

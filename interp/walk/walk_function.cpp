@@ -1,0 +1,311 @@
+// Tier 0: entering and leaving a function, its parameters, self tail calls, closures, session variables;
+// and the dispatch over nodes.
+#include "interp/runtime/call.h"
+#include "interp/runtime/policy.h"
+#include "interp/walk/walk.h"
+#include "interp/walk/walker.h"
+
+namespace posset::interp {
+
+using namespace syntax;
+
+Walker::Walker(Context& context, Closure* closure, Borrowed* frame)
+    : context_(context),
+      closure_(closure),
+      function_(*closure->function),
+      decl_(*closure->function->decl),
+      frame_(frame),
+      live_(closure->function->parameter_count) {}
+
+// ---- entry ----
+
+Value Walker::run() {
+  std::fill(frame_ + function_.parameter_count, frame_ + function_.slot_count, Borrowed::nil());
+  const bool session = decl_.is_top_level && decl_.module->is_session;
+  if (session) load_session();
+  Value result;
+  for (;;) {
+    result = bind_parameters() ? body() : Value::failure();
+    if (signal_ != Signal::TailCall) break;
+    bool elsewhere = false;
+    const bool again = start_again(elsewhere, result);
+    if (elsewhere) return result;
+    if (!again) break;
+  }
+  if (session) store_session();
+  release_frame();
+  return result;
+}
+
+bool Walker::bind_parameters() {
+  for (const Parameter& parameter : decl_.parameters) {
+    if (!bind_parameter(parameter)) return false;
+  }
+  return true;
+}
+
+bool Walker::bind_parameter(const Parameter& parameter) {
+  Borrowed& slot = frame_[parameter.slot];
+  if (slot.is_unset() && parameter.fallback) {
+    Value v = eval(parameter.fallback);
+    if (v.failed()) return false;
+    slot = v.take();
+  }
+  if (parameter.type && !check_argument(parameter)) return false;
+  if (!parameter.pattern) return true;
+  // The value has no name of its own: kept, it would only share its parts.
+  const bool lent = parameter.inout;
+  return destructure(parameter.pattern,
+                     lent ? Value::copy(slot) : Value::adopt(std::exchange(slot, Borrowed::nil())));
+}
+
+namespace {
+
+std::string mismatch(Context& context, const TypeExpr& type, Borrowed v) {
+  return "expected " + type_name_of(type) + ", got " + type_text(context, v);
+}
+
+// The expression that gives a body its value.
+const Node* last_expression(const Node* body) {
+  for (;;) {
+    auto* block = as<BlockNode>(body);
+    if (!block || block->statements.empty()) return body;
+    body = block->statements[block->statements.size() - 1];
+  }
+}
+
+}  // namespace
+
+bool Walker::check_argument(const Parameter& parameter) {
+  Borrowed v = frame_[parameter.slot];
+  if (fits_type(function_, *parameter.type, v)) return true;
+  std::string name = decl_.name.empty() ? "the function" : std::string(decl_.name);
+  context_.raise_in_caller(ErrorCode::TypeMismatch,
+                           "argument '" + std::string(parameter.name) + "' of " + name + ": " +
+                               mismatch(context_, *parameter.type, v));
+  return false;
+}
+
+bool Walker::check_result(Borrowed v, const Node* where) {
+  if (!decl_.result || fits_type(function_, *decl_.result, v)) return true;
+  context_.raise(ErrorCode::TypeMismatch, mismatch(context_, *decl_.result, v));
+  note(where);
+  return false;
+}
+
+// A body's own block is no Scope: its variables live as long as the frame, which is what a session needs
+// to store them and costs nothing otherwise.
+Value Walker::body() {
+  if (!decl_.body) return Value();
+  auto* block = as<BlockNode>(decl_.body);
+  Value v = block ? statements(*block) : eval(decl_.body);
+  if (v.failed()) {
+    if (signal_ != Signal::Return) return v;
+    signal_ = Signal::None;
+    return std::move(signal_value_);  // checked by the `return`
+  }
+  return check_result(v, last_expression(decl_.body)) ? std::move(v) : Value::failure();
+}
+
+void Walker::release_frame() {
+  for (uint32_t slot = 0; slot < live_; ++slot) {
+    const bool lent = slot < 64 && slot < function_.parameter_count && (function_.inout_mask >> slot & 1);
+    if (!lent) release(std::exchange(frame_[slot], Borrowed::nil()));
+  }
+}
+
+// ---- tail calls ----
+
+// The staged arguments become those of this frame, which starts again here or, when the function has
+// become hot meanwhile, in a higher tier. False: a limit was hit.
+bool Walker::start_again(bool& elsewhere, Value& result) {
+  signal_ = Signal::None;
+  release_slots(function_.parameter_count);
+  for (uint32_t i = 0; i < function_.parameter_count; ++i) {
+    if (i < 64 && (function_.inout_mask >> i & 1)) continue;  // the same parameter in the same place
+    release(std::exchange(frame_[i], staged_[i]));
+  }
+  context_.stack_top = frame_ + function_.slot_count;
+  if (!context_.charge_one()) {
+    note(tail_);
+    result = Value::failure();
+    return false;
+  }
+  Counted& counted = function_.unit->body;
+  const int level = ready_tier(context_.runtime, decl_, counted, -1);
+  if (level == 0) return true;
+  elsewhere = true;
+  void* code = counted.code[level].load(std::memory_order_acquire);
+  result = context_.runtime.tier(level)->enter(context_, code, closure_, frame_);
+  return true;
+}
+
+// ---- sessions ----
+
+namespace {
+
+Borrowed& global_of(Context& context, const Function& function, const SessionVariable& variable) {
+  ModuleInstance* owner =
+      variable.module ? context.instances.at(variable.module).get() : function.module;
+  return owner->globals[variable.global];
+}
+
+}  // namespace
+
+void Walker::load_session() {
+  for (const SessionVariable& variable : decl_.module->session_variables) {
+    Borrowed& global = global_of(context_, function_, variable);
+    if (global.is_unset()) continue;
+    set_slot(variable.slot, Value::adopt(std::exchange(global, Borrowed::nil())));
+  }
+}
+
+void Walker::store_session() {
+  for (const SessionVariable& variable : decl_.module->session_variables) {
+    Borrowed& global = global_of(context_, function_, variable);
+    release(std::exchange(global, std::exchange(frame_[variable.slot], Borrowed::nil())));
+  }
+}
+
+// ---- closures ----
+
+Value Walker::closure_of(uint32_t child) {
+  const Function* function = function_.children[child];
+  Window captured(context_);
+  for (const Capture& capture : function->decl->captures) {
+    Value v;
+    switch (capture.from) {
+      case Capture::From::Local: {
+        Borrowed& slot = frame_[capture.index];
+        v = capture.last_use ? Value::adopt(std::exchange(slot, Borrowed::nil())) : Value::copy(slot);
+        break;
+      }
+      case Capture::From::Captured: v = Value::copy(closure_->captured()[capture.index]); break;
+      case Capture::From::Self: v = Value::copy(Borrowed::heap(Tag::Fn, closure_)); break;
+    }
+    if (!captured.push(std::move(v))) return Value::failure();
+  }
+  const uint32_t count = captured.count();
+  captured.given_away();
+  return make_closure(context_, function, captured.base(), count);
+}
+
+Value Walker::visit(const LambdaNode& node) { return closure_of(node.child); }
+
+// A fn of the module exists before anything runs; a local one is made here.
+Value Walker::visit(const FunctionStatementNode& node) {
+  if (node.binding.kind != BindingKind::Local) return Value();
+  Value closure = closure_of(node.child);
+  if (closure.failed()) return closure;
+  set_slot(node.binding.index, std::move(closure));
+  return Value();
+}
+
+Value Walker::visit(const ReturnNode& node) {
+  Value v;
+  if (node.value) v = eval(node.value);
+  if (v.failed()) return v;
+  if (!check_result(v, node.value ? node.value : &node)) return Value::failure();
+  return stop(Signal::Return, std::move(v));
+}
+
+// ---- slots and names ----
+
+Value Walker::stop(Signal signal, Value v) {
+  signal_ = signal;
+  signal_value_ = std::move(v);
+  return Value::failure();
+}
+
+void Walker::release_slots(uint32_t from) {
+  while (live_ > from) release(std::exchange(frame_[--live_], Borrowed::nil()));
+}
+
+void Walker::set_slot(uint32_t slot, Value v) {
+  release(std::exchange(frame_[slot], v.take()));
+  live_ = std::max(live_, slot + 1);
+}
+
+void Walker::set(const Binding& binding, Value v) {
+  if (binding.kind == BindingKind::Local) return set_slot(binding.index, std::move(v));
+  if (binding.kind != BindingKind::Link) return;  // `_`
+  auto* cell = const_cast<Borrowed*>(function_.links[binding.index]);
+  release(std::exchange(*cell, v.take()));
+}
+
+Value Walker::link_value(uint32_t index) {
+  Borrowed v = *function_.links[index];
+  if (!v.is_unset()) [[likely]] return Value::copy(v);
+  return context_.raise(ErrorCode::UsedBeforeDefinition,
+                        "'" + std::string(decl_.links[index].name) + "' is used before its definition",
+                        "the let that defines it has not run yet");
+}
+
+void Walker::note(const Node* node) {
+  if (context_.failure_noted()) return;
+  noted_site_ = node->site;
+  context_.note_failure(function_, node->site);
+}
+
+// ---- dispatch ----
+
+// Apart from `eval`, whose frame is on the stack once for every level of nesting.
+[[gnu::noinline]] Value Walker::dispatch_elsewhere(const Node* node) {
+  return context_.on_fresh_stack([&] { return dispatch(node); });
+}
+
+Value Walker::eval(const Node* node) {
+  Value v = context_.native.low() ? dispatch_elsewhere(node) : dispatch(node);
+  if (v.failed() && signal_ == Signal::None) [[unlikely]] note(node);
+  return v;
+}
+
+[[gnu::noinline]] Value Walker::dispatch(const Node* node) {
+  switch (node->kind) {
+#define NODE(Name, fields) \
+  case NodeKind::Name: return visit(*static_cast<const Name##Node*>(node));
+#include "interp/syntax/nodes.def"
+#undef NODE
+  }
+  return Value();
+}
+
+// Parts that the visit of the node around them takes apart; and what no resolved tree holds.
+#define PART(Name) \
+  Value Walker::visit(const Name##Node&) { return context_.raise(ErrorCode::HostError, #Name " has no value"); }
+PART(FormatPart)
+PART(MapEntry)
+PART(RecordField)
+PART(Spread)
+PART(Argument)
+PART(MethodCall)
+PART(MatchArm)
+PART(PlaceList)
+PART(WildcardPattern)
+PART(LiteralPattern)
+PART(BindingPattern)
+PART(ListPattern)
+PART(RestPattern)
+PART(RecordPattern)
+PART(RecordPatternField)
+PART(ConstructorPattern)
+PART(AlternativePattern)
+PART(Malformed)
+#undef PART
+
+// ---- the tier ----
+
+const TierInterface& walker_tier() {
+  static const TierInterface tier = [] {
+    TierInterface made;
+    made.level = 0;
+    made.name = "walk";
+    made.enter = [](Context& context, void*, Closure* closure, Borrowed* frame) {
+      return Walker(context, closure, frame).run();
+    };
+    return made;
+  }();
+  return tier;
+}
+
+}  // namespace posset::interp

@@ -1,0 +1,34 @@
+// The composition root: the runtime that most hosts want, with all tiers and the whole standard library.
+// It is the only place that names them all, and sees nothing but the public API; a host that wants less
+// writes its own ten lines of this kind.
+#include <posset/attach.h>
+#include <posset/posset.h>
+
+#include "stdlib/modules.h"
+
+namespace {
+
+using Register = void (*)(posset_runtime*);
+
+constexpr Register kModules[] = {
+    posset_register_math, posset_register_strings, posset_register_lists, posset_register_maps,
+    posset_register_json, posset_register_re,      posset_register_rand,  posset_register_time,
+    posset_register_io,   posset_register_os,      posset_register_runtime,
+};
+
+}  // namespace
+
+extern "C" posset_status posset_default_runtime(const posset_runtime_options* options,
+                                                posset_runtime** out) {
+  posset_runtime* runtime = nullptr;
+  posset_status status = posset_runtime_create(options, &runtime);
+  if (status != POSSET_OK) return status;
+  status = posset_attach_tier(runtime, posset_bytecode_tier());
+  if (status != POSSET_OK) {
+    posset_runtime_release(runtime);
+    return status;
+  }
+  for (Register module : kModules) module(runtime);
+  *out = runtime;
+  return POSSET_OK;
+}

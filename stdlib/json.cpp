@@ -1,0 +1,135 @@
+// The module json: reading (by simdjson, see simdjson/reader.h) and the rows. Writing is in json_write.cpp.
+// Objects become maps with their keys in order, whole numbers that fit stay ints.
+#include <dlfcn.h>
+
+#include <vector>
+
+#include "stdlib/json_write.h"
+#include "stdlib/modules.h"
+#include "stdlib/simdjson/reader.h"
+#include "stdlib/support.h"
+
+namespace posset::stdlib {
+
+namespace {
+
+// Builds values from the reader's calls: a stack of the containers that are open.
+class Builder {
+ public:
+  explicit Builder(posset_context* context) : context_(context) {}
+
+  posset_json_sink sink() {
+    posset_json_sink sink;
+    sink.data = this;
+    sink.null = [](void* b) { return self(b).add(posset_nil()); };
+    sink.boolean = [](void* b, bool v) { return self(b).add(posset_bool(v)); };
+    sink.integer = [](void* b, int64_t v) { return self(b).add(posset_int(v)); };
+    sink.number = [](void* b, double v) { return self(b).add(posset_float(v)); };
+    sink.string = [](void* b, const char* text, size_t size) { return self(b).add_string({text, size}); };
+    sink.key = [](void* b, const char* text, size_t size) { return self(b).set_key({text, size}); };
+    sink.begin = [](void* b, bool is_object) { return self(b).begin(is_object); };
+    sink.end = [](void* b) { return self(b).end(); };
+    return sink;
+  }
+  Owned& result() { return result_; }
+  posset_status status() const { return status_; }
+
+ private:
+  struct Open {
+    Owned container;
+    Owned key;
+    bool is_object;
+  };
+
+  static Builder& self(void* builder) { return *static_cast<Builder*>(builder); }
+  bool ok(posset_status status) {
+    if (status != POSSET_OK) status_ = status;
+    return status == POSSET_OK;
+  }
+
+  bool add(posset_value value) {
+    if (open_.empty()) {
+      result_ = Owned(value);
+      return true;
+    }
+    Open& top = open_.back();
+    if (top.is_object) return ok(posset_map_set(context_, top.container.place(), top.key.take(), value));
+    return ok(posset_list_push(context_, top.container.place(), value));
+  }
+  bool add_string(std::string_view text) {
+    posset_value value;
+    return ok(posset_string(context_, text_of(text), &value)) && add(value);
+  }
+  bool set_key(std::string_view text) { return ok(posset_string(context_, text_of(text), open_.back().key.place())); }
+  bool begin(bool is_object) {
+    Open opened;
+    opened.is_object = is_object;
+    posset_status status = is_object ? posset_map(context_, 0, opened.container.place())
+                                     : posset_list(context_, 0, opened.container.place());
+    if (!ok(status)) return false;
+    open_.push_back(std::move(opened));
+    return true;
+  }
+  bool end() {
+    posset_value done = open_.back().container.take();
+    open_.pop_back();
+    return add(done);
+  }
+
+  posset_context* context_;
+  std::vector<Open> open_;
+  Owned result_;
+  posset_status status_ = POSSET_OK;
+};
+
+// Opened once per process and never closed: what it holds is code.
+posset_json_reader reader() {
+  static const posset_json_reader found = [] {
+    void* library = dlopen("libposset_simdjson.so", RTLD_NOW | RTLD_LOCAL);
+    return library ? reinterpret_cast<posset_json_reader>(dlsym(library, "posset_json_read")) : nullptr;
+  }();
+  return found;
+}
+
+posset_status decode(posset_call* call) {
+  posset_text text;
+  POSSET_TRY(posset_want_string(call, 0, &text));
+  POSSET_TRY(posset_charge_bytes(call->context, text.size));
+  posset_json_reader read = reader();
+  if (!read) {
+    return posset_raise(call->context, POSSET_ERROR_HostError, text_of("libposset_simdjson.so cannot be loaded"));
+  }
+  // simdjson keeps its tape beside the text: about ten bytes for each of it.
+  size_t tape = text.size * 10 + 4096;
+  POSSET_TRY(posset_charge_memory(call->context, tape));
+  Builder builder(call->context);
+  posset_json_sink sink = builder.sink();
+  const char* problem = read(text.data ? text.data : "", text.size, &sink);
+  posset_discharge_memory(call->context, tape);
+  if (problem && builder.status() != POSSET_OK) return builder.status();
+  if (problem) {
+    return posset_raisef(call->context, POSSET_ERROR_BadArgument, "cannot read the text as JSON: %s", problem);
+  }
+  return give(call, builder.result());
+}
+
+template <bool kPretty>
+posset_status encode(posset_call* call) {
+  return write_json(call, posset_argument(call, 0), kPretty);
+}
+
+constexpr posset_function_row kRows[] = {
+    pure_row("decode", "decode(s)", "The value a JSON text describes; objects become maps, whole numbers ints.", 1, 1,
+             decode),
+    pure_row("encode", "encode(v)", "v as compact JSON: nil, bools, numbers, strings, lists, records, maps with string keys.",
+             1, 1, encode<false>),
+    pure_row("pretty", "pretty(v)", "v as JSON over several lines, indented by two.", 1, 1, encode<true>),
+};
+
+}  // namespace
+
+}  // namespace posset::stdlib
+
+void posset_register_json(posset_runtime* runtime) {
+  posset::stdlib::register_rows(runtime, "json", posset::stdlib::kRows);
+}

@@ -1,0 +1,195 @@
+// The module strings. Case and width by Unicode's tables (utf8proc); text is UTF-8 throughout.
+#include <utf8proc.h>
+
+#include <vector>
+
+#include "stdlib/modules.h"
+#include "stdlib/support.h"
+
+namespace posset::stdlib {
+
+namespace {
+
+// Text under construction, charged to the context.
+class Buffer {
+ public:
+  explicit Buffer(posset_context* context) : buffer_(posset_buffer_create(context)) {}
+  ~Buffer() { posset_buffer_free(buffer_); }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  void append(std::string_view text) { posset_buffer_append(buffer_, text_of(text)); }
+  void append_scalar(uint32_t scalar) { posset_buffer_append_scalar(buffer_, scalar); }
+  bool failed() const { return posset_buffer_failed(buffer_); }
+  posset_status finish(posset_call* call) {
+    posset_value out;
+    POSSET_TRY(posset_buffer_finish(buffer_, &out));
+    return posset_return(call, out);
+  }
+
+ private:
+  posset_buffer* buffer_;
+};
+
+posset_status want_text(posset_call* call, uint32_t i, std::string_view& out) {
+  posset_text text;
+  POSSET_TRY(posset_want_string(call, i, &text));
+  out = view_of(text);
+  return POSSET_OK;
+}
+
+// Calls `visit(scalar)` for each scalar of valid UTF-8.
+template <class Visit>
+void each_scalar(std::string_view text, Visit&& visit) {
+  size_t at = 0;
+  while (at < text.size()) {
+    utf8proc_int32_t scalar;
+    auto left = static_cast<utf8proc_ssize_t>(text.size() - at);
+    auto used = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data() + at), left, &scalar);
+    if (used <= 0) return;
+    if (!visit(static_cast<uint32_t>(scalar), text.substr(at, static_cast<size_t>(used)))) return;
+    at += static_cast<size_t>(used);
+  }
+}
+
+// Full mappings where utf8proc has none of its own: the sharp s is the one that matters in upper case.
+template <bool kUpper>
+posset_status change_case(posset_call* call) {
+  std::string_view text;
+  POSSET_TRY(want_text(call, 0, text));
+  POSSET_TRY(posset_charge_bytes(call->context, text.size()));
+  Buffer out(call->context);
+  each_scalar(text, [&](uint32_t scalar, std::string_view) {
+    if (kUpper && scalar == 0xdf) {
+      out.append("SS");
+    } else {
+      auto s = static_cast<utf8proc_int32_t>(scalar);
+      out.append_scalar(static_cast<uint32_t>(kUpper ? utf8proc_toupper(s) : utf8proc_tolower(s)));
+    }
+    return !out.failed();
+  });
+  return out.finish(call);
+}
+
+enum class Where { Anywhere, Start, End };
+template <Where kWhere>
+posset_status has_part(posset_call* call) {
+  std::string_view text, part;
+  POSSET_TRY(want_text(call, 0, text));
+  POSSET_TRY(want_text(call, 1, part));
+  POSSET_TRY(posset_charge_bytes(call->context, kWhere == Where::Anywhere ? text.size() : part.size()));
+  bool found = kWhere == Where::Anywhere ? text.find(part) != std::string_view::npos
+               : kWhere == Where::Start  ? text.starts_with(part)
+                                         : text.ends_with(part);
+  return posset_return(call, posset_bool(found));
+}
+
+posset_status replace(posset_call* call) {
+  std::string_view text, from, to;
+  POSSET_TRY(want_text(call, 0, text));
+  POSSET_TRY(want_text(call, 1, from));
+  POSSET_TRY(want_text(call, 2, to));
+  if (from.empty()) return posset_raise_argument(call, POSSET_ERROR_BadArgument, 1, text_of("is empty"));
+  POSSET_TRY(posset_charge_bytes(call->context, text.size()));
+  Buffer out(call->context);
+  size_t at = 0;
+  while (!out.failed()) {
+    size_t found = text.find(from, at);
+    if (found == std::string_view::npos) break;
+    out.append(text.substr(at, found - at));
+    out.append(to);
+    at = found + from.size();
+    POSSET_TRY(posset_charge_bytes(call->context, to.size()));
+  }
+  out.append(text.substr(at));
+  return out.finish(call);
+}
+
+posset_status repeat(posset_call* call) {
+  std::string_view text;
+  uint64_t count;
+  POSSET_TRY(want_text(call, 0, text));
+  POSSET_TRY(posset_want_count(call, 1, &count));
+  Buffer out(call->context);
+  for (uint64_t i = 0; i < count && !text.empty() && !out.failed(); ++i) {
+    POSSET_TRY(posset_charge_steps(call->context, 1 + text.size() / 64));
+    out.append(text);
+  }
+  return out.finish(call);
+}
+
+template <bool kLeft>
+posset_status pad(posset_call* call) {
+  std::string_view text, fill = " ";
+  uint64_t width;
+  POSSET_TRY(want_text(call, 0, text));
+  POSSET_TRY(posset_want_count(call, 1, &width));
+  if (posset_has(call, 2)) POSSET_TRY(want_text(call, 2, fill));
+  if (fill.empty()) return posset_raise_argument(call, POSSET_ERROR_BadArgument, 2, text_of("is empty"));
+  std::vector<std::string_view> pieces;
+  each_scalar(fill, [&](uint32_t, std::string_view piece) {
+    pieces.push_back(piece);
+    return true;
+  });
+  uint64_t length = posset_string_length(call->arguments[0]);
+  Buffer out(call->context);
+  if (!kLeft) out.append(text);
+  for (uint64_t i = length; i < width && !out.failed(); ++i) {
+    if (i % 64 == 0) POSSET_TRY(posset_charge_steps(call->context, 1));
+    out.append(pieces[(i - length) % pieces.size()]);
+  }
+  if (kLeft) out.append(text);
+  return out.finish(call);
+}
+
+posset_status chars(posset_call* call) {
+  std::string_view text;
+  POSSET_TRY(want_text(call, 0, text));
+  POSSET_TRY(posset_charge_elements(call->context, text.size()));
+  Owned list;
+  POSSET_TRY(posset_list(call->context, text.size(), list.place()));
+  posset_status status = POSSET_OK;
+  each_scalar(text, [&](uint32_t, std::string_view piece) {
+    posset_value one;
+    status = posset_string(call->context, text_of(piece), &one);
+    if (status == POSSET_OK) status = posset_list_push(call->context, list.place(), one);
+    return status == POSSET_OK;
+  });
+  POSSET_TRY(status);
+  return give(call, list);
+}
+
+posset_status bytes(posset_call* call) {
+  std::string_view text;
+  POSSET_TRY(want_text(call, 0, text));
+  POSSET_TRY(posset_charge_elements(call->context, text.size()));
+  Owned list;
+  POSSET_TRY(posset_list(call->context, text.size(), list.place()));
+  for (char c : text) {
+    POSSET_TRY(posset_list_push(call->context, list.place(), posset_int(static_cast<unsigned char>(c))));
+  }
+  return give(call, list);
+}
+
+constexpr posset_function_row kRows[] = {
+    pure_row("upper", "upper(s)", "s in upper case.", 1, 1, change_case<true>),
+    pure_row("lower", "lower(s)", "s in lower case.", 1, 1, change_case<false>),
+    pure_row("contains", "contains(s, part)", "Does part occur in s?", 2, 2, has_part<Where::Anywhere>),
+    pure_row("starts_with", "starts_with(s, part)", "Does s start with part?", 2, 2, has_part<Where::Start>),
+    pure_row("ends_with", "ends_with(s, part)", "Does s end with part?", 2, 2, has_part<Where::End>),
+    pure_row("replace", "replace(s, from, to)", "s with every occurrence of from replaced by to, from left to right.",
+             3, 3, replace),
+    pure_row("repeat", "repeat(s, n)", "s n times in a row.", 2, 2, repeat),
+    pure_row("pad", "pad(s, width, fill = \" \")", "s filled up at its end to width characters.", 2, 3, pad<false>),
+    pure_row("pad_left", "pad_left(s, width, fill = \" \")", "s filled up at its start to width characters.", 2, 3,
+             pad<true>),
+    pure_row("chars", "chars(s)", "The characters (Unicode scalars) of s as a list of strings.", 1, 1, chars),
+    pure_row("bytes", "bytes(s)", "The bytes of s in UTF-8 as a list of ints.", 1, 1, bytes),
+};
+
+}  // namespace
+
+}  // namespace posset::stdlib
+
+void posset_register_strings(posset_runtime* runtime) {
+  posset::stdlib::register_rows(runtime, "strings", posset::stdlib::kRows);
+}

@@ -1,0 +1,222 @@
+"""Command-line cases: options, limits, signals, and output that cannot be written."""
+
+import os
+import re
+import subprocess
+import time
+
+from cli_case import case, each
+from harness import Failure
+
+ENDLESS = "while true { }"
+TIERS = {"tier0": ["--tier", "0"], "forced1": ["--force-tier", "1"]}
+
+
+@case
+def stats_are_on_standard_error(cli):
+    outcome = cli.script("println([1, 2] + [3])", "--stats").ends(0).prints("[1, 2, 3]\n")
+    stats = outcome.run.stats()
+    if stats.get("live_objects") != "0":
+        outcome.fail("no line `stats: live_objects 0`")
+    names = " ".join(stats)
+    for word in ("alloc", "cop"):
+        if word not in names:
+            outcome.fail(f"no statistic about {word}...")
+
+
+@each({"tree": ["--tier", "0"], "bytecode": ["--tier", "1"], "highest": ["--tier", "3"],
+       "forced_tree": ["--force-tier", "0"], "forced_bytecode": ["--force-tier", "1"],
+       "thresholds": ["--thresholds", "1,2,3"], "one_worker": ["--workers", "1"],
+       "no_cache": ["--no-cache"]})
+def a_script_runs_the_same_with(cli, options):
+    cli.script("fn f(n) => if n < 2 { n } else { f(n - 1) + f(n - 2) }\nprintln(f(15))",
+               *options).ends(0).prints("610\n")
+
+
+@each({"force_tier_2": ["run", "--force-tier", "2"], "force_tier_3": ["run", "--force-tier", "3"],
+       "workers": ["run", "--workers", "4"], "quantum": ["run", "--quantum", "100"],
+       "cache": ["run", "--cache", "folder"], "trace_text": ["run", "--trace", "-"],
+       "trace_json": ["run", "--trace", "t.json"], "trace_html": ["run", "--trace", "t.html"],
+       "dump_ir": ["dump", "--ir"], "dump_asm": ["dump", "--asm"], "fmt": ["fmt"],
+       "fmt_check": ["fmt", "--check"]})
+def what_is_not_built_yet_says_so(cli, arguments):
+    cli.write("a.posset", "println(1)\n")
+    outcome = cli(*arguments, "a.posset").ends(0, 2)
+    if outcome.status == 2:
+        outcome.says("not built yet").prints("")
+
+
+@each({
+    "memory": ("memory", "var xs = []\nwhile true { xs.push(\"text \" + str(len(xs))) }",
+               ["--memory-limit", "20000000"]),
+    "memory_string": ("memory", "var s = \"ab\"\nwhile true { s = s + s }", ["--memory-limit", "20000000"]),
+    "steps": ("step", ENDLESS, ["--step-limit", "100000"]),
+    "steps_in_calls": ("step", "fn f(n) => if n == 0 { 0 } else { f(n - 1) }\nf(10000000000)",
+                       ["--step-limit", "100000"]),
+    "steps_in_builtin": ("step", "println(count(0..100000000000, x => x < 0))", ["--step-limit", "100000"]),
+    "time": ("time", ENDLESS, ["--time-limit", "0.2"]),
+    "time_in_builtin": ("time", "println(count(0..100000000000, x => x < 0))", ["--time-limit", "0.2"]),
+    "stack": ("stack overflow", "fn f(n) => 1 + f(n + 1)\nf(0)", []),
+    "small_stack": ("stack overflow", "fn f(n) => if n == 0 { 0 } else { 1 + f(n - 1) }\nf(60)",
+                    ["--stack-limit", "50"]),
+    "stack_through_builtin": ("stack overflow", "fn f(n) => map([n], x => f(x + 1))\nf(0)", []),
+})
+def a_limit_ends_the_run_with_status_4(cli, row):
+    words, source, options = row
+    for tier in TIERS.values():
+        outcome = cli.script('println("begun")\n' + source, *tier, *options)
+        outcome.ends(4).prints("begun\n").diagnoses(words).is_brief()
+
+
+@case
+def a_limit_cannot_be_caught(cli):
+    source = 'try { while true { } } catch { println("caught") }\nprintln("after")'
+    for tier in TIERS.values():
+        cli.script(source, *tier, "--step-limit", "1000").ends(4).prints("")
+
+
+@case
+def a_limit_that_is_not_reached_changes_nothing(cli):
+    cli.script("println(sum(0..1000))", "--memory-limit", "50000000", "--step-limit", "1000000",
+               "--time-limit", "60", "--stack-limit", "1000").ends(0).prints("499500\n")
+
+
+@case
+def a_list_of_a_billion_elements_meets_the_memory_limit(cli):
+    for source in ("let xs = fill(1000000000, 0)", "let xs = list(0..1000000000)",
+                   "let xs = [0] * 1000000000", "let xs = tabulate(1000000000, i => i)",
+                   "let xs = [x for x in 0..1000000000]", 'let s = "x" * 1000000000'):
+        cli.script(source, "--memory-limit", "50000000", timeout=40).ends(1, 3, 4)
+    cli.script("let xs = fill(1000000000, 0)", "--memory-limit", "50000000").ends(4).diagnoses("limit")
+
+
+STEPPED = """fn fib(n) => if n < 2 { n } else { fib(n - 1) + fib(n - 2) }
+var total = 0
+for i in 0..7 { total += fib(i) }
+while total > 0 { total -= 3 }
+let xs = map(0..10, x => x * 2)
+let ys = [x + 1 for x in xs if x > 4]
+println(sum(sort(ys)))
+"""
+
+
+def fewest_steps(cli, tier):
+    """The smallest step limit under which STEPPED ends."""
+    low, high = 1, 100000
+    while low < high:
+        middle = (low + high) // 2
+        if cli.script(STEPPED, *tier, "--step-limit", str(middle)).ends(0, 4).status == 0:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@case
+def a_step_is_the_same_in_every_tier(cli):
+    needed = {name: fewest_steps(cli, tier) for name, tier in TIERS.items()}
+    if len(set(needed.values())) != 1:
+        raise Failure(f"steps needed: {needed}")
+
+
+@each({"loop": ENDLESS, "builtin": "println(count(0..100000000000, x => x < 0))",
+       "calls": "fn f(n) => f(n + 1)\nf(0)", "sort": "while true { sort(list(0..1000)) }"})
+def ctrl_c_ends_the_run_with_status_130(cli, source):
+    for tier in TIERS.values():
+        cli.interrupt('println("begun")\n' + source, *tier).ends(130).prints("begun\n")
+
+
+@case
+def ctrl_c_cannot_be_caught(cli):
+    cli.interrupt('while true { try { while true { } } catch { println("caught") } }').ends(130).prints("")
+
+
+@case
+def colours_only_where_asked_for(cli):
+    for options, environment, coloured in (([], {}, False), (["--color", "always"], {}, True),
+                                           (["--color", "never"], {}, False),
+                                           ([], {"NO_COLOR": "1"}, False)):
+        outcome = cli.script('throw "x"', *options, **environment).ends(1)
+        if ("\x1b[" in outcome.stderr) != coloured:
+            outcome.fail("colours expected" if coloured else "no colours expected")
+
+
+@case
+def files_need_a_grant(cli):
+    cli.write("secret.txt", "secret")
+    outcome = cli.script('import "io"\nprintln(io.read("secret.txt"))').ends(1, 3)
+    if "secret\n" in outcome.stdout:
+        outcome.fail("read without a grant")
+
+
+@case
+def a_program_that_prints_much_prints_it_all(cli):
+    outcome = cli.script('for i in 0..200000 { println("line {i}") }').ends(0)
+    if outcome.stdout.count("\n") != 200000 or not outcome.stdout.endswith("line 199999\n"):
+        outcome.fail("lines are missing")
+
+
+MUCH = 'while true { println("a line of text that fills the buffer soon") }'
+
+
+@case
+def a_reader_that_goes_away_ends_the_program(cli):
+    cli.write("a.posset", MUCH)
+    child = cli.start("run", "a.posset")
+    child.stdout.read(100)
+    child.stdout.close()
+    try:
+        child.wait(20)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        raise Failure("still running after its reader closed the pipe") from None
+    finally:
+        text = child.stderr.read().decode("utf-8", "replace")
+        child.stderr.close()
+    # Ending by SIGPIPE is what every Unix tool does; saying so with a status of its own is fine too.
+    if child.returncode not in (-13, 1, 2, 141):
+        raise Failure(f"exit status {child.returncode}: {text[:500]}")
+
+
+@case
+def a_full_disk_is_reported(cli):
+    cli.write("a.posset", 'println("x")')
+    with open("/dev/full", "wb") as full:
+        outcome = cli.finish(cli.start("run", "a.posset", stdout=full))
+    outcome.ends(1, 2)
+    if not re.search("output|write|space", outcome.stderr):
+        outcome.fail("nothing was said about the output")
+
+
+@case(alone=True)
+def a_closed_standard_output_is_reported(cli):
+    cli.write("a.posset", 'println("x")')
+    child = cli.start("run", "a.posset", stdout=None, preexec_fn=lambda: os.close(1))
+    outcome = cli.finish(child).ends(1, 2)
+    if not re.search("output|write", outcome.stderr):
+        outcome.fail("nothing was said about the output")
+
+
+@case(alone=True)
+def closed_standard_streams_do_not_matter_when_unused(cli):
+    cli.write("a.posset", "let x = 1")
+    child = cli.start("run", "a.posset", stdin=None, preexec_fn=lambda: os.close(0))
+    cli.finish(child).ends(0)
+
+
+@case
+def standard_input_of_the_script_is_not_the_script(cli):
+    cli.script("println(1)", stdin="println(2)").ends(0).prints("1\n")
+
+
+@case
+def hello_is_quick(cli):
+    """Not a benchmark: notices when something slow comes to stand before the first line."""
+    cli.write("a.posset", 'println("hello")')
+    best = 9.0
+    for _ in range(5):
+        started = time.monotonic()
+        cli("run", "a.posset").ends(0)
+        best = min(best, time.monotonic() - started)
+    if best > (2.0 if cli.sanitized else 0.1):
+        raise Failure(f"{best * 1000:.0f} ms")

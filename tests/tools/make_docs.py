@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""Writes the pages of docs/ that come from tables: each TABLES row is a .def file and a page.
+
+A table's columns are named by the first `MACRO(column, ...)` in its opening comment; its sections are
+the comments of the form `// ---- text ----`. docs/stdlib.md is what `posset doc` prints, when the
+command has that verb: the standard library's rows are C++, and only the runtime knows them all.
+"""
+
+import argparse
+import re
+import subprocess
+import sys
+
+import harness
+
+# table, page, title
+TABLES = [
+    ("include/posset/error_codes.def", "errors.md", "Errors and warnings"),
+    ("include/posset/options.def", "options.md", "Options"),
+    ("bytecode/opcodes.def", "bytecode.md", "Bytecode"),
+]
+ROW = re.compile(r"^([A-Z][A-Z0-9_]*)\(", re.MULTILINE)
+
+
+def arguments(text, start):
+    """([argument], end) of the call whose opening bracket is before `start`; strings are kept whole."""
+    found, current, depth, position = [], "", 0, start
+    while position < len(text):
+        character = text[position]
+        if character == '"':
+            end = position + 1
+            while text[end] != '"':
+                end += 2 if text[end] == "\\" else 1
+            current += text[position:end + 1]
+            position = end
+        elif character in ")]}" and depth == 0:
+            return found + [current.strip()], position
+        elif character == "," and depth == 0:
+            found.append(current.strip())
+            current = ""
+        else:
+            depth += (character in "([{") - (character in ")]}")
+            current += character
+        position += 1
+    raise ValueError("a row that is not closed")
+
+
+def opening(text):
+    """The prose of the opening comment, up to the column line, and what follows it."""
+    lines = []
+    for line in text.split("\n"):
+        if not line.startswith("//") or line.startswith("// clang-format"):
+            break
+        lines.append(line[2:].removeprefix(" "))
+    return "\n".join(lines)
+
+
+def columns_of(comment, macro):
+    match = re.search(rf"\b{macro}\(([^)]*)\)", comment)
+    return [name.strip() for name in match[1].split(",")] if match else []
+
+
+def cell(text):
+    """An argument as a table cell: C++ strings joined and without quotes."""
+    strings = re.findall(r'"((?:\\.|[^"\\])*)"', text)
+    if strings and re.fullmatch(r'(\s*"(?:\\.|[^"\\])*")+\s*', text):
+        text = "".join(strings).replace('\\"', '"').replace("\\\\", "\\")
+        return text.replace("|", "\\|").replace("<", "&lt;")
+    return f"`{text}`" if text else ""
+
+
+def page(title, source, text):
+    """The page as text: one table for each run of rows with the same macro."""
+    comment = opening(text)
+    prose = re.split(r"\n\s*\n|\n\s*[A-Z_]+\(", comment)[0].replace("\n", " ")
+    lines = [f"# {title}", "", f"Made from `{source}` by `./dev docs`.", "", prose, ""]
+    body = "\n".join(" " * len(line) if line.startswith("#") else line for line in text.split("\n"))
+    marks = sorted([(m.start(), "row", m) for m in ROW.finditer(body)]
+                   + [(m.start(), "section", m) for m in
+                      re.finditer(r"^// -{3,} (.*?) *-*$", body, re.MULTILINE)])
+    previous = None
+    for _, kind, match in marks:
+        if kind == "section":
+            lines += ["", f"## {match[1].capitalize()}", ""]
+            previous = None
+            continue
+        cells, _ = arguments(body, match.end())
+        if match[1] != previous:
+            names = columns_of(comment, match[1]) or [""] * len(cells)
+            lines += ["", "| " + " | ".join(names) + " |", "|" + " --- |" * len(names)]
+            previous = match[1]
+        lines.append("| " + " | ".join(cell(text) for text in cells) + " |")
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)) + "\n"
+
+
+def write(name, text):
+    path = harness.ROOT / "docs" / name
+    path.parent.mkdir(exist_ok=True)
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+        print(f"wrote docs/{name}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Writes the pages of docs/ that come from tables.")
+    parser.add_argument("--posset", default="build/posset")
+    options = parser.parse_args()
+    for source, name, title in TABLES:
+        if (harness.ROOT / source).exists():
+            write(name, page(title, source, (harness.ROOT / source).read_text(encoding="utf-8")))
+    done = subprocess.run([*harness.posset_command(options.posset), "doc"], stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, text=True, check=False)
+    if done.returncode == 0 and done.stdout.startswith("# "):
+        write("stdlib.md", done.stdout)
+    else:
+        print("docs/stdlib.md is not written: the command has no verb `doc`")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

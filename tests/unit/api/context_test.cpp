@@ -1,0 +1,150 @@
+// Contexts: life, globals, output, data of the host, statistics; runtimes side by side.
+#include <thread>
+
+#include "fixture.h"
+
+using posset::test::str;
+using posset::test::text;
+using posset::test::World;
+
+TEST_CASE("two runtimes and several contexts know nothing of each other") {
+  World a, b;
+  World c(a.runtime, posset_context_defaults());
+  REQUIRE(posset_set_global(a.context, text("x"), posset_int(1)) == POSSET_OK);
+  REQUIRE(posset_set_global(c.context, text("x"), posset_int(3)) == POSSET_OK);
+  CHECK(a.show("x + 1") == "2");
+  CHECK(c.show("x + 1") == "4");
+  CHECK(b.eval("x + 1") == POSSET_INVALID);
+}
+
+TEST_CASE("a global is seen by programs loaded before it was changed") {
+  World w;
+  REQUIRE(posset_set_global(w.context, text("rate"), posset_float(0.5)) == POSSET_OK);
+  posset_value f = posset_nil();
+  REQUIRE(w.eval("x => x * rate", &f) == POSSET_OK);
+  REQUIRE(posset_set_global(w.context, text("rate"), posset_int(3)) == POSSET_OK);
+  posset_value argument = posset_int(2), result = posset_nil();
+  REQUIRE(posset_invoke(w.context, f, &argument, 1, &result) == POSSET_OK);
+  CHECK(posset_as_int(result) == 6);
+  posset_release(f);
+  posset_value read = posset_nil();
+  CHECK(posset_get_global(w.context, text("rate"), &read) == POSSET_OK);
+  CHECK(posset_as_int(read) == 3);
+  CHECK(posset_get_global(w.context, text("none"), &read) == POSSET_NOT_FOUND);
+}
+
+TEST_CASE("names of globals are identifiers that nothing built in has") {
+  World w;
+  CHECK(posset_set_global(w.context, text("len"), posset_int(1)) == POSSET_EXISTS);
+  CHECK(posset_set_global(w.context, text("if"), posset_int(1)) == POSSET_MISUSE);
+  CHECK(posset_set_global(w.context, text("2x"), posset_int(1)) == POSSET_MISUSE);
+  CHECK(posset_set_global(w.context, text(""), posset_int(1)) == POSSET_MISUSE);
+  posset_value s = posset_nil();
+  REQUIRE(posset_string(w.context, text("a string that is too long to be short"), &s) == POSSET_OK);
+  CHECK(posset_set_global(w.context, text("len"), s) == POSSET_EXISTS);  // taken all the same
+}
+
+TEST_CASE("output goes to the sink and is counted") {
+  posset_context_options options = posset_context_defaults();
+  options.output_limit = 10;
+  World w(options);
+  CHECK(w.show("println(\"1234\")") == "nil");
+  CHECK(w.output == "1234\n");
+  CHECK(posset_write_output(w.context, text("56")) == POSSET_OK);
+  CHECK(w.eval("print(\"123456\")") == POSSET_RAISED);
+  CHECK(w.problem().code == POSSET_ERROR_OutputLimit);
+  CHECK(w.output == "1234\n56");
+  CHECK(w.statistics().output_bytes == 7);
+  posset_context_set_output(w.context, nullptr, nullptr);
+  CHECK(w.show("print(\"1\")") == "nil");
+}
+
+TEST_CASE("a sink that cannot write raises") {
+  World w;
+  posset_context_set_output(w.context, [](void*, const char*, size_t) { return false; }, nullptr);
+  CHECK(w.show("print(1)") == "raised: cannot write to the output");
+}
+
+TEST_CASE("data of the host is dropped when it is replaced and when the context ends") {
+  static int dropped;
+  static const char key = 0;
+  dropped = 0;
+  {
+    World w;
+    auto drop = [](void* data) { dropped += *static_cast<int*>(data); };
+    static int one = 1, ten = 10;
+    CHECK(posset_get_data(w.context, &key) == nullptr);
+    CHECK(posset_set_data(w.context, &key, &one, drop) == POSSET_OK);
+    CHECK(posset_get_data(w.context, &key) == &one);
+    CHECK(posset_set_data(w.context, &key, &ten, drop) == POSSET_OK);
+    CHECK(dropped == 1);
+  }
+  CHECK(dropped == 11);
+}
+
+TEST_CASE("options out of range are refused, those of later versions said to be so") {
+  posset_runtime* runtime = nullptr;
+  posset_runtime_options options = posset_runtime_defaults();
+  options.max_tier = 4;
+  CHECK(posset_runtime_create(&options, &runtime) == POSSET_MISUSE);
+  options = posset_runtime_defaults();
+  options.forced_tier = 2;
+  CHECK(posset_runtime_create(&options, &runtime) == POSSET_NOT_BUILT);
+  options = posset_runtime_defaults();
+  options.workers = 8;
+  CHECK(posset_runtime_create(&options, &runtime) == POSSET_NOT_BUILT);
+  World w;
+  posset_context* context = nullptr;
+  posset_context_options wrong = posset_context_defaults();
+  wrong.time_limit_seconds = -1;
+  CHECK(posset_context_create(w.runtime, &wrong, &context) == POSSET_MISUSE);
+  wrong = posset_context_defaults();
+  wrong.grants = 1 << 20;
+  CHECK(posset_context_create(w.runtime, &wrong, &context) == POSSET_MISUSE);
+  CHECK(posset_context_create(nullptr, nullptr, &context) == POSSET_MISUSE);
+}
+
+TEST_CASE("null handles are misuse everywhere") {
+  posset_value v = posset_nil();
+  CHECK(posset_eval(nullptr, text("1"), &v, nullptr) == POSSET_MISUSE);
+  CHECK(posset_invoke(nullptr, posset_nil(), nullptr, 0, &v) == POSSET_MISUSE);
+  CHECK(posset_list(nullptr, 0, &v) == POSSET_MISUSE);
+  CHECK(posset_run(nullptr, &v) == POSSET_MISUSE);
+  CHECK(posset_take_error(nullptr) == nullptr);
+  posset_error_free(nullptr);
+  posset_program_free(nullptr);
+  posset_context_release(nullptr);
+  posset_runtime_release(nullptr);
+  posset_interrupt(nullptr);
+}
+
+TEST_CASE("a finished context runs nothing and tells of leaks") {
+  World w;
+  posset_value kept = posset_nil();
+  REQUIRE(w.eval("let secret = [1, 2, 3]\nfn sum_of(n) => sum(secret) + n\nsum_of", &kept) == POSSET_OK);
+  REQUIRE(posset_context_finish(w.context) == POSSET_OK);
+  CHECK(w.statistics().live_objects >= 1);
+  posset_value argument = posset_int(1);
+  CHECK(posset_invoke(w.context, kept, &argument, 1, nullptr) == POSSET_MISUSE);
+  CHECK(w.eval("1") == POSSET_MISUSE);
+  posset_release(kept);
+}
+
+TEST_CASE("contexts move between threads") {
+  World w;
+  std::thread other([&] { CHECK(w.show("fold(0..10, 0, (a, b) => a + b)") == "45"); });
+  other.join();
+  CHECK(w.show("str(1) + \"x\"") == "\"1x\"");
+}
+
+TEST_CASE("statistics count steps, objects and units") {
+  World w;
+  CHECK(w.show("var t = 0\nfor i in 0..1000 { t += i }\nt") == "499500");
+  posset_statistics s = w.statistics();
+  CHECK(s.steps >= 1000);
+  CHECK(s.units >= 1);
+  CHECK(s.compiled[1] >= 1);
+  CHECK(s.code_bytes[1] > 0);
+  CHECK(s.peak_bytes >= s.used_bytes);
+  CHECK(s.modules == 0);
+}

@@ -1,0 +1,148 @@
+// The C++ layer: typed calls, define with lambdas, exceptions and results.
+#include <doctest/doctest.h>
+#include <posset/attach.h>
+#include <posset/posset.hpp>
+
+#include <map>
+
+namespace {
+
+// Only what is under test: no standard library.
+posset::Runtime bare_runtime() {
+  posset_runtime* made = nullptr;
+  REQUIRE(posset_runtime_create(nullptr, &made) == POSSET_OK);
+  REQUIRE(posset_attach_tier(made, posset_bytecode_tier()) == POSSET_OK);
+  return posset::Runtime(made);
+}
+
+int free_function(int x) { return x + 1; }
+
+}  // namespace
+
+TEST_CASE("typed calls with numbers, bools and strings") {
+  posset::Runtime runtime = bare_runtime();
+  posset::Context context(runtime, {.memory_limit = 64 << 20});
+  context.set("rate", 0.19);
+  auto price = context.compile<double(double, int64_t)>("(net, n) => net * n * (1.0 + rate)");
+  CHECK(price(100.0, 2) == doctest::Approx(238));
+  context.set("rate", 0);
+  CHECK(price(100.0, 2) == doctest::Approx(200));
+  auto join = context.compile<std::string(std::string_view, std::string, const char*)>("(a, b, c) => a + b + c");
+  CHECK(join("one, which is long enough to be on the heap, ", "two, ", "three").size() > 40);
+  CHECK(context.compile<bool(int, unsigned char)>("(a, b) => a < b")(1, 2));
+  CHECK(context.eval<std::vector<double>>("[1.5, 2]") == std::vector<double>{1.5, 2});
+  CHECK(context.eval<int>("40 + 2") == 42);
+  auto nothing = context.compile<void(int)>("x => x");
+  nothing(1);
+}
+
+TEST_CASE("what does not fit is an Error") {
+  posset::Runtime runtime = bare_runtime();
+  posset::Context context(runtime);
+  CHECK_THROWS_AS(context.eval<int>("\"text\""), posset::Error);
+  CHECK_THROWS_AS(context.eval<signed char>("1000"), posset::Error);
+  CHECK_THROWS_AS(context.eval<unsigned>("-1"), posset::Error);
+  try {
+    context.run("rules.posset", "fn f() => [1][5]\nf()");
+    CHECK(false);
+  } catch (const posset::Error& error) {
+    CHECK(error.code() == POSSET_ERROR_OutOfRange);
+    CHECK(error.file() == "rules.posset");
+    CHECK(error.line() == 1);
+    CHECK(error.trace().size() == 2);
+    CHECK(error.report().find("rules.posset:1:") == 0);
+    CHECK(std::string(error.what()).find("out of range") != std::string::npos);
+  }
+  auto result = context.try_eval<int>("nosuch + 1");
+  CHECK(!result);
+  CHECK(result.error().diagnostics().size() == 1);
+  CHECK(result.error().code() == POSSET_ERROR_NotDefined);
+  CHECK_THROWS_AS(context.set("len", 1), posset::Misuse);
+}
+
+TEST_CASE("lambdas of ordinary signature become functions") {
+  posset::Runtime runtime = bare_runtime();
+  posset::Context context(runtime);
+  std::map<std::string, double, std::less<>> table{{"apple", 1.5}};
+  context.define("lookup", [&](std::string_view key) { return table.at(std::string(key)); });
+  context.define("square", posset::pure([](double x) { return x * x; }));
+  context.define("shout", [](std::string s) { return s + "!"; });
+  context.define("is_even", [](int64_t i) { return i % 2 == 0; });
+  context.define("counted", [n = 0](posset::Value) mutable { return ++n; });
+  context.define("next", free_function);
+  context.define("nothing", [] {});
+  context.define("total", [](const std::vector<double>& xs) {
+    double sum = 0;
+    for (double x : xs) sum += x;
+    return sum;
+  });
+  CHECK(context.eval<double>("lookup(\"apple\") * 2") == 3.0);
+  CHECK(context.eval<double>("pure fn f(x) => square(x)\nf(3)") == 9.0);
+  CHECK(context.eval<std::string>("shout(\"hey\")") == "hey!");
+  CHECK(context.eval<bool>("is_even(4)"));
+  CHECK(context.eval<int>("counted(nil)\ncounted([])") == 2);
+  CHECK(context.eval<int>("next(1)") == 2);
+  CHECK(context.eval("nothing()").is_nil());
+  CHECK(context.eval<double>("total([1, 2.5])") == 3.5);
+  auto wrong = context.try_eval("is_even(\"x\")");
+  REQUIRE(!wrong);
+  CHECK(wrong.error().message().find("expected int, got str") != std::string::npos);
+  auto thrown = context.try_eval("lookup(\"pear\")");
+  REQUIRE(!thrown);
+  CHECK(thrown.error().code() == POSSET_ERROR_HostError);
+  CHECK(context.eval<std::string>("try { lookup(\"pear\") } catch e { \"caught\" }") == "caught");
+}
+
+TEST_CASE("an error passes through a host function with its place and trace") {
+  posset::Runtime runtime = bare_runtime();
+  posset::Context context(runtime);
+  context.define("apply", [](posset::Value f) { return f(0); });
+  auto result = context.try_eval("fn g(x) => 1 // x\napply(x => g(x))");
+  REQUIRE(!result);
+  CHECK(result.error().code() == POSSET_ERROR_DivisionByZero);
+  CHECK(result.error().line() == 1);
+  CHECK(result.error().trace().size() == 3);
+  context.define("safely", [](posset::Value f) {
+    auto answer = f.try_call(0);
+    return answer ? answer.value().to<int>() : -1;
+  });
+  CHECK(context.eval<int>("safely(x => 1 // x)") == -1);
+  CHECK(context.eval<int>("safely(x => 1 + x)") == 1);
+}
+
+TEST_CASE("values are read and called") {
+  posset::Runtime runtime = bare_runtime();
+  posset::Context context(runtime);
+  posset::Value v = context.eval("{xs: [1, 2, 3], f: (a, b) => a * b, m: [\"k\": 7]}");
+  CHECK(v["xs"].size() == 3);
+  CHECK(v["xs"][1].to<int>() == 2);
+  CHECK(v["f"](6, 7).to<int>() == 42);
+  CHECK(v["m"]["k"].to<int>() == 7);
+  CHECK(v["none"].is_nil());
+  CHECK(v.type() == "record");
+  CHECK(v["xs"].text() == "[1, 2, 3]");
+  CHECK(v["xs"] == context.eval("[1, 2, 3]"));
+  posset::Value copy = v;
+  CHECK(copy == context.eval("1") == false);
+  CHECK(v["xs"].is<std::vector<int>>());
+  CHECK(!v["xs"].is<int>());
+}
+
+TEST_CASE("programs, output and limits") {
+  posset::Runtime runtime = bare_runtime();
+  posset::Context context(runtime, {.step_limit = 100000});
+  std::string out;
+  context.set_output([&](std::string_view text) { out += text; });
+  posset::Program program = context.load("rules.posset", "export fn discount(total) => if total > 100 { 0.1 } else { 0 }\nprintln(\"ready\")");
+  program.run();
+  CHECK(out == "ready\n");
+  auto discount = program.function<double(double)>("discount");
+  CHECK(discount(200) == 0.1);
+  CHECK(discount(50) == 0);
+  auto endless = context.try_eval("while true { }");
+  REQUIRE(!endless);
+  CHECK(endless.error().is_limit());
+  CHECK(discount(200) == 0.1);
+  CHECK(context.statistics().units > 0);
+  CHECK_THROWS_AS(program.get("nosuch"), posset::Misuse);
+}

@@ -1,0 +1,234 @@
+// Native functions: arguments, results, errors, inout, calling back, modules and their enumeration.
+#include <vector>
+
+#include "fixture.h"
+
+using posset::test::str;
+using posset::test::text;
+using posset::test::World;
+
+namespace {
+
+posset_function_row row(const char* name, const char* signature, uint32_t least, uint32_t most, posset_function f) {
+  posset_function_row made = {};
+  made.name = name;
+  made.signature = signature;
+  made.doc = "For a test.";
+  made.min_arguments = least;
+  made.max_arguments = most;
+  made.function = f;
+  return made;
+}
+
+posset_status define(World& w, const posset_function_row& r) { return posset_define(w.context, &r, sizeof r, nullptr); }
+
+posset_status add(posset_call* call) {
+  int64_t a = 0, b = 0;
+  if (posset_want_int(call, 0, &a) || posset_want_int(call, 1, &b)) return POSSET_RAISED;
+  return posset_return(call, posset_int(a + b));
+}
+
+posset_status twice(posset_call* call) {
+  if (posset_want_function(call, 0)) return POSSET_RAISED;
+  posset_value once = posset_retain(posset_argument(call, 1)), result = posset_nil();
+  if (posset_invoke(call->context, call->arguments[0], &once, 1, &result)) return POSSET_RAISED;
+  return posset_invoke(call->context, call->arguments[0], &result, 1, &call->result);
+}
+
+posset_status append_one(posset_call* call) {
+  if (posset_want_list(call, 0)) return POSSET_RAISED;
+  posset_value list = posset_take(call, 0);
+  posset_status status = posset_list_push(call->context, &list, posset_int(1));
+  posset_put_back(call, 0, list);
+  if (status == POSSET_OK && posset_has(call, 1)) {
+    return posset_raise(call->context, POSSET_ERROR_OutOfRange, text("out of range on purpose"));
+  }
+  return status;
+}
+
+posset_status greet(posset_call* call) {
+  posset_text name;
+  if (posset_want_string(call, 0, &name)) return POSSET_RAISED;
+  return posset_return_string(call, text("hello, " + str(name)));
+}
+
+posset_status careless(posset_call*) { return POSSET_NOT_FOUND; }
+
+}  // namespace
+
+TEST_CASE("a host function is called like any other") {
+  World w;
+  REQUIRE(define(w, row("add", "add(a, b)", 2, 2, add)) == POSSET_OK);
+  REQUIRE(define(w, row("greet", "greet(name)", 1, 1, greet)) == POSSET_OK);
+  CHECK(w.show("add(1, 2)") == "3");
+  CHECK(w.show("1.add(2) |> add(10)") == "13");
+  CHECK(w.show("greet(\"you, whoever you are\")") == "\"hello, you, whoever you are\"");
+  CHECK(w.show("fold(0..100, 0, add)") == "4950");
+  CHECK(w.show("add(1)") == "raised: add(a, b) takes 2 arguments, got 1");
+  CHECK(w.show("add(1, \"x\")") == "raised: argument b of add(a, b): expected int, got str (\"x\")");
+  CHECK(w.show("str(add)") == "\"<fn add>\"");
+}
+
+TEST_CASE("the error of a host function has the place of its call") {
+  World w;
+  REQUIRE(define(w, row("add", "add(a, b)", 2, 2, add)) == POSSET_OK);
+  REQUIRE(w.eval("fn f(x) {\n  1 + add(x, nil)\n}\nf(2)") == POSSET_RAISED);
+  posset::test::Problem problem = w.problem();
+  CHECK(problem.code == POSSET_ERROR_TypeMismatch);
+  CHECK(problem.line == 2);
+  CHECK(problem.column == 7);
+  CHECK(problem.trace == 2);
+  CHECK(problem.report.find("in f (<eval>:2:7)") != std::string::npos);
+  CHECK(w.show("try { add(1, nil) } catch e { e.line }") == "1");
+}
+
+TEST_CASE("a host function calls back") {
+  World w;
+  REQUIRE(define(w, row("twice", "twice(f, x)", 2, 2, twice)) == POSSET_OK);
+  CHECK(w.show("twice(x => x * 3, 2)") == "18");
+  CHECK(w.show("twice(x => x // 0, 2)") == "raised: division by zero: 2 // 0");
+  CHECK(w.show("fn f(n) => if n == 0 { 0 } else { twice(x => f(n - 1), 0) }\nf(10)") == "0");
+  CHECK(w.show("try { twice(x => throw \"up\", 1) } catch e { e.message }") == "\"up\"");
+  CHECK(w.show("twice(1, 2)").find("expected") != std::string::npos);
+}
+
+TEST_CASE("an inout argument is changed in place and written back after an error too") {
+  World w;
+  posset_function_row r = row("append_one", "append_one(&xs, fail = nil)", 1, 2, append_one);
+  r.inout = 1;
+  REQUIRE(define(w, r) == POSSET_OK);
+  CHECK(w.show("var xs = [0]\nappend_one(&xs)\nxs.append_one()\nxs") == "[0, 1, 1]");
+  CHECK(w.show("var xs = [0]\nlet ys = xs\ntry { append_one(&xs, 1) } catch { nil }\n[xs, ys]") == "[[0, 1], [0]]");
+  uint64_t copies = w.statistics().copies;
+  CHECK(w.show("var xs = []\nfor i in 0..1000 { append_one(&xs) }\nlen(xs)") == "1000");
+  CHECK(w.statistics().copies == copies);
+  CHECK(w.eval("let xs = [0]\nappend_one(xs)") == POSSET_INVALID);
+}
+
+TEST_CASE("inout parameters of script functions come back to the host") {
+  World w;
+  posset_value f = posset_nil(), list = posset_nil();
+  REQUIRE(w.eval("fn add_to(inout xs, x) {\n  xs.push(x)\n  if x == 0 { throw \"zero\" }\n  len(xs)\n}\nadd_to", &f) ==
+          POSSET_OK);
+  REQUIRE(posset_list(w.context, 0, &list) == POSSET_OK);
+  for (int i = 2; i-- > 0;) {
+    posset_value arguments[] = {list, posset_int(i)};
+    posset_value result = posset_nil();
+    CHECK(posset_invoke(w.context, f, arguments, 2, &result) == (i ? POSSET_OK : POSSET_RAISED));
+    list = arguments[0];
+  }
+  w.problem();
+  CHECK(w.take_text(list) == "[1, 0]");
+  posset_release(f);
+}
+
+TEST_CASE("a status that is no result becomes an error") {
+  World w;
+  REQUIRE(define(w, row("careless", "careless()", 0, 0, careless)) == POSSET_OK);
+  CHECK(w.show("careless()") == "raised: careless failed: there is no such thing");
+}
+
+TEST_CASE("built-ins cannot be shadowed by the host, host functions be replaced") {
+  World w;
+  CHECK(define(w, row("len", "len(x)", 1, 1, add)) == POSSET_EXISTS);
+  CHECK(define(w, row("no name", "f()", 0, 0, add)) == POSSET_MISUSE);
+  CHECK(define(w, row("f", "f(a, b)", 3, 2, add)) == POSSET_MISUSE);
+  REQUIRE(define(w, row("f", "f(a, b)", 2, 2, add)) == POSSET_OK);
+  posset_value old = posset_nil();
+  REQUIRE(w.eval("(a, b) => f(a, b)", &old) == POSSET_OK);
+  REQUIRE(define(w, row("f", "f(name)", 1, 1, greet)) == POSSET_OK);
+  CHECK(w.show("f(\"x\")") == "\"hello, x\"");
+  posset_value arguments[] = {posset_int(1), posset_int(2)}, result = posset_nil();
+  CHECK(posset_invoke(w.context, old, arguments, 2, &result) == POSSET_OK);
+  CHECK(posset_as_int(result) == 3);
+  posset_release(old);
+}
+
+TEST_CASE("an impure host function makes its callers impure, a pure one does not") {
+  World w;
+  REQUIRE(define(w, row("impure_add", "impure_add(a, b)", 2, 2, add)) == POSSET_OK);
+  posset_function_row r = row("pure_add", "pure_add(a, b)", 2, 2, add);
+  r.pure = true;
+  REQUIRE(define(w, r) == POSSET_OK);
+  CHECK(w.eval("pure fn f(x) => impure_add(x, 1)\nf(1)") == POSSET_INVALID);
+  CHECK(w.show("pure fn f(x) => pure_add(x, 1)\nf(1)") == "2");
+}
+
+TEST_CASE("a callback may catch, but not a limit") {
+  posset_context_options options = posset_context_defaults();
+  options.step_limit = 10000;
+  World w(options);
+  auto guard = [](posset_call* call) {
+    if (posset_invoke(call->context, call->arguments[0], nullptr, 0, nullptr) == POSSET_OK) return POSSET_OK;
+    posset_value error = posset_nil();
+    posset_status status = posset_catch(call->context, &error);
+    if (status != POSSET_OK) return status;
+    posset_release(error);
+    return posset_return(call, posset_int(-1));
+  };
+  REQUIRE(define(w, row("guard", "guard(f)", 1, 1, guard)) == POSSET_OK);
+  CHECK(w.show("guard(() => throw \"x\")") == "-1");
+  CHECK(w.show("guard(() => while true { })").find("step limit") != std::string::npos);
+}
+
+TEST_CASE("modules are registered before the first context, and listed in order") {
+  posset_runtime* runtime = posset::test::make_runtime();
+  static const posset_function_row rows[] = {row("plus", "plus(a, b)", 2, 2, add), row("hi", "hi(name)", 1, 1, greet)};
+  CHECK(posset_register_functions(runtime, "calc", rows, 2, sizeof rows[0]) == POSSET_OK);
+  CHECK(posset_register_functions(runtime, "calc", rows, 1, sizeof rows[0]) == POSSET_EXISTS);
+  CHECK(posset_register_constant(runtime, "calc", "answer", posset_int(42), "What it is.") == POSSET_OK);
+  CHECK(posset_register_text(runtime, "calc", "title", text("The book of numbers, volume one"), "A title.") == POSSET_OK);
+  CHECK(posset_register_constant(runtime, "", "x", posset_int(1), "") == POSSET_MISUSE);
+  {
+    World w(runtime, posset_context_defaults());
+    CHECK(w.show("import \"calc\"\n[calc.plus(1, calc.answer), calc.title]") == "[43, \"The book of numbers, volume one\"]");
+    CHECK(w.show("import {plus as p} from \"calc\"\np(1, 1)") == "2");
+    CHECK(w.eval("import \"calc\"\ncalc.nothing") == POSSET_INVALID);
+    CHECK(posset_register_functions(runtime, "late", rows, 1, sizeof rows[0]) == POSSET_MISUSE);
+    std::vector<std::string> names;
+    auto visit = [](void* data, const posset_builtin_info* info) {
+      if (info->module.size) static_cast<std::vector<std::string>*>(data)->push_back(str(info->module) + "." + str(info->name));
+      return POSSET_OK;
+    };
+    CHECK(posset_each_builtin(runtime, visit, &names) == POSSET_OK);
+    CHECK(names == std::vector<std::string>{"calc.answer", "calc.hi", "calc.plus", "calc.title"});
+    posset_builtin_info info = {};
+    CHECK(posset_find_builtin(runtime, text("calc.plus"), &info) == POSSET_OK);
+    CHECK(str(info.signature) == "plus(a, b)");
+    CHECK(posset_find_builtin(runtime, text("len"), &info) == POSSET_OK);
+    CHECK(info.is_function);
+    CHECK(posset_find_builtin(runtime, text("calc.none"), &info) == POSSET_NOT_FOUND);
+  }
+  posset_runtime_release(runtime);
+}
+
+TEST_CASE("functions tell their name, arity and signature") {
+  World w;
+  posset_value f = posset_nil(), signature = posset_nil();
+  REQUIRE(w.eval("fn area(w, h = 1, ..more) => w * h\narea", &f) == POSSET_OK);
+  posset_function_info info = {};
+  info.size = sizeof info;
+  REQUIRE(posset_describe_function(w.context, f, &info) == POSSET_OK);
+  CHECK(str(info.name) == "area");
+  CHECK(info.min_arguments == 1);
+  CHECK(info.max_arguments == UINT32_MAX);
+  CHECK(info.pure);
+  CHECK(!info.native);
+  REQUIRE(posset_function_signature(w.context, f, &signature) == POSSET_OK);
+  CHECK(w.take_text(signature) == "\"area(w, h = ..., ..more)\"");
+  posset_release(f);
+  CHECK(posset_describe_function(w.context, posset_int(1), &info) == POSSET_NOT_FOUND);
+}
+
+TEST_CASE("calling what is no function, and with too many arguments for the stack") {
+  World w;
+  posset_value argument = posset_int(1), result = posset_nil();
+  CHECK(posset_invoke(w.context, posset_int(1), &argument, 1, &result) == POSSET_RAISED);
+  CHECK(w.problem().code == POSSET_ERROR_NotAFunction);
+  posset_value f = posset_nil();
+  REQUIRE(w.eval("(..xs) => len(xs)", &f) == POSSET_OK);
+  std::vector<posset_value> many(100000, posset_int(1));
+  CHECK(posset_invoke(w.context, f, many.data(), many.size(), &result) == POSSET_OK);
+  CHECK(posset_as_int(result) == 100000);
+  posset_release(f);
+}

@@ -1,0 +1,222 @@
+// Heap: cells, large blocks, the limit, death, shared counts.
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "fixture.h"
+
+using namespace posset::interp;
+using namespace posset::interp::test;
+
+TEST_CASE("heap: an object knows its heap, whatever its size") {
+  World world;
+  for (size_t bytes : {16, 24, 48, 1024, 1025, 5000, 100000, 3000000}) {
+    Object* object = world.heap.make_object(bytes, Tag::Str, 0);
+    REQUIRE(object != nullptr);
+    CHECK(&Heap::heap_of(object) == &world.heap);
+    CHECK(Heap::usable_bytes(object) >= bytes);
+    CHECK(object->count == 1);
+    world.heap.free_object(object);
+  }
+}
+
+TEST_CASE("heap: cells are reused and pages come back") {
+  World world;
+  std::vector<Value> values;
+  for (int i = 0; i < 100000; ++i) values.push_back(world.list(World::integer(i)));
+  size_t full = world.heap.used_bytes();
+  CHECK(full >= 100000 * 32);
+  values.clear();
+  world.heap.trim_pages();
+  CHECK(world.heap.used_bytes() == 0);
+  CHECK(world.heap.stats().peak_bytes >= full);
+}
+
+TEST_CASE("heap: a page with one living cell stays, the others go") {
+  World world;
+  std::vector<Value> values;
+  for (int i = 0; i < 50000; ++i) values.push_back(world.list(World::integer(i)));
+  size_t full = world.heap.used_bytes();
+  Value kept = std::move(values[25000]);
+  values.clear();
+  world.heap.trim_pages();
+  if (Heap::kPooled) CHECK(world.heap.used_bytes() <= 2 * Heap::kPageBytes);
+  CHECK(world.heap.used_bytes() < full / 2);
+  CHECK(list_get(kept->as<List>(), 0).as_int() == 25000);
+  for (int i = 0; i < 1000; ++i) values.push_back(world.list(World::integer(i)));
+  CHECK(list_get(kept->as<List>(), 0).as_int() == 25000);
+}
+
+TEST_CASE("heap: the limit refuses, charges nothing, and holds again after room was made") {
+  World world;
+  world.heap.set_limit_bytes(1 << 20);
+  CHECK(world.heap.make_object(2 << 20, Tag::Str, 0) == nullptr);
+  CHECK(world.heap.used_bytes() == 0);
+  std::vector<Value> values;
+  while (true) {
+    Value v = make_string(world.heap, std::string(2000, 'x'));
+    if (v.failed()) break;
+    values.push_back(std::move(v));
+  }
+  CHECK(world.heap.used_bytes() <= 1 << 20);
+  CHECK(values.size() > 400);
+  values.pop_back();
+  CHECK(!make_string(world.heap, std::string(2000, 'y')).failed());
+}
+
+TEST_CASE("heap: memory of one size class serves another when the limit is near") {
+  World world;
+  world.heap.set_limit_bytes(4 << 20);
+  for (size_t length : {20, 100, 300, 900}) {
+    std::vector<Value> values;
+    while (true) {
+      Value v = make_string(world.heap, std::string(length, 'x'));
+      if (v.failed()) break;
+      values.push_back(std::move(v));
+    }
+    CHECK(values.size() * length > (2 << 20) * length / (length + 60));
+  }
+}
+
+TEST_CASE("heap: charge and discharge") {
+  World world;
+  world.heap.set_limit_bytes(1000);
+  CHECK(world.heap.charge(600));
+  CHECK_FALSE(world.heap.charge(600));
+  world.heap.discharge(600);
+  CHECK(world.heap.charge(1000));
+  world.heap.discharge(1000);
+  CHECK_FALSE(world.heap.charge(SIZE_MAX));
+}
+
+TEST_CASE("heap: resizing keeps the bytes") {
+  World world;
+  Object* object = world.heap.make_object(40, Tag::Str, 0);
+  auto* bytes = reinterpret_cast<char*>(object) + sizeof(Object);
+  std::memcpy(bytes, "0123456789012345678901234567890", 32);
+  for (size_t size : {100, 900, 1500, 40000, 2000, 200, 40}) {
+    object = world.heap.resize_object(object, size);
+    REQUIRE(object != nullptr);
+    CHECK(Heap::usable_bytes(object) >= size);
+    CHECK(std::string(reinterpret_cast<char*>(object) + sizeof(Object)) ==
+          "0123456789012345678901234567890");
+  }
+  CHECK(world.heap.resize_object(object, SIZE_MAX / 2) == nullptr);
+  world.heap.free_object(object);
+}
+
+TEST_CASE("heap: a deep structure dies without native recursion") {
+  World world;
+  Value v = world.nested(1000000);
+  CHECK(world.heap.live_objects() == 1000000);
+  v = Value::nil();
+  CHECK(world.heap.live_objects() == 0);
+}
+
+TEST_CASE("heap: immortal objects are never counted and go with the heap") {
+  ShapeTable shapes;
+  Heap heap(shapes);
+  for (size_t length : {20, 5000}) {
+    Borrowed v = make_string(heap, std::string(length, 'x')).take();
+    v.object()->count = 0;
+    for (int i = 0; i < 3; ++i) retain(v);
+    for (int i = 0; i < 9; ++i) release(v);
+    CHECK(v.object()->count == 0);
+    CHECK(string_view_of(v).size() == length);
+  }
+}
+
+namespace {
+int hosts_destroyed = 0;
+}
+
+TEST_CASE("heap: hooks may drop more hosts, in any depth") {
+  World world;
+  hosts_destroyed = 0;
+  world.heap.hooks.destroy_host = [](HostObject* host) {
+    ++hosts_destroyed;
+    release(Borrowed::heap(Tag::Host, static_cast<Object*>(host->pointer)));
+  };
+  // A chain of hosts that own one another: native recursion would overflow.
+  auto* last = world.heap.make<List>(Tag::List, sizeof(List));
+  last->size = last->capacity = 0;
+  Object* previous = last;
+  for (int i = 0; i < 300000; ++i) {
+    auto* host = world.heap.make<HostObject>(Tag::Host);
+    host->pointer = previous;
+    previous = host;
+  }
+  release(Borrowed::heap(Tag::Host, previous));
+  CHECK(hosts_destroyed == 300000);
+}
+
+TEST_CASE("heap: closures tell their module when they come and go") {
+  World world;
+  int64_t owned = 1;
+  auto* closure = world.heap.make<Closure>(Tag::Fn, sizeof(Closure) + sizeof(Borrowed));
+  closure->function = nullptr;
+  closure->owner_count = &owned;
+  closure->size = 1;
+  closure->captured()[0] = world.text("a string that is not short").take();
+  release(Borrowed::heap(Tag::Fn, closure));
+  CHECK(owned == 0);
+}
+
+TEST_CASE("share: everything reachable becomes shared and is freed right") {
+  World world;
+  Value v = world.list(world.text("a string that is not short"),
+                       world.map(World::integer(1), world.list(world.real(2))),
+                       world.ref(world.record({"x"}, world.text("another one that is long"))));
+  Value again = Value::copy(v);
+  share(v);
+  CHECK(v->object()->count == -2);
+  CHECK(list_get(v->as<List>(), 0).object()->count == -1);
+  CHECK_FALSE(is_unique(v->object()));
+  CHECK(equal(v, again) == equal(again, v));
+  again = Value::nil();
+  CHECK(v->object()->count == -1);
+  // A shared container is copied before it is changed.
+  Borrowed place = Value::copy(list_get(v->as<List>(), 1)).take();
+  REQUIRE(make_unique_map(world.heap, place));
+  CHECK(world.heap.stats().copies == 1);
+  release(place);
+}
+
+TEST_CASE("share: objects that die on another thread are freed by the heap's own") {
+  World world;
+  Value v = world.list();
+  Borrowed place = v.take();
+  for (int i = 0; i < 1000; ++i)
+    world.push(place, world.list(world.text("some string that is long"), World::integer(i)));
+  v = Value::adopt(place);
+  share(v);
+  std::vector<std::thread> threads;
+  std::atomic<int> sum{0};
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, mine = Value::copy(v)]() mutable {
+      for (uint64_t i = 0; i < 1000; ++i) {
+        Value inner = list_copy(mine->as<List>(), i);
+        sum += static_cast<int>(string_view_of(list_get(inner->as<List>(), 0)).size());
+        CHECK(string_hash(list_get(inner->as<List>(), 0)) != 0);
+      }
+      mine = Value::nil();
+    });
+  }
+  v = Value::nil();
+  for (std::thread& thread : threads) thread.join();
+  CHECK(sum == 4 * 1000 * 24);
+  world.heap.take_remote_frees();
+}
+
+TEST_CASE("share: slow allocations take remote frees over, unbound heaps keep them waiting") {
+  World world;
+  Value v = world.text("some string that is long");
+  share(v);
+  world.heap.unbind_from_thread();
+  v = Value::nil();
+  CHECK(world.heap.live_objects() == 1);
+  world.heap.bind_to_thread();
+  release(world.text(std::string(5000, 'x')).take());  // large: may or may not look
+  world.heap.take_remote_frees();
+  CHECK(world.heap.live_objects() == 0);
+}

@@ -1,0 +1,199 @@
+// Maps: order of insertion, keys that are ==, removal, compaction.
+#include <cmath>
+#include <random>
+#include <unordered_map>
+#include <vector>
+
+#include "fixture.h"
+
+using namespace posset::interp;
+using namespace posset::interp::test;
+
+TEST_CASE("map: small and large, ints and strings") {
+  World world;
+  for (int n : {1, 4, 8, 9, 16, 17, 1000, 30000}) {
+    Map* map = new_map(world.heap);
+    for (int i = 0; i < n; ++i) {
+      REQUIRE(map_set(world.heap, map, World::integer(i * 7), World::integer(i)));
+      REQUIRE(map_set(world.heap, map, world.text("key number " + std::to_string(i)),
+                      World::integer(-i)));
+      REQUIRE(map_set(world.heap, map, world.text("k" + std::to_string(i)), World::integer(-i)));
+    }
+    CHECK(map->live == static_cast<uint64_t>(n) * 3);
+    bool found = true;
+    for (int i = 0; i < n; ++i) {
+      Borrowed* v = map_find(map, Borrowed::integer(i * 7));
+      found = found && v != nullptr && v->as_int() == i;
+      Value key = world.text("key number " + std::to_string(i));
+      v = map_find(map, key);
+      found = found && v != nullptr && v->as_int() == -i;
+      v = map_find(map, world.text("k" + std::to_string(i)));
+      found = found && v != nullptr && v->as_int() == -i;
+    }
+    CHECK(found);
+    CHECK(map_find(map, Borrowed::integer(-1)) == nullptr);
+    CHECK(map_find(map, world.text("nothing of this kind")) == nullptr);
+    release(Borrowed::heap(Tag::Map, map));
+  }
+}
+
+TEST_CASE("map: keys that are == are one key, and the first spelling stays") {
+  World world;
+  for (int filler : {0, 20}) {
+    Map* map = new_map(world.heap);
+    for (int i = 0; i < filler; ++i)
+      REQUIRE(map_set(world.heap, map, World::integer(100 + i), Value::nil()));
+    REQUIRE(map_set(world.heap, map, World::integer(1), World::integer(10)));
+    REQUIRE(map_set(world.heap, map, World::real(1.0), World::integer(11)));
+    REQUIRE(map_set(world.heap, map, World::real(2.0), World::integer(20)));
+    REQUIRE(map_set(world.heap, map, World::integer(2), World::integer(21)));
+    REQUIRE(map_set(world.heap, map, World::real(-0.0), World::integer(0)));
+    REQUIRE(map_set(world.heap, map, World::real(0.0), World::integer(1)));
+    REQUIRE(map_set(world.heap, map, World::integer(0), World::integer(2)));
+    REQUIRE(map_set(world.heap, map, Value::boolean(true), World::integer(30)));
+    REQUIRE(map_set(world.heap, map, Value::nil(), World::integer(40)));
+    REQUIRE(map_set(world.heap, map, world.list(World::integer(1), World::real(2)),
+                    World::integer(50)));
+    REQUIRE(map_set(world.heap, map, world.list(World::real(1), World::integer(2)),
+                    World::integer(51)));
+    CHECK(map->live == static_cast<uint64_t>(filler) + 6);
+    if (filler == 0) {
+      CHECK(printed(world, Borrowed::heap(Tag::Map, map)) ==
+            "[1: 11, 2.0: 21, -0.0: 2, true: 30, nil: 40, [1, 2.0]: 51]");
+    }
+    CHECK(map_find(map, Borrowed::integer(2))->as_int() == 21);
+    CHECK(map_find(map, Borrowed::floating(1.0))->as_int() == 11);
+    CHECK(map_find(map, Borrowed::floating(1.5)) == nullptr);
+    release(Borrowed::heap(Tag::Map, map));
+  }
+}
+
+TEST_CASE("map: updating keeps the place, removing and inserting goes last") {
+  World world;
+  Value m = world.map(world.text("a"), World::integer(1), world.text("b"), World::integer(2),
+                      world.text("c"), World::integer(3));
+  auto* map = m->as<Map>();
+  REQUIRE(map_set(world.heap, map, world.text("a"), World::integer(10)));
+  CHECK(printed(world, m) == "[\"a\": 10, \"b\": 2, \"c\": 3]");
+  CHECK(map_remove(world.heap, map, world.text("a")).view().as_int() == 10);
+  CHECK(map_remove(world.heap, map, world.text("a"))->is_unset());
+  REQUIRE(map_set(world.heap, map, world.text("a"), World::integer(11)));
+  CHECK(printed(world, m) == "[\"b\": 2, \"c\": 3, \"a\": 11]");
+}
+
+TEST_CASE("map: a slot is inserted with nil once") {
+  World world;
+  Map* map = new_map(world.heap);
+  bool inserted;
+  *map_slot(world.heap, map, Borrowed::integer(5), inserted) = Borrowed::integer(50);
+  CHECK(inserted);
+  CHECK(map_slot(world.heap, map, Borrowed::integer(5), inserted)->as_int() == 50);
+  CHECK_FALSE(inserted);
+  release(Borrowed::heap(Tag::Map, map));
+}
+
+TEST_CASE("map: agrees with a model under random work") {
+  World world;
+  std::mt19937_64 random(42);
+  for (int round = 0; round < 6; ++round) {
+    Map* map = new_map(world.heap);
+    std::unordered_map<int64_t, int64_t> model;
+    std::vector<int64_t> order;
+    int64_t keys = round % 2 == 0 ? 20 : 3000;
+    for (int step = 0; step < 30000; ++step) {
+      auto key = static_cast<int64_t>(random() % static_cast<uint64_t>(keys)) - keys / 2;
+      if (random() % 5 < 2 + static_cast<unsigned>(round % 3)) {
+        REQUIRE(map_set(world.heap, map, World::integer(key), World::integer(step)));
+        if (model.emplace(key, step).second) order.push_back(key);
+        model[key] = step;
+      } else {
+        Value gone = map_remove(world.heap, map, Borrowed::integer(key));
+        CHECK(gone->is_unset() == (model.erase(key) == 0));
+        std::erase(order, key);
+      }
+    }
+    CHECK(map->live == model.size());
+    size_t at = 0;
+    for (uint32_t i = map_next(map, 0); i < map->used; i = map_next(map, i + 1)) {
+      REQUIRE(at < order.size());
+      CHECK(map->entries[i].key.as_int() == order[at]);
+      CHECK(map->entries[i].value.as_int() == model[order[at]]);
+      CHECK(map_find(map, Borrowed::integer(order[at])) == &map->entries[i].value);
+      ++at;
+    }
+    CHECK(at == order.size());
+    release(Borrowed::heap(Tag::Map, map));
+  }
+}
+
+TEST_CASE("map: used as a queue it neither grows nor slows down") {
+  World world;
+  Map* map = new_map(world.heap);
+  for (int64_t i = 0; i < 200000; ++i) {
+    REQUIRE(map_set(world.heap, map, World::integer(i), World::integer(i)));
+    if (i < 10) continue;
+    uint32_t first = map_next(map, 0);
+    CHECK_FALSE(map_remove(world.heap, map, map->entries[first].key)->is_unset());
+  }
+  CHECK(map->live == 10);
+  CHECK(map->capacity <= 64);
+  release(Borrowed::heap(Tag::Map, map));
+}
+
+TEST_CASE("map: gives memory back when most is removed") {
+  World world;
+  Map* map = new_map(world.heap);
+  for (int64_t i = 0; i < 100000; ++i)
+    REQUIRE(map_set(world.heap, map, World::integer(i), world.text("value of some length")));
+  uint32_t full = map->capacity;
+  for (int64_t i = 99999; i >= 10; --i)
+    CHECK_FALSE(map_remove(world.heap, map, Borrowed::integer(i))->is_unset());
+  CHECK(map->capacity < full / 100);
+  for (int64_t i = 0; i < 10; ++i) CHECK(map_find(map, Borrowed::integer(i)) != nullptr);
+  map_clear(world.heap, map);
+  CHECK(map->live == 0);
+  REQUIRE(map_set(world.heap, map, World::integer(1), World::integer(2)));
+  CHECK(map_find(map, Borrowed::integer(1))->as_int() == 2);
+  release(Borrowed::heap(Tag::Map, map));
+}
+
+TEST_CASE("map: a shared map is copied without its holes") {
+  World world;
+  Map* map = new_map(world.heap);
+  for (int64_t i = 0; i < 100; ++i)
+    REQUIRE(map_set(world.heap, map, World::integer(i), world.text("value of some length")));
+  for (int64_t i = 0; i < 100; i += 3)
+    CHECK_FALSE(map_remove(world.heap, map, Borrowed::integer(i))->is_unset());
+  Value kept = Value::adopt(Borrowed::heap(Tag::Map, map));
+  Borrowed place = Value::copy(kept).take();
+  REQUIRE(make_unique_map(world.heap, place));
+  CHECK(place.object() != kept->object());
+  CHECK(equal(place, kept));
+  CHECK(place.as<Map>()->used == 66);
+  REQUIRE(map_set(world.heap, place.as<Map>(), World::integer(0), Value::nil()));
+  CHECK_FALSE(equal(place, kept));
+  release(place);
+}
+
+TEST_CASE("map: failing allocations leave the map as it was") {
+  World world;
+  fail_each_allocation(world, [&] {
+    Map* map = new_map(world.heap, 3);
+    if (map == nullptr) return false;
+    bool ok = true;
+    int64_t done = 0;
+    while (ok && done < 200) {
+      ok = map_set(world.heap, map, World::integer(done), World::integer(-done));
+      done += ok;
+    }
+    CHECK(map->live == static_cast<uint64_t>(done));
+    for (int64_t i = 0; i < done; ++i) CHECK(map_find(map, Borrowed::integer(i))->as_int() == -i);
+    Value kept = Value::adopt(Borrowed::heap(Tag::Map, map));
+    if (!ok) return false;
+    Borrowed place = Value::copy(kept).take();
+    ok = make_unique_map(world.heap, place) && map_reserve(world.heap, place.as<Map>(), 1000);
+    CHECK(equal(place, kept));
+    release(place);
+    return ok;
+  });
+}

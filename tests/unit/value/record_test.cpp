@@ -1,0 +1,84 @@
+// Records and variants.
+#include "fixture.h"
+
+using namespace posset::interp;
+using namespace posset::interp::test;
+
+TEST_CASE("record: fields by name, first place kept, later wins") {
+  World world;
+  RecordBuilder builder(world.heap);
+  builder.set(world.shapes.symbol("x"), World::integer(1));
+  builder.set(world.shapes.symbol("y"), world.text("a string of some length"));
+  builder.set(world.shapes.symbol("x"), World::integer(3));
+  Value r = builder.finish();
+  CHECK(printed(world, r) == "{x: 3, y: \"a string of some length\"}");
+  CHECK(field_index(world.heap, r->as<Record>(), world.shapes.symbol("y")) == 1);
+  CHECK(field_index(world.heap, r->as<Record>(), world.shapes.symbol("z")) == Shape::kNotFound);
+}
+
+TEST_CASE("record: spreads") {
+  World world;
+  Value p = world.record({"x", "y"}, World::integer(1), World::integer(2));
+  Value q = world.record({"y", "z"}, World::integer(20), World::integer(30));
+  RecordBuilder builder(world.heap);
+  builder.spread(p->as<Record>());
+  builder.spread(q->as<Record>());
+  CHECK(printed(world, builder.finish()) == "{x: 1, y: 20, z: 30}");
+  builder.set(world.shapes.symbol("z"), World::integer(0));
+  builder.spread(q->as<Record>());
+  CHECK(printed(world, builder.finish()) == "{z: 30, y: 20}");
+  CHECK(printed(world, builder.finish()) == "{}");
+  builder.spread(p->as<Record>());  // an abandoned builder releases what it holds
+}
+
+TEST_CASE("record: two fields take 48 bytes") {
+  World world;
+  Value p = world.record({"left", "right"}, Value::nil(), Value::nil());
+  CHECK(sizeof(Record) + 2 * sizeof(Borrowed) == 48);
+  CHECK(Heap::usable_bytes(p->object()) == 48);
+}
+
+TEST_CASE("record: a shared one is copied") {
+  World world;
+  Value p = world.record({"x", "s"}, World::integer(1), world.text("a string of some length"));
+  Borrowed place = Value::copy(p).take();
+  REQUIRE(make_unique_record(world.heap, place));
+  place.as<Record>()->fields()[0] = Borrowed::integer(2);
+  CHECK(printed(world, p) == "{x: 1, s: \"a string of some length\"}");
+  CHECK(printed(world, place) == "{x: 2, s: \"a string of some length\"}");
+  CHECK(world.heap.stats().copies == 1);
+  Object* before = place.object();
+  REQUIRE(make_unique_record(world.heap, place));
+  CHECK(place.object() == before);
+  release(place);
+}
+
+TEST_CASE("record: many fields") {
+  World world;
+  RecordBuilder builder(world.heap);
+  for (int i = 0; i < 300; ++i)
+    builder.set(world.shapes.symbol("f" + std::to_string(i)), World::integer(i));
+  Value r = builder.finish();
+  for (int i = 0; i < 300; ++i) {
+    CHECK(field_index(world.heap, r->as<Record>(), world.shapes.symbol("f" + std::to_string(i))) ==
+          i);
+  }
+}
+
+TEST_CASE("record: failing allocations leak nothing") {
+  World world;
+  Value text = world.text("a string of some length");
+  fail_each_allocation(world, [&] {
+    RecordBuilder builder(world.heap);
+    for (int i = 0; i < 100; ++i)
+      builder.set(world.shapes.symbol("f" + std::to_string(i)), Value::copy(text));
+    Value r = builder.finish();
+    if (r.failed()) return false;
+    Value kept = Value::copy(r);
+    Borrowed place = r.take();
+    bool ok = make_unique_record(world.heap, place);
+    release(place);
+    return ok;
+  });
+  CHECK(text->object()->count == 1);
+}

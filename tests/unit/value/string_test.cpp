@@ -1,0 +1,218 @@
+// Strings: short and long, ASCII and not, joining, indexing, hashing, building.
+#include "fixture.h"
+
+using namespace posset::interp;
+using namespace posset::interp::test;
+
+TEST_CASE("string: short ones live in the value, bit for bit") {
+  World world;
+  for (size_t n = 0; n <= 40; ++n) {
+    std::string text;
+    for (size_t i = 0; i < n; ++i) text += static_cast<char>('a' + i % 26);
+    Value v = world.text(text);
+    CHECK(v->is_short_string() == (n <= kMaxShort));
+    CHECK(bytes_of(v) == text);
+    CHECK(string_length(v) == n);
+    CHECK(is_ascii_string(v));
+    CHECK(equal(v, world.text(text)));
+    CHECK_FALSE(equal(v, world.text(text + "a")));
+    for (size_t i = 0; i < n; ++i) CHECK(bytes_of(string_at(v, i)) == text.substr(i, 1));
+  }
+}
+
+TEST_CASE("string: unused bytes of a short string are zero, wherever it stood") {
+  char noise[64];
+  std::memset(noise, 0xff, sizeof noise);
+  for (size_t n = 0; n <= kMaxShort; ++n) {
+    std::memset(noise + 10, 'q', n);
+    Borrowed v = make_short({noise + 10, n});
+    std::memset(noise + 10, 0xff, n);
+    Borrowed w = make_short(std::string(n, 'q'));
+    CHECK(v.word0 == w.word0);
+    CHECK(v.word1 == w.word1);
+  }
+}
+
+TEST_CASE("string: scalars are counted, not bytes") {
+  World world;
+  for (std::string text :
+       {"äöü", "aä€😀", "日本語のテキストです、長い", "plain text but then ä", "😀😀😀😀😀😀"}) {
+    Value v = world.text(text);
+    CHECK_FALSE(is_ascii_string(v));
+    size_t at = 0;
+    uint64_t count = 0;
+    while (at < text.size()) {
+      size_t from = at;
+      uint32_t scalar = decode_scalar(text, at);
+      CHECK(byte_offset(v, count) == from);
+      CHECK(scalar_at(v, count) == scalar);
+      CHECK(bytes_of(string_at(v, count)) == text.substr(from, at - from));
+      Borrowed made = make_scalar(scalar);
+      CHECK(bytes_of(made) == text.substr(from, at - from));
+      ++count;
+    }
+    CHECK(string_length(v) == count);
+    CHECK(byte_offset(v, count) == text.size());
+  }
+}
+
+TEST_CASE("string: substrings by scalars") {
+  World world;
+  std::string text;
+  for (int i = 0; i < 50; ++i) text += i % 3 == 0 ? "ä" : i % 3 == 1 ? "x" : "😀";
+  Value v = world.text(text);
+  for (uint64_t from = 0; from <= 50; from += 7) {
+    for (uint64_t to = from; to <= 50; to += 5) {
+      size_t begin = offset_of_scalar(text, from), end = offset_of_scalar(text, to);
+      CHECK(bytes_of(substring(world.heap, v, from, to)) == text.substr(begin, end - begin));
+    }
+  }
+  Value whole = substring(world.heap, v, 0, 50);
+  CHECK(whole->object() == v->object());
+}
+
+TEST_CASE("string: concatenation extends a unique left string in place") {
+  World world;
+  std::string expected;
+  Value s = world.text("");
+  for (int i = 0; i < 10000; ++i) {
+    std::string piece = i % 100 == 0 ? "ä" : std::string(1, static_cast<char>('a' + i % 26));
+    s = concatenate(world.heap, std::move(s), world.text(piece));
+    expected += piece;
+  }
+  CHECK(bytes_of(s) == expected);
+  CHECK(string_length(s) == 10000);
+  CHECK_FALSE(is_ascii_string(s));
+  CHECK(world.heap.stats().allocations < 100);
+  Value kept = Value::copy(s);
+  Value longer = concatenate(world.heap, std::move(s), world.text("!"));
+  CHECK(bytes_of(kept) == expected);
+  CHECK(bytes_of(longer) == expected + "!");
+}
+
+TEST_CASE("string: concatenation of a string with itself") {
+  World world;
+  Value s = world.text("abcdefghijklmnopqrst");
+  Borrowed view = s.view();
+  Value doubled = concatenate(world.heap, Value::copy(s), view);
+  CHECK(bytes_of(doubled) == "abcdefghijklmnopqrstabcdefghijklmnopqrst");
+  // The caller may hand over the only reference and still name it on the right.
+  Value same = concatenate(world.heap, std::move(s), view);
+  CHECK(bytes_of(same) == "abcdefghijklmnopqrstabcdefghijklmnopqrst");
+}
+
+TEST_CASE("string: pieces around the short limit") {
+  World world;
+  for (size_t a = 0; a <= 20; ++a) {
+    for (size_t b = 0; b <= 20; ++b) {
+      Value joined =
+          concatenate(world.heap, world.text(std::string(a, 'a')), world.text(std::string(b, 'b')));
+      CHECK(joined->is_short_string() == (a + b <= kMaxShort));
+      CHECK(bytes_of(joined) == std::string(a, 'a') + std::string(b, 'b'));
+      CHECK(equal(joined, world.text(std::string(a, 'a') + std::string(b, 'b'))));
+    }
+  }
+}
+
+TEST_CASE("string: hashes agree with equality and survive in-place growth") {
+  World world;
+  Value s = world.text("0123456789abcdef");
+  uint64_t before = string_hash(s);
+  CHECK(before == string_hash(world.text("0123456789abcdef")));
+  s = concatenate(world.heap, std::move(s), world.text("x"));
+  CHECK(string_hash(s) != before);
+  CHECK(string_hash(s) == string_hash(world.text("0123456789abcdefx")));
+  for (size_t n = 15; n < 80; ++n) {
+    std::string text(n, 'z');
+    for (size_t i = 0; i < n; ++i) {
+      std::string other = text;
+      other[i] = 'y';
+      CHECK(string_hash(world.text(text)) != string_hash(world.text(other)));
+    }
+  }
+}
+
+TEST_CASE("string: validity of UTF-8") {
+  CHECK(is_valid_utf8(""));
+  CHECK(is_valid_utf8("plain ascii, longer than eight bytes"));
+  CHECK(is_valid_utf8("\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"));
+  for (const char* bad :
+       {"\x80", "\xc3", "\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80",
+        "\xf5\x80\x80\x80", "abcdefgh\xff", "\xf0\x9f\x98", "\xe2\x82x"}) {
+    CHECK_FALSE(is_valid_utf8(bad));
+  }
+}
+
+TEST_CASE("string: lossy making replaces each broken piece by U+FFFD") {
+  World world;
+  CHECK(bytes_of(make_string_lossy(world.heap, "ok")) == "ok");
+  CHECK(bytes_of(make_string_lossy(world.heap, "a\xff\xfe b")) == "a\xef\xbf\xbd\xef\xbf\xbd b");
+  CHECK(bytes_of(make_string_lossy(world.heap, "\xf0\x9f\x98z")) == "\xef\xbf\xbdz");
+  CHECK(bytes_of(make_string_lossy(world.heap, "\xed\xa0\x80")) ==
+        "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
+}
+
+TEST_CASE("string: every scalar encodes to what decodes to it") {
+  for (uint32_t scalar = 0; scalar < 0x110000; scalar += scalar < 0x3000 ? 1 : 251) {
+    if (scalar >= 0xd800 && scalar < 0xe000) continue;
+    char bytes[4];
+    size_t n = encode_scalar(scalar, bytes);
+    CHECK(is_valid_utf8({bytes, n}));
+    size_t at = 0;
+    CHECK(decode_scalar({bytes, n}, at) == scalar);
+    CHECK(at == n);
+  }
+}
+
+TEST_CASE("builder: text of any size") {
+  World world;
+  for (size_t n : {0, 1, 14, 15, 255, 256, 257, 5000, 100000}) {
+    StringBuilder out(world.heap);
+    std::string expected;
+    while (expected.size() + 3 <= n) {
+      out.append("abc");
+      expected += "abc";
+    }
+    while (expected.size() < n) {
+      out.append('x');
+      expected += 'x';
+    }
+    CHECK(out.view() == expected);
+    Value v = out.finish();
+    CHECK(bytes_of(v) == expected);
+    CHECK(is_ascii_string(v));
+    CHECK(out.view().empty() == (n > 256 || n == 0));
+  }
+  StringBuilder out(world.heap);
+  out.append(1000, '-');
+  out.append(std::string_view());
+  CHECK(out.view() == std::string(1000, '-'));
+}
+
+TEST_CASE("builder: stops for good when memory runs out") {
+  World world;
+  world.heap.set_limit_bytes(10000);
+  StringBuilder out(world.heap);
+  for (int i = 0; i < 100000; ++i) out.append("0123456789");
+  CHECK(out.failed());
+  CHECK(out.view().size() < 10000);
+  out.append('x');
+  CHECK(out.finish().failed());
+}
+
+TEST_CASE("string: failing allocations leak nothing") {
+  World world;
+  std::string text(3000, 'x');
+  fail_each_allocation(world, [&] { return !make_string(world.heap, text).failed(); });
+  Value shared = world.text("a long string that is shared");
+  fail_each_allocation(world, [&] {
+    Value joined = concatenate(world.heap, Value::copy(shared), world.text("short"));
+    CHECK(bytes_of(shared) == "a long string that is shared");
+    return !joined.failed();
+  });
+  fail_each_allocation(world, [&] {
+    StringBuilder out(world.heap);
+    for (int i = 0; i < 500; ++i) out.append("12345678");
+    return !out.finish().failed();
+  });
+}
