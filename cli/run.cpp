@@ -6,8 +6,9 @@ namespace posset::cli {
 
 namespace {
 
-posset_source source_of(const std::string& file, const std::string& key, const std::string& text) {
-  posset_source source = posset_source_of(file.c_str(), posset_text_n(text.data(), text.size()));
+// A view of all three, which must outlive it.
+posset_source source_of(const char* name, const std::string& key, const std::string& text) {
+  posset_source source = posset_source_of(name, posset_text_n(text.data(), text.size()));
   source.key = posset_text_n(key.data(), key.size());
   return source;
 }
@@ -23,7 +24,7 @@ int run(const CommandLine& line) {
   Host host(line);
   if (host.status() != kDone) return host.status();
   std::string key = line.file == "-" ? std::string() : key_of(line.file);
-  posset_source source = source_of(line.file == "-" ? "<stdin>" : line.file, key, text);
+  posset_source source = source_of(line.file == "-" ? "<stdin>" : line.file.c_str(), key, text);
   posset_program* program = nullptr;
   posset_diagnostics* diagnostics = nullptr;
   posset_status status = posset_load(host.context(), &source, &program, &diagnostics);

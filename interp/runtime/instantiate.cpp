@@ -179,7 +179,24 @@ void fill_instance(Context& context, ModuleInstance& instance) {
 
 }  // namespace
 
-void Context::install_hooks() { heap.hooks.destroy_error = destroy_error_data; }
+namespace {
+
+// What printing calls a function; the value layer knows no declarations.
+std::string name_of_value(Borrowed v) {
+  if (v.is(Tag::Fn)) return std::string(v.as<Closure>()->function->decl->name);
+  if (v.is(Tag::Builtin)) return v.as_builtin()->name;
+  if (v.is(Tag::Constructor)) {
+    return std::string(static_cast<const ConstructorInfo*>(v.as<Constructor>()->declaration)->decl->name);
+  }
+  return "";
+}
+
+}  // namespace
+
+void Context::install_hooks() {
+  heap.hooks.destroy_error = destroy_error_data;
+  heap.hooks.name_of = name_of_value;
+}
 
 ModuleInstance* instantiate(Context& context, const std::shared_ptr<syntax::Module>& tree) {
   auto found = context.instances.find(tree.get());

@@ -126,7 +126,7 @@ Node* Parser::match_expression() {
         advance();
         continue;
       }
-      if (is_bracket_failure()) break;
+      if (is_bracket_failure() || at(TokenKind::StringMiddle)) break;
       arms.push_back(statement_or_malformed(true));
       // Not closed and not an arm: what follows is code behind the match.
       const bool lost =

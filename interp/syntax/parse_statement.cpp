@@ -275,20 +275,23 @@ Node* Parser::place_list() {
   return made;
 }
 
+// A nested list, `..rest`, or what `place_or_wildcard` reads.
 Node* Parser::place_item() {
-  const uint32_t begin = token().begin;
   if (at(TokenKind::LeftBracket)) return place_list();
-  if (at(TokenKind::Name) && text_of(token()) == "_") {
-    advance();
-    return make<WildcardPatternNode>(begin);
-  }
-  if (!at(TokenKind::DotDot)) return checked_place(postfix());
-  advance();
+  if (!at(TokenKind::DotDot)) return place_or_wildcard();
+  const uint32_t begin = advance().begin;
   const bool is_bare = at(TokenKind::Comma) || at(TokenKind::RightBracket);
-  Node* rest = is_bare ? make<WildcardPatternNode>(begin) : place_item();
+  Node* rest = is_bare ? make<WildcardPatternNode>(begin) : place_or_wildcard();
   auto* made = make<SpreadNode>(begin);
   made->value = rest;
   return made;
+}
+
+Node* Parser::place_or_wildcard() {
+  const bool is_wildcard = at(TokenKind::Name) && text_of(token()) == "_";
+  if (!is_wildcard) return checked_place(postfix());
+  const uint32_t begin = advance().begin;
+  return make<WildcardPatternNode>(begin);
 }
 
 // ---- return, throw, break, continue ----

@@ -259,9 +259,7 @@ std::string_view Parser::hint_for_found() const {
     case TokenKind::DotDot:
       return "a spread stands at the start of an element, argument or field; a range has two ends";
     case TokenKind::Colon:
-      return after_operand
-                 ? "blocks stand in braces; a type may only follow a name that is being declared"
-                 : "";
+      return after_operand ? "a block stands in braces; a map is written [key: value]" : "";
     case TokenKind::Plus:
       return after_operand ? "" : "there is no unary +";
     case TokenKind::Dot:

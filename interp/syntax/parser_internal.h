@@ -191,6 +191,7 @@ class Parser {
   Node* destructuring_assignment();
   Node* place_list();
   Node* place_item();
+  Node* place_or_wildcard();
   bool at_destructuring() const;
   bool at_leave() const;
   Node* leave();

@@ -1,4 +1,5 @@
 // Programs, expressions, sessions, module loading, diagnostics, and looking inside.
+#include <algorithm>
 #include <map>
 #include <vector>
 
