@@ -66,6 +66,15 @@ const LiveChange& Chunk::live_at(uint32_t pc) const {
   return *std::prev(after);
 }
 
+uint32_t Chunk::site_of(uint32_t pc, bool limit) const {
+  if (limit) {
+    for (auto [at, site] : step_sites) {
+      if (at == pc) return site;
+    }
+  }
+  return sites[pc];
+}
+
 size_t Chunk::memory() const {
   size_t bytes = sizeof(Chunk) + size * (2 * sizeof(Insn) + sizeof(uint32_t) * 2);
   bytes += constants.size() * sizeof(Borrowed) + caches.size() * sizeof(FieldCache);

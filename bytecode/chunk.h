@@ -136,6 +136,7 @@ struct Chunk {
   uint64_t inout_mask = 0;
 
   std::vector<uint32_t> sites;     // by instruction
+  std::vector<std::pair<uint32_t, uint32_t>> step_sites;  // instruction -> loop, for limits met by a step
   std::vector<LiveChange> live;    // ascending pc
   std::vector<std::vector<uint16_t>> live_sets;
   std::vector<Region> regions;     // innermost first
@@ -146,6 +147,8 @@ struct Chunk {
     return i >= size ? i - size : i;
   }
   const LiveChange& live_at(uint32_t pc) const;
+  // The site of an error raised by an instruction.
+  uint32_t site_of(uint32_t pc, bool limit) const;
   size_t memory() const;
 };
 

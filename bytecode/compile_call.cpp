@@ -98,9 +98,11 @@ bool Compiler::intrinsic_inout(const CallNode& node, const Link& link, uint16_t 
       emit(Op::Push, static_cast<uint32_t>(slot), v.reg, 0, consume_flags(v));
     } else {
       PlacePath path = place_path(place, argument(node, 1).value);
-      Operand v = operand(argument(node, 1).value);
+      Operand v = stored_operand(argument(node, 1).value, path);
       walk(path, path.steps.size());
       emit(Op::PushPlace, v.reg, 0, 0, consume_flag_a(v));
+      release_operand(v);
+      release_path(path);
     }
     emit(Op::LoadNil, dst);
     return true;

@@ -171,6 +171,7 @@ void Compiler::while_loop(const WhileNode& node, uint16_t dst, bool) {
   effect(node.body);
   scopes_.pop_back();
   bind(head);
+  loop_site_ = node.site;
   condition(node.condition, true, body, true);
   emit(Op::LoadNil, dst);
   bind(done);

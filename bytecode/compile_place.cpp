@@ -197,6 +197,15 @@ void Compiler::take(const PlacePath& path, uint16_t dst) {
   }
 }
 
+// A value on its way into a place must be counted before the place is made unique: with `xs[0] = xs` or
+// `p.a.b = p.a` the container would otherwise seem to have one owner and end up inside itself.
+Operand Compiler::stored_operand(const Node* node, const PlacePath& path) {
+  int64_t slot = local_slot(node);
+  bool part = node->kind == NodeKind::Index || node->kind == NodeKind::Field;
+  if (part || (slot >= 0 && slot == path.slot)) return owned_operand(node);
+  return operand(node);
+}
+
 // ---- assignment ----
 
 void Compiler::store_local(uint16_t slot, Operand value) {
@@ -275,7 +284,7 @@ void Compiler::assign_coalesce(const AssignNode& node) {
     jump(keep, Op::JumpNil, old, 0);
     {
       Temps temps(*this);
-      Operand value = operand(node.value);
+      Operand value = stored_operand(node.value, path);
       store(path, value);
       release_operand(value);
     }
@@ -357,7 +366,7 @@ void Compiler::compound(const AssignNode& node) {
     load_place(path, old);
     own(old);
   }
-  Operand value = operand(node.value);
+  Operand value = stored_operand(node.value, path);
   update(node, path, value, old);
   release_operand(value);
   if (!late) disown(old);
@@ -371,7 +380,7 @@ void Compiler::assign(const AssignNode& node) {
   if (node.op != AssignOp::Set) return compound(node);
   Temps temps(*this);
   PlacePath path = place_path(node.place, node.value);
-  Operand value = operand(node.value);
+  Operand value = stored_operand(node.value, path);
   store(path, value);
   release_operand(value);
   release_path(path);
@@ -458,7 +467,7 @@ void Compiler::destructuring_assign(const DestructuringAssignNode& node) {
     store_targets(target, items, next);
     emit(Op::Drop, list);
     jump(done, Op::Jump);
-    owned_.resize(owned);
+    owned_.resize(std::min(owned_.size(), owned));
     bind(fail);
     raise(ErrorCode::PatternMismatch, "% does not match the places on the left", list);
   }

@@ -144,6 +144,13 @@ void Compiler::compile_loop_only(Node* loop) {
 
 // ---- emission ----
 
+namespace {
+
+// Jumps back that test: an error of the test has the test's place, a limit the loop's.
+bool is_loop_compare(Op op) { return op >= Op::LoopEq && op <= Op::LoopGeK && (info(op).flags & Step); }
+
+}  // namespace
+
 void Compiler::record_live() {
   auto [it, fresh] = set_ids_.try_emplace(owned_, static_cast<uint32_t>(chunk_->live_sets.size()));
   if (fresh) chunk_->live_sets.push_back(owned_);
@@ -164,6 +171,7 @@ uint32_t Compiler::emit(Op op, uint32_t a, uint32_t b, uint32_t c, uint8_t x) {
   insn.c = static_cast<uint16_t>(c);
   code_.push_back(insn);
   sites_.push_back(site_);
+  if (op == Op::Loop || op == Op::LoopIf || is_loop_compare(op)) chunk_->step_sites.push_back({here() - 1, loop_site_});
   return here() - 1;
 }
 

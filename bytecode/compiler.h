@@ -126,7 +126,7 @@ class Compiler {
     explicit Temps(Compiler& c) : compiler_(c), top_(c.top_), owned_(c.owned_.size()) {}
     ~Temps() {
       compiler_.top_ = top_;
-      compiler_.owned_.resize(owned_);
+      if (compiler_.owned_.size() > owned_) compiler_.owned_.resize(owned_);
     }
    private:
     Compiler& compiler_;
@@ -139,6 +139,7 @@ class Compiler {
   void effect(const Node* node);                     // for its effects only
   Operand operand(const Node* node, const Node* later = nullptr);   // read without consuming locals in use
   Operand owned_operand(const Node* node);           // into a fresh temporary, owned
+  Operand stored_operand(const Node* node, const PlacePath& path);  // a value that will be put into a place
   uint8_t consume_flags(Operand b, Operand c = {}) const;
   uint8_t consume_flag_a(Operand a) const { return a.consume ? kConsumeA : 0; }
   void release_operand(Operand o);                   // after the instruction: no longer owned
@@ -265,6 +266,7 @@ class Compiler {
   std::vector<Insn> code_;
   std::vector<uint32_t> sites_;
   uint32_t site_ = 0;
+  uint32_t loop_site_ = 0;            // of the loop whose test is being emitted
   uint16_t top_ = 0;
   uint16_t high_ = 0;
   uint16_t locals_ = 0;

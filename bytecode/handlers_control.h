@@ -1,4 +1,4 @@
-// Moves, jumps, comparisons, loops.
+// Handlers for moves, jumps, comparisons and loops: the instructions that decide what runs next.
 #pragma once
 
 #include "bytecode/machine.h"

@@ -241,6 +241,11 @@ POSSET_HANDLER bool update_number(Borrowed& cell, syntax::BinaryOp op, Borrowed 
   }
   return false;
 }
+// The old value that was read before the right side ran is still the one in the place.
+POSSET_HANDLER bool old_is_current(State& s, uint16_t reg, bool is_default, Borrowed cell) {
+  if (reg == kNoRegister || is_default) return true;
+  return s.r[reg].word0 == cell.word0 && s.r[reg].word1 == cell.word1;
+}
 POSSET_HANDLER const Insn* op_UpdateIndex(State& s, Insn i) {
   auto op = static_cast<syntax::BinaryOp>(next_word(s));
   Borrowed base = *s.place, index = s.r[i.a];
@@ -248,7 +253,8 @@ POSSET_HANDLER const Insn* op_UpdateIndex(State& s, Insn i) {
     auto* list = base.as<List>();
     auto at = static_cast<uint64_t>(index.as_int());
     Borrowed cell;
-    if (at < list->size && list_item(base, index, cell) && update_number(cell, op, s.r[i.b])) {
+    if (at < list->size && list_item(base, index, cell) && old_is_current(s, i.c, i.x & kSense, cell) &&
+        update_number(cell, op, s.r[i.b])) {
       if (list->packing() != Packing::Any) {
         if (set_packed(list, at, cell)) return s.pc + 2;
       } else {
@@ -266,6 +272,7 @@ POSSET_HANDLER const Insn* op_UpdateField(State& s, Insn i) {
   FieldCache& cache = cache_at(s, i.a);
   int64_t at = cached_field(cache, *s.place);
   if (at >= 0 && interp::is_unique(s.place->object()) &&
+      old_is_current(s, i.c, false, s.place->as<Record>()->fields()[at]) &&
       update_number(s.place->as<Record>()->fields()[at], op, s.r[i.b])) {
     return s.pc + 2;
   }

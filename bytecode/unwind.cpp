@@ -44,7 +44,7 @@ bool unwind(Context& context, Frame& frame, const Borrowed* first_frame) {
   for (;;) {
     Chunk& chunk = *frame.chunk;
     uint32_t pc = chunk.index_of(frame.pc);
-    context.note_failure(*frame.closure->function, chunk.sites[pc]);
+    context.note_failure(*frame.closure->function, chunk.site_of(pc, context.limit_pending()));
     const LiveChange& live = chunk.live_at(pc);
     if (const Region* region = find_region(chunk, pc, context.limit_pending())) {
       enter_handler(context, frame, *region, live);

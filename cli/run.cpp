@@ -1,4 +1,4 @@
-// `posset run` and `posset eval`.
+// `posset run` and `posset eval`: load a source, run it, turn what happened into an exit status.
 #include "cli/host.h"
 #include "cli/verbs.h"
 

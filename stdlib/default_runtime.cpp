@@ -1,6 +1,6 @@
-// The composition root: the runtime that most hosts want, with all tiers and the whole standard library.
-// It is the only place that names them all, and sees nothing but the public API; a host that wants less
-// writes its own ten lines of this kind.
+// The composition root: the runtime that most hosts want, with all tiers and the whole standard
+// library. It is the only place that names them all, and sees nothing but the public API; a host
+// that wants less writes its own ten lines of this kind.
 #include <posset/attach.h>
 #include <posset/posset.h>
 
@@ -11,8 +11,8 @@ namespace {
 using Register = void (*)(posset_runtime*);
 
 constexpr Register kModules[] = {
-    posset_register_math, posset_register_strings, posset_register_lists, posset_register_maps,
-    posset_register_json, posset_register_re,      posset_register_rand,  posset_register_time,
+    posset_register_math, posset_register_strings, posset_register_lists,   posset_register_maps,
+    posset_register_json, posset_register_re,      posset_register_rand,    posset_register_time,
     posset_register_io,   posset_register_os,      posset_register_runtime,
 };
 

@@ -1,4 +1,4 @@
-// The module lists.
+// The module lists: functions over whole lists that are not always in scope.
 #include "stdlib/modules.h"
 #include "stdlib/rand.h"
 #include "stdlib/support.h"

@@ -51,6 +51,7 @@ posset_status gcd(posset_call* call) {
 }
 
 constexpr posset_function_row kRows[] = {
+    pure_row("sqrt", "sqrt(x)", "The square root of x, as the function that is always in scope.", 1, 1, one<std::sqrt>),
     pure_row("exp", "exp(x)", "e to the power of x.", 1, 1, one<std::exp>),
     pure_row("log", "log(x)", "The natural logarithm of x; -inf for 0, nan below.", 1, 1, one<std::log>),
     pure_row("log2", "log2(x)", "The logarithm of x to base 2.", 1, 1, one<std::log2>),

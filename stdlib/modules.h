@@ -1,5 +1,5 @@
-// The modules of the standard library: each registers its rows in a runtime (posset/module.h). They are
-// called by default_runtime.cpp, once for each runtime, before its first context.
+// The modules of the standard library: each registers its rows in a runtime (posset/module.h). They
+// are called by default_runtime.cpp, once for each runtime, before its first context.
 #pragma once
 
 #include <posset/posset.h>

@@ -1,11 +1,11 @@
-// Ten lines that put Posset into a program: a global, a host function, and a formula that is called like a
-// C++ function. Prints 44.625 and 2.38.
-#include <posset/posset.hpp>
-
+// Ten lines that put Posset into a program: a global, a host function, and a formula that is called
+// like a C++ function. Prints 44.625 and 2.38.
 #include <cstdint>
 #include <cstdio>
 #include <map>
 #include <string>
+
+#include <posset/posset.hpp>
 
 int main() {
   const std::map<std::string, double, std::less<>> table = {{"pear", 2.0}};

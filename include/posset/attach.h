@@ -1,5 +1,5 @@
-/* Putting a runtime together by hand, for who does not want all of posset_default_runtime. Everything here
- * happens between posset_runtime_create and the first context.
+/* Putting a runtime together by hand, for who does not want all of posset_default_runtime.
+ * Everything here happens between posset_runtime_create and the first context.
  *
  *   posset_runtime_create(&options, &runtime);
  *   posset_attach_tier(runtime, posset_bytecode_tier());
@@ -17,8 +17,8 @@ extern "C" {
 /* The descriptor of tier 1, register bytecode. Static. */
 POSSET_API const void* posset_bytecode_tier(void);
 
-/* Attaches a tier. The tree walker is always there. POSSET_MISUSE: no descriptor of this version, or a
- * context exists already; POSSET_EXISTS: there is one of that level. */
+/* Attaches a tier. The tree walker is always there. POSSET_MISUSE: no descriptor of this version,
+ * or a context exists already; POSSET_EXISTS: there is one of that level. */
 POSSET_API posset_status posset_attach_tier(posset_runtime* runtime, const void* tier);
 
 #ifdef __cplusplus

@@ -1,19 +1,21 @@
-/* What every other header of the interface stands on: how functions are exported, the status they give,
- * pieces of text, and the names of the handles.
+/* What every other header of the interface stands on: how functions are exported, the status they
+ * give, pieces of text, and the names of the handles.
  *
  * The rules of the whole interface, said once:
  *
- *  - It is plain C99. No exception crosses it, in either direction: a callback that is written in C++ must
- *    catch its own (posset.hpp does).
- *  - Handles are opaque and counted where two parties may hold one (runtime, context); the rest has one
- *    owner, who frees it.
- *  - A struct the caller fills in begins with its size, or is passed with it, so that a host built against
- *    an older header keeps working. Start from the `..._defaults()` function, then set what you want.
- *  - Text is UTF-8 with a length, never needs a zero at its end, and is copied unless something else is
- *    said. Text that is handed out lives as long as what it was read from.
- *  - A runtime may be used by any thread. A context, and every value in it, is used by one thread at a
- *    time; which one may change between calls. A call that finds its context running on another thread
- *    gives POSSET_BUSY and does nothing. `posset_interrupt` is the exception: any thread, at any time.
+ *  - It is plain C99. No exception crosses it, in either direction: a callback that is written in
+ * C++ must catch its own (posset.hpp does).
+ *  - Handles are opaque and counted where two parties may hold one (runtime, context); the rest has
+ * one owner, who frees it.
+ *  - A struct the caller fills in begins with its size, or is passed with it, so that a host built
+ * against an older header keeps working. Start from the `..._defaults()` function, then set what
+ * you want.
+ *  - Text is UTF-8 with a length, never needs a zero at its end, and is copied unless something
+ * else is said. Text that is handed out lives as long as what it was read from.
+ *  - A runtime may be used by any thread. A context, and every value in it, is used by one thread
+ * at a time; which one may change between calls. A call that finds its context running on another
+ * thread gives POSSET_BUSY and does nothing. `posset_interrupt` is the exception: any thread, at
+ * any time.
  *  - A null handle or an impossible argument gives POSSET_MISUSE and does nothing.
  *
  * SPDX-License-Identifier: MIT */
@@ -28,7 +30,8 @@
 #if defined(__GNUC__)
 #define POSSET_API __attribute__((visibility("default")))
 #define POSSET_PRINTF(text, first) __attribute__((__format__(__printf__, text, first)))
-#define POSSET_MAY_ALIAS __attribute__((__may_alias__)) /* the library sees the same words as its own type */
+#define POSSET_MAY_ALIAS \
+  __attribute__((__may_alias__)) /* the library sees the same words as its own type */
 #else
 #define POSSET_API
 #define POSSET_PRINTF(text, first)
@@ -47,15 +50,15 @@ extern "C" {
 
 typedef enum posset_status {
   POSSET_OK = 0,
-  POSSET_RAISED,     /* a script error or a limit: pending in the context, see posset_take_error */
-  POSSET_INVALID,    /* the source does not parse or resolve: see the diagnostics */
-  POSSET_MISUSE,     /* an argument the function cannot take; nothing was done */
-  POSSET_BUSY,       /* the context is running on another thread; nothing was done */
-  POSSET_EXISTS,     /* the name is taken */
-  POSSET_NOT_FOUND,  /* there is no such thing */
-  POSSET_NOT_BUILT,  /* a feature that this version or build does not have */
-  POSSET_NO_MEMORY,  /* no memory for a runtime or context */
-  POSSET_DONE        /* given by a visitor: stop, and be content */
+  POSSET_RAISED,    /* a script error or a limit: pending in the context, see posset_take_error */
+  POSSET_INVALID,   /* the source does not parse or resolve: see the diagnostics */
+  POSSET_MISUSE,    /* an argument the function cannot take; nothing was done */
+  POSSET_BUSY,      /* the context is running on another thread; nothing was done */
+  POSSET_EXISTS,    /* the name is taken */
+  POSSET_NOT_FOUND, /* there is no such thing */
+  POSSET_NOT_BUILT, /* a feature that this version or build does not have */
+  POSSET_NO_MEMORY, /* no memory for a runtime or context */
+  POSSET_DONE       /* given by a visitor: stop, and be content */
 } posset_status;
 
 /* The status in words: "the context is running on another thread". Static text. */
@@ -83,8 +86,8 @@ static inline posset_text posset_text_of(const char* string) {
   return posset_text_n(string, string ? strlen(string) : 0);
 }
 
-/* Where a function writes a text it makes (a report, a dump). Called one or more times with consecutive
- * pieces; gives false when the text cannot be taken, which ends the writing. */
+/* Where a function writes a text it makes (a report, a dump). Called one or more times with
+ * consecutive pieces; gives false when the text cannot be taken, which ends the writing. */
 typedef bool (*posset_write)(void* data, const char* text, size_t size);
 
 /* ---- handles ---- */

@@ -1,5 +1,5 @@
-/* Functions written in C or C++: what a host defines in a context, and what modules register in a runtime
- * (module.h).
+/* Functions written in C or C++: what a host defines in a context, and what modules register in a
+ * runtime (module.h).
  *
  *   static posset_status gcd(posset_call* call) {
  *     int64_t a, b;
@@ -9,11 +9,11 @@
  *   }
  *
  * The rules of a native function:
- *  - it gives POSSET_OK with its result in the call (nil when nothing was set), or POSSET_RAISED with an
- *    error pending; any other status becomes the error "... failed: STATUS";
- *  - whatever loops over its input charges steps by size *before or while* it works, and so lets limits and
- *    interruption act in its middle; native work charges one step per 16 elements and per 64 bytes, so
- *    that step counts do not depend on the machine;
+ *  - it gives POSSET_OK with its result in the call (nil when nothing was set), or POSSET_RAISED
+ * with an error pending; any other status becomes the error "... failed: STATUS";
+ *  - whatever loops over its input charges steps by size *before or while* it works, and so lets
+ * limits and interruption act in its middle; native work charges one step per 16 elements and per
+ * 64 bytes, so that step counts do not depend on the machine;
  *  - whatever it allocates outside of values it charges as memory first;
  *  - what it calls back (posset_invoke) may raise, and may call native functions again.
  *
@@ -35,34 +35,36 @@ struct posset_call {
   posset_value* arguments; /* `count` of them; views, unless taken out */
   uint32_t count;
   uint32_t reserved;
-  void* data;              /* of the function's row */
-  posset_value result;     /* owned; nil at first */
+  void* data;          /* of the function's row */
+  posset_value result; /* owned; nil at first */
 };
 
 typedef posset_status (*posset_function)(posset_call* call);
 
 enum { POSSET_ANY_COUNT = 0xffff };
 
-/* A function as a row of a table. `inout`: bit i says that argument i is passed with `&`. `calls`: bit i says
- * that argument i is a function which gets called; the function is then as pure as what it is given.
- * `pure`: no effect and no dependence on anything but the arguments, so the call may be moved, repeated or
- * run on another core. */
+/* A function as a row of a table. `inout`: bit i says that argument i is passed with `&`. `calls`:
+ * bit i says that argument i is a function which gets called; the function is then as pure as what
+ * it is given. `pure`: no effect and no dependence on anything but the arguments, so the call may
+ * be moved, repeated or run on another core. */
 typedef struct posset_function_row {
-  const char* name;      /* an identifier */
-  const char* signature; /* as the manual shows it: "insert(&xs, i, x)", "get(x, k, default = nil)" */
-  const char* doc;       /* one or two sentences */
+  const char* name; /* an identifier */
+  const char*
+      signature;   /* as the manual shows it: "insert(&xs, i, x)", "get(x, k, default = nil)" */
+  const char* doc; /* one or two sentences */
   uint32_t min_arguments;
   uint32_t max_arguments; /* POSSET_ANY_COUNT: no end */
   uint64_t inout;
   uint64_t calls;
   bool pure;
   posset_function function;
-  void* data;              /* for the call */
+  void* data; /* for the call */
 } posset_function_row;
 
-/* Defines a host function in a context, for programs loaded afterwards. The row is copied with its texts.
- * `drop` (may be null) is called with row->data when the context ends, and at once when this fails.
- * POSSET_EXISTS: a built-in has that name; defining a host function again replaces it for later programs. */
+/* Defines a host function in a context, for programs loaded afterwards. The row is copied with its
+ * texts. `drop` (may be null) is called with row->data when the context ends, and at once when this
+ * fails. POSSET_EXISTS: a built-in has that name; defining a host function again replaces it for
+ * later programs. */
 POSSET_API posset_status posset_define(posset_context* context, const posset_function_row* row,
                                        size_t row_size, void (*drop)(void* data));
 
@@ -73,24 +75,27 @@ static inline bool posset_has(const posset_call* call, uint32_t i) { return i < 
 static inline posset_value posset_argument(const posset_call* call, uint32_t i) {
   return i < call->count ? call->arguments[i] : posset_nil();
 }
-/* Argument i moved out, owned; nil stays behind. For an inout argument: take it, change it (in place when
- * nobody else has it), put it back, also when raising. */
+/* Argument i moved out, owned; nil stays behind. For an inout argument: take it, change it (in
+ * place when nobody else has it), put it back, also when raising. */
 static inline posset_value posset_take(posset_call* call, uint32_t i) {
   posset_value value = call->arguments[i];
   call->arguments[i] = posset_nil();
   return value;
 }
-/* Puts the new value of an inout argument in its place, which must have been taken out. Takes it. */
+/* Puts the new value of an inout argument in its place, which must have been taken out. Takes it.
+ */
 static inline void posset_put_back(posset_call* call, uint32_t i, posset_value value) {
   call->arguments[i] = value;
 }
 
-/* Argument i (it must have been given) as what is wanted: POSSET_OK, or POSSET_RAISED with the error worded
- * like that of a built-in: "argument xs of window(xs, n): expected list, got int (5)". */
+/* Argument i (it must have been given) as what is wanted: POSSET_OK, or POSSET_RAISED with the
+ * error worded like that of a built-in: "argument xs of window(xs, n): expected list, got int (5)".
+ */
 POSSET_API posset_status posset_want_bool(posset_call* call, uint32_t i, bool* out);
 POSSET_API posset_status posset_want_int(posset_call* call, uint32_t i, int64_t* out);
 POSSET_API posset_status posset_want_number(posset_call* call, uint32_t i, double* out);
-POSSET_API posset_status posset_want_count(posset_call* call, uint32_t i, uint64_t* out); /* not negative */
+POSSET_API posset_status posset_want_count(posset_call* call, uint32_t i,
+                                           uint64_t* out); /* not negative */
 /* The bytes of a string argument; good until it is taken or changed. */
 POSSET_API posset_status posset_want_string(posset_call* call, uint32_t i, posset_text* out);
 POSSET_API posset_status posset_want_list(posset_call* call, uint32_t i);
@@ -117,11 +122,14 @@ POSSET_API posset_status posset_return_string(posset_call* call, posset_text tex
 
 /* Each gives POSSET_RAISED when a limit is reached or the evaluation was interrupted. */
 POSSET_API posset_status posset_charge_steps(posset_context* context, uint64_t steps);
-POSSET_API posset_status posset_charge_elements(posset_context* context, uint64_t count); /* 1 per 16 */
-POSSET_API posset_status posset_charge_bytes(posset_context* context, uint64_t count);    /* 1 per 64 */
+POSSET_API posset_status posset_charge_elements(posset_context* context,
+                                                uint64_t count); /* 1 per 16 */
+POSSET_API posset_status posset_charge_bytes(posset_context* context,
+                                             uint64_t count); /* 1 per 64 */
 /* Before `value` is compared, hashed or printed as a whole: 1 per 16 values inside. */
 POSSET_API posset_status posset_charge_value(posset_context* context, posset_value value);
-/* Looks at the limits without charging anything. Cheap enough for every 10,000th turn of a tight loop. */
+/* Looks at the limits without charging anything. Cheap enough for every 10,000th turn of a tight
+ * loop. */
 POSSET_API posset_status posset_poll(posset_context* context);
 /* Memory that lives outside of values, counted against the memory limit until it is given back. */
 POSSET_API posset_status posset_charge_memory(posset_context* context, size_t bytes);

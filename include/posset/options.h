@@ -1,6 +1,6 @@
-/* The options of runtimes and contexts as plain structs, made from the table options.def, which says what
- * each means, its unit and its default. Get one from its `..._defaults()` function, change what you want,
- * pass it on; it is only read during that call.
+/* The options of runtimes and contexts as plain structs, made from the table options.def, which
+ * says what each means, its unit and its default. Get one from its `..._defaults()` function,
+ * change what you want, pass it on; it is only read during that call.
  *
  *   posset_context_options options = posset_context_defaults();
  *   options.memory_limit = 64 << 20;
@@ -23,7 +23,8 @@ typedef const char* posset_option_text; /* zero-terminated */
 
 typedef struct posset_runtime_options {
   size_t size; /* sizeof(posset_runtime_options) */
-#define RUNTIME_OPTION(field, flag, type, fallback, environment, value, help) posset_option_##type field;
+#define RUNTIME_OPTION(field, flag, type, fallback, environment, value, help) \
+  posset_option_##type field;
 #define CONTEXT_OPTION(field, flag, type, fallback, environment, value, help)
 #include "options.def"
 #undef RUNTIME_OPTION
@@ -34,7 +35,8 @@ static inline posset_runtime_options posset_runtime_defaults(void) {
   posset_runtime_options options;
   memset(&options, 0, sizeof options);
   options.size = sizeof options;
-#define RUNTIME_OPTION(field, flag, type, fallback, environment, value, help) options.field = fallback;
+#define RUNTIME_OPTION(field, flag, type, fallback, environment, value, help) \
+  options.field = fallback;
 #define CONTEXT_OPTION(field, flag, type, fallback, environment, value, help)
 #include "options.def"
 #undef RUNTIME_OPTION
@@ -42,12 +44,13 @@ static inline posset_runtime_options posset_runtime_defaults(void) {
   return options;
 }
 
-/* What a context may do beyond computing. Nothing is granted unless the host says so; the library's modules
- * io, os and time ask (posset_granted). */
+/* What a context may do beyond computing. Nothing is granted unless the host says so; the library's
+ * modules io, os and time ask (posset_granted). */
 enum {
-  POSSET_GRANT_READ = 1,  /* read files, below `read_directory` when that is set */
-  POSSET_GRANT_WRITE = 2, /* write, make and remove files, below `write_directory` when that is set */
-  POSSET_GRANT_ENV = 4,   /* read environment variables */
+  POSSET_GRANT_READ = 1, /* read files, below `read_directory` when that is set */
+  POSSET_GRANT_WRITE =
+      2,                /* write, make and remove files, below `write_directory` when that is set */
+  POSSET_GRANT_ENV = 4, /* read environment variables */
   POSSET_GRANT_CLOCK = 8, /* read clocks and the system's randomness */
   POSSET_GRANT_RUN = 16,  /* start processes */
   POSSET_GRANT_ALL = 31
@@ -56,7 +59,8 @@ enum {
 typedef struct posset_context_options {
   size_t size; /* sizeof(posset_context_options) */
 #define RUNTIME_OPTION(field, flag, type, fallback, environment, value, help)
-#define CONTEXT_OPTION(field, flag, type, fallback, environment, value, help) posset_option_##type field;
+#define CONTEXT_OPTION(field, flag, type, fallback, environment, value, help) \
+  posset_option_##type field;
 #include "options.def"
 #undef RUNTIME_OPTION
 #undef CONTEXT_OPTION
@@ -70,7 +74,8 @@ static inline posset_context_options posset_context_defaults(void) {
   memset(&options, 0, sizeof options);
   options.size = sizeof options;
 #define RUNTIME_OPTION(field, flag, type, fallback, environment, value, help)
-#define CONTEXT_OPTION(field, flag, type, fallback, environment, value, help) options.field = fallback;
+#define CONTEXT_OPTION(field, flag, type, fallback, environment, value, help) \
+  options.field = fallback;
 #include "options.def"
 #undef RUNTIME_OPTION
 #undef CONTEXT_OPTION

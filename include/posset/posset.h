@@ -12,8 +12,8 @@
  *   program.h     loading, running, evaluating; sessions
  *   introspect.h  units, tiers, dumps
  *
- * attach.h, for putting a runtime together by hand, is not included here. In C++, posset.hpp is a thin layer
- * on top.
+ * attach.h, for putting a runtime together by hand, is not included here. In C++, posset.hpp is a
+ * thin layer on top.
  *
  * SPDX-License-Identifier: MIT */
 #ifndef POSSET_POSSET_H

@@ -1,5 +1,6 @@
 // The C++ layer: posset.h with RAII, typed calls and exceptions. It is header-only and thin: every
-// function here is a few calls of the C interface, whose headers say what units, limits and threads mean.
+// function here is a few calls of the C interface, whose headers say what units, limits and threads
+// mean.
 //
 //   posset::Runtime runtime;                                      // shared by all contexts
 //   posset::Context context(runtime, {.memory_limit = 64 << 20}); // isolated
@@ -8,9 +9,9 @@
 //   auto price = context.compile<double(double, int64_t)>("(net, n) => net * n * (1.0 + rate)");
 //   double gross = price(12.5, 3);
 //
-// Errors: functions throw posset::Error for errors of scripts and sources, posset::Misuse for mistakes of the
-// host. Each that runs something has a sibling `try_...` that gives a posset::Result instead. An exception in
-// a host function becomes a script error with its message.
+// Errors: functions throw posset::Error for errors of scripts and sources, posset::Misuse for
+// mistakes of the host. Each that runs something has a sibling `try_...` that gives a
+// posset::Result instead. An exception in a host function becomes a script error with its message.
 //
 // Lifetimes: a Value must not outlive its Context. An Error may.
 //
@@ -34,12 +35,17 @@
 
 namespace posset {
 
-inline posset_text to_text(std::string_view text) { return posset_text_n(text.data(), text.size()); }
-inline std::string_view to_view(posset_text text) { return {text.data ? text.data : "", text.size}; }
+inline posset_text to_text(std::string_view text) {
+  return posset_text_n(text.data(), text.size());
+}
+inline std::string_view to_view(posset_text text) {
+  return {text.data ? text.data : "", text.size};
+}
 
 // ---- errors ----
 
-// A mistake of the host: an impossible argument, a name that is taken, a context busy on another thread.
+// A mistake of the host: an impossible argument, a name that is taken, a context busy on another
+// thread.
 class Misuse : public std::logic_error {
  public:
   explicit Misuse(posset_status status, const std::string& what)
@@ -61,8 +67,8 @@ struct Diagnostic {
   std::string report;  // with the source line and a caret
 };
 
-// An error of a script, or of a source that does not parse or resolve (then `diagnostics` has all of them, and
-// the other members tell of the first). Cheap to copy.
+// An error of a script, or of a source that does not parse or resolve (then `diagnostics` has all
+// of them, and the other members tell of the first). Cheap to copy.
 class Error : public std::exception {
  public:
   struct Data {
@@ -130,7 +136,8 @@ inline Error error_of(posset_error* error) {
   data->column = info.column;
   data->is_limit = info.is_limit;
   data->is_interrupt = info.is_interrupt;
-  for (size_t i = 0; i < info.trace_count; ++i) data->trace.emplace_back(to_view(posset_error_trace(error, i)));
+  for (size_t i = 0; i < info.trace_count; ++i)
+    data->trace.emplace_back(to_view(posset_error_trace(error, i)));
   data->what = place_of(data->file, data->line, data->column) + "error: " + data->message;
   return Error(std::move(data));
 }
@@ -216,8 +223,8 @@ inline posset_value Error::thrown() const {
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : value_(std::move(value)) {}       // NOLINT: results are made by returning values
-  Result(Error error) : error_(std::move(error)) {}   // NOLINT
+  Result(T value) : value_(std::move(value)) {}      // NOLINT: results are made by returning values
+  Result(Error error) : error_(std::move(error)) {}  // NOLINT
   explicit operator bool() const { return value_.has_value(); }
   bool ok() const { return value_.has_value(); }
   T& value() {
@@ -244,7 +251,9 @@ class Value {
   Value() = default;
   // Takes an owned value.
   Value(posset_context* context, posset_value owned) : context_(context), raw_(owned) {}
-  static Value copy(posset_context* context, posset_value view) { return {context, posset_retain(view)}; }
+  static Value copy(posset_context* context, posset_value view) {
+    return {context, posset_retain(view)};
+  }
   Value(const Value& other) : context_(other.context_), raw_(posset_retain(other.raw_)) {}
   Value(Value&& other) noexcept
       : context_(other.context_), raw_(std::exchange(other.raw_, posset_value{0, 0})) {}
@@ -266,7 +275,8 @@ class Value {
   // As print shows it, or as a literal.
   std::string text(bool literal = false) const {
     std::string out;
-    detail::check(context_, posset_print(context_, raw_, literal, detail::append_to_string, &out), "text");
+    detail::check(context_, posset_print(context_, raw_, literal, detail::append_to_string, &out),
+                  "text");
     return out;
   }
   // As a C++ value; throws Error (TypeMismatch) when it is something else.
@@ -303,8 +313,8 @@ class Value {
   posset_value raw_ = {0, 0};
 };
 
-// Each conversion has `name`, for messages; `from`, which gives false when the value is something else; and
-// `to`, which makes an owned value.
+// Each conversion has `name`, for messages; `from`, which gives false when the value is something
+// else; and `to`, which makes an owned value.
 template <>
 struct Convert<bool> {
   static constexpr const char* name = "bool";
@@ -327,7 +337,8 @@ struct Convert<T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, b
     return static_cast<int64_t>(out) == i && (out < T{}) == (i < 0);
   }
   static posset_status to(posset_context*, T i, posset_value* out) {
-    if (std::is_unsigned_v<T> && static_cast<uint64_t>(i) > uint64_t{INT64_MAX}) return POSSET_MISUSE;
+    if (std::is_unsigned_v<T> && static_cast<uint64_t>(i) > uint64_t{INT64_MAX})
+      return POSSET_MISUSE;
     *out = posset_int(static_cast<int64_t>(i));
     return POSSET_OK;
   }
@@ -416,7 +427,8 @@ struct Convert<std::vector<T>> {
 
 namespace detail {
 
-// Convert for what a caller writes: string literals are const char*, references are what they refer to.
+// Convert for what a caller writes: string literals are const char*, references are what they refer
+// to.
 template <class T>
 using ConvertOf = Convert<std::decay_t<T>>;
 
@@ -439,7 +451,8 @@ struct Arguments {
   ~Arguments() { posset_release_all(values, N); }
 };
 
-inline Value invoke(posset_context* context, posset_value function, posset_value* arguments, size_t count) {
+inline Value invoke(posset_context* context, posset_value function, posset_value* arguments,
+                    size_t count) {
   posset_value result = posset_nil();
   check(context, posset_invoke(context, function, arguments, count, &result), "call");
   return {context, result};
@@ -449,7 +462,9 @@ template <class... Args>
 Value call(posset_context* context, posset_value function, Args&&... args) {
   Arguments<sizeof...(Args)> made;
   size_t i = 0;
-  (check(context, ConvertOf<Args>::to(context, std::forward<Args>(args), &made.values[i++]), "argument"), ...);
+  (check(context, ConvertOf<Args>::to(context, std::forward<Args>(args), &made.values[i++]),
+         "argument"),
+   ...);
   return invoke(context, function, made.values, sizeof...(Args));
 }
 
@@ -457,7 +472,8 @@ Value call(posset_context* context, posset_value function, Args&&... args) {
 
 template <class T>
 T Value::to() const {
-  static_assert(!std::is_same_v<T, std::string_view>, "the bytes may stand inside the value: use std::string");
+  static_assert(!std::is_same_v<T, std::string_view>,
+                "the bytes may stand inside the value: use std::string");
   return detail::read<T>(context_, raw_, "value");
 }
 
@@ -547,7 +563,8 @@ struct Trampoline {
     try {
       return run(call, std::make_index_sequence<kCount>());
     } catch (const Error& error) {
-      if (posset_error* handle = error.take_handle()) return posset_restore_error(call->context, handle);
+      if (posset_error* handle = error.take_handle())
+        return posset_restore_error(call->context, handle);
       return raise(call, error.what());
     } catch (const std::exception& exception) {
       return raise(call, exception.what());
@@ -572,7 +589,8 @@ struct Trampoline {
       function(std::move(std::get<I>(arguments))...);
       return POSSET_OK;
     } else {
-      return ConvertOf<Result>::to(call->context, function(std::move(std::get<I>(arguments))...), &call->result);
+      return ConvertOf<Result>::to(call->context, function(std::move(std::get<I>(arguments))...),
+                                   &call->result);
     }
   }
 
@@ -589,7 +607,8 @@ struct Trampoline {
 
 // The options of options.def under their own names; `.size` and the like are the C layer's affair.
 struct RuntimeOptions {
-#define RUNTIME_OPTION(field, flag, type, fallback, environment, value, help) posset_option_##type field = fallback;
+#define RUNTIME_OPTION(field, flag, type, fallback, environment, value, help) \
+  posset_option_##type field = fallback;
 #define CONTEXT_OPTION(field, flag, type, fallback, environment, value, help)
 #include "options.def"
 #undef RUNTIME_OPTION
@@ -607,7 +626,8 @@ struct RuntimeOptions {
 
 struct ContextOptions {
 #define RUNTIME_OPTION(field, flag, type, fallback, environment, value, help)
-#define CONTEXT_OPTION(field, flag, type, fallback, environment, value, help) posset_option_##type field = fallback;
+#define CONTEXT_OPTION(field, flag, type, fallback, environment, value, help) \
+  posset_option_##type field = fallback;
 #include "options.def"
 #undef RUNTIME_OPTION
 #undef CONTEXT_OPTION
@@ -711,8 +731,8 @@ class Context {
   }
 
   // ---- host functions ----
-  // A lambda or function of numbers, bools, strings, vectors of them, and Values. Impure, unless it is wrapped
-  // in posset::pure.
+  // A lambda or function of numbers, bools, strings, vectors of them, and Values. Impure, unless it
+  // is wrapped in posset::pure.
   template <class F>
   void define(const char* name, F function, const char* doc = "") {
     define_row(name, std::move(function), doc, false);
@@ -790,7 +810,9 @@ class Context {
   }
 
  private:
-  void check(posset_status status, const char* what) const { detail::check(handle(), status, what); }
+  void check(posset_status status, const char* what) const {
+    detail::check(handle(), status, what);
+  }
   template <class T>
   static void drop(void* data) {
     delete static_cast<T*>(data);

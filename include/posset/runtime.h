@@ -1,6 +1,7 @@
-/* Runtimes: what contexts share. A runtime holds the built-in functions and modules, the compiled code of
- * every unit, and later the worker threads. It is made once, filled once, and then serves any number of
- * contexts on any number of threads. Two runtimes in one process know nothing of each other.
+/* Runtimes: what contexts share. A runtime holds the built-in functions and modules, the compiled
+ * code of every unit, and later the worker threads. It is made once, filled once, and then serves
+ * any number of contexts on any number of threads. Two runtimes in one process know nothing of each
+ * other.
  *
  *   posset_runtime* runtime;
  *   if (posset_default_runtime(NULL, &runtime) != POSSET_OK) ...
@@ -18,15 +19,19 @@
 extern "C" {
 #endif
 
-/* A runtime with everything there is: all tiers, and the modules of the standard library. `options` may be
- * null. POSSET_MISUSE: an option out of range; POSSET_NOT_BUILT: one that belongs to a later version. */
-POSSET_API posset_status posset_default_runtime(const posset_runtime_options* options, posset_runtime** out);
+/* A runtime with everything there is: all tiers, and the modules of the standard library. `options`
+ * may be null. POSSET_MISUSE: an option out of range; POSSET_NOT_BUILT: one that belongs to a later
+ * version. */
+POSSET_API posset_status posset_default_runtime(const posset_runtime_options* options,
+                                                posset_runtime** out);
 
-/* A runtime with the tree walker and the functions that are always in scope, nothing else. Attach tiers
- * (attach.h) and register modules (module.h) before the first context is made. */
-POSSET_API posset_status posset_runtime_create(const posset_runtime_options* options, posset_runtime** out);
+/* A runtime with the tree walker and the functions that are always in scope, nothing else. Attach
+ * tiers (attach.h) and register modules (module.h) before the first context is made. */
+POSSET_API posset_status posset_runtime_create(const posset_runtime_options* options,
+                                               posset_runtime** out);
 
-/* Handles are counted; each context holds its runtime, so the order of releasing does not matter. */
+/* Handles are counted; each context holds its runtime, so the order of releasing does not matter.
+ */
 POSSET_API void posset_runtime_retain(posset_runtime* runtime);
 POSSET_API void posset_runtime_release(posset_runtime* runtime);
 

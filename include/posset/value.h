@@ -1,20 +1,24 @@
-/* Values: numbers, strings, functions and what all kinds have in common. Lists, maps and records are in
- * collections.h.
+/* Values: numbers, strings, functions and what all kinds have in common. Lists, maps and records
+ * are in collections.h.
  *
- * A posset_value is two words, passed and returned by value. Nil, bools, ints and floats are all there is to
- * them; short strings stand inside the words too; everything else points into the memory of its context.
+ * A posset_value is two words, passed and returned by value. Nil, bools, ints and floats are all
+ * there is to them; short strings stand inside the words too; everything else points into the
+ * memory of its context.
  *
- * Ownership. A value is either *owned*, one reference that must be released or given away, or a *view* of
- * something that somebody else owns, which is good as long as that is neither changed nor released.
+ * Ownership. A value is either *owned*, one reference that must be released or given away, or a
+ * *view* of something that somebody else owns, which is good as long as that is neither changed nor
+ * released.
  *  - What a function makes, it gives as owned.
- *  - What is read out of a container or the arguments of a call is a view; posset_retain makes it owned.
- *  - A function that stores a value (push, set, call, return) *takes* it: the reference is the function's
- *    afterwards, also when it fails (except for POSSET_BUSY and a null context, when nothing may be
- *    touched). A function that only looks at a value takes nothing.
- * Releasing something that is not on the heap does nothing, so all values may be treated alike.
+ *  - What is read out of a container or the arguments of a call is a view; posset_retain makes it
+ * owned.
+ *  - A function that stores a value (push, set, call, return) *takes* it: the reference is the
+ * function's afterwards, also when it fails (except for POSSET_BUSY and a null context, when
+ * nothing may be touched). A function that only looks at a value takes nothing. Releasing something
+ * that is not on the heap does nothing, so all values may be treated alike.
  *
- * Value semantics hold as in the language: changing a list through a place (`posset_value*`) never shows in
- * another value. When the place holds the only reference it is changed where it stands, else copied first.
+ * Value semantics hold as in the language: changing a list through a place (`posset_value*`) never
+ * shows in another value. When the place holds the only reference it is changed where it stands,
+ * else copied first.
  *
  * Threads: as their context.
  *
@@ -28,9 +32,9 @@
 extern "C" {
 #endif
 
-/* The kinds of values. The first four numbers are a part of the binary interface: word0 of such a value is
- * the kind alone, word1 the payload (0 or 1; two's complement; IEEE double). What the words of other
- * kinds hold is nobody's business. */
+/* The kinds of values. The first four numbers are a part of the binary interface: word0 of such a
+ * value is the kind alone, word1 the payload (0 or 1; two's complement; IEEE double). What the
+ * words of other kinds hold is nobody's business. */
 typedef enum posset_kind {
   POSSET_NIL = 0,
   POSSET_BOOL = 1,
@@ -69,13 +73,15 @@ static inline bool posset_is_float(posset_value value) { return value.word0 == P
 static inline bool posset_is_number(posset_value value) {
   return posset_is_int(value) || posset_is_float(value);
 }
-static inline bool posset_is(posset_value value, posset_kind kind) { return posset_kind_of(value) == kind; }
+static inline bool posset_is(posset_value value, posset_kind kind) {
+  return posset_kind_of(value) == kind;
+}
 /* Can it be called / iterated over by `for`? */
 POSSET_API bool posset_is_callable(posset_value value);
 POSSET_API bool posset_is_iterable(posset_value value);
 
-/* The name of a kind ("int"), static; and what `type(x)` gives, which for a variant is its declared type.
- * The latter lives as long as the runtime. */
+/* The name of a kind ("int"), static; and what `type(x)` gives, which for a variant is its declared
+ * type. The latter lives as long as the runtime. */
 POSSET_API const char* posset_kind_name(posset_kind kind);
 POSSET_API posset_text posset_type_name(posset_context* context, posset_value value);
 
@@ -96,7 +102,9 @@ static inline posset_value posset_make(uint64_t word0, uint64_t word1) {
 }
 static inline posset_value posset_nil(void) { return posset_make(POSSET_NIL, 0); }
 static inline posset_value posset_bool(bool value) { return posset_make(POSSET_BOOL, value); }
-static inline posset_value posset_int(int64_t value) { return posset_make(POSSET_INT, (uint64_t)value); }
+static inline posset_value posset_int(int64_t value) {
+  return posset_make(POSSET_INT, (uint64_t)value);
+}
 static inline posset_value posset_float(double value) {
   uint64_t bits;
   memcpy(&bits, &value, sizeof bits);
@@ -119,9 +127,11 @@ static inline double posset_as_number(posset_value value) {
 /* ---- strings ---- */
 
 /* Owned. POSSET_RAISED: the text is not valid UTF-8 (BadArgument), or the memory limit. */
-POSSET_API posset_status posset_string(posset_context* context, posset_text text, posset_value* out);
+POSSET_API posset_status posset_string(posset_context* context, posset_text text,
+                                       posset_value* out);
 /* The same; what is not UTF-8 becomes U+FFFD. */
-POSSET_API posset_status posset_string_lossy(posset_context* context, posset_text text, posset_value* out);
+POSSET_API posset_status posset_string_lossy(posset_context* context, posset_text text,
+                                             posset_value* out);
 POSSET_API bool posset_is_utf8(posset_text text);
 
 /* The bytes of a string, of any other kind an empty text. The bytes of a short string stand inside
@@ -130,8 +140,8 @@ POSSET_API posset_text posset_string_text(const posset_value* value);
 POSSET_API uint64_t posset_string_length(posset_value value); /* Unicode scalars */
 POSSET_API bool posset_string_is_ascii(posset_value value);
 
-/* A text under construction, charged to the context as it grows; what print, str and the encoders of the
- * library use. One owner, who frees it; not longer than its context. */
+/* A text under construction, charged to the context as it grows; what print, str and the encoders
+ * of the library use. One owner, who frees it; not longer than its context. */
 typedef struct posset_buffer posset_buffer;
 POSSET_API posset_buffer* posset_buffer_create(posset_context* context); /* null: no memory */
 POSSET_API void posset_buffer_free(posset_buffer* buffer);               /* null is fine */
@@ -139,26 +149,30 @@ POSSET_API void posset_buffer_free(posset_buffer* buffer);               /* null
 POSSET_API void posset_buffer_append(posset_buffer* buffer, posset_text text);
 POSSET_API void posset_buffer_append_scalar(posset_buffer* buffer, uint32_t scalar);
 POSSET_API void posset_buffer_append_int(posset_buffer* buffer, int64_t value);
-POSSET_API void posset_buffer_append_float(posset_buffer* buffer, double value); /* as str(x) shows it */
-/* A value as print shows it, or (`literal`) as it stands inside another one, charging its weight. */
-POSSET_API posset_status posset_buffer_append_value(posset_buffer* buffer, posset_value value, bool literal);
+POSSET_API void posset_buffer_append_float(posset_buffer* buffer,
+                                           double value); /* as str(x) shows it */
+/* A value as print shows it, or (`literal`) as it stands inside another one, charging its weight.
+ */
+POSSET_API posset_status posset_buffer_append_value(posset_buffer* buffer, posset_value value,
+                                                    bool literal);
 /* What there is so far; good until the next append. */
 POSSET_API posset_text posset_buffer_text(const posset_buffer* buffer);
 POSSET_API bool posset_buffer_failed(const posset_buffer* buffer);
 POSSET_API void posset_buffer_clear(posset_buffer* buffer);
-/* The text as an owned string; the buffer is empty afterwards and can be used again. The text must be
- * UTF-8. POSSET_RAISED: the memory limit. */
+/* The text as an owned string; the buffer is empty afterwards and can be used again. The text must
+ * be UTF-8. POSSET_RAISED: the memory limit. */
 POSSET_API posset_status posset_buffer_finish(posset_buffer* buffer, posset_value* out);
 
 /* ---- text of any value ---- */
 
 /* str(x): owned string. Charges the value's weight. */
-POSSET_API posset_status posset_to_string(posset_context* context, posset_value value, posset_value* out);
+POSSET_API posset_status posset_to_string(posset_context* context, posset_value value,
+                                          posset_value* out);
 /* Writes the value as print shows it, or (`literal`) as a literal: strings quoted and escaped. */
 POSSET_API posset_status posset_print(posset_context* context, posset_value value, bool literal,
                                       posset_write write, void* data);
-/* For messages: the literal, cut to about `most` bytes. Writes at most `capacity` bytes with a zero at the
- * end; gives the number of bytes without it. Charges nothing. */
+/* For messages: the literal, cut to about `most` bytes. Writes at most `capacity` bytes with a zero
+ * at the end; gives the number of bytes without it. Charges nothing. */
 POSSET_API size_t posset_brief(posset_context* context, posset_value value, size_t most, char* out,
                                size_t capacity);
 /* int(s) and float(s): false when the text is no such number or does not fit. */
@@ -167,7 +181,8 @@ POSSET_API bool posset_parse_float(posset_text text, double* out);
 
 /* ---- comparing ---- */
 
-/* `==` and `!=`. Never fails. Compares whatever there is without charging: see posset_charge_value. */
+/* `==` and `!=`. Never fails. Compares whatever there is without charging: see posset_charge_value.
+ */
 POSSET_API bool posset_equal(posset_value a, posset_value b);
 /* -1, 0, 1; 2: a NaN is met; 3: values that have no order. */
 POSSET_API int posset_order(posset_value a, posset_value b);
@@ -177,37 +192,42 @@ POSSET_API uint64_t posset_hash(posset_value value);
 /* ---- ranges, refs, error values ---- */
 
 /* `first..last` or `first..=last`. Owned. */
-POSSET_API posset_status posset_range(posset_context* context, int64_t first, int64_t last, bool inclusive,
-                                      posset_value* out);
-/* The ints of a range: `count` of them, from `first` on, `step` (1 or -1) apart. False: not a range. */
-POSSET_API bool posset_range_ints(posset_value value, int64_t* first, int64_t* step, uint64_t* count);
+POSSET_API posset_status posset_range(posset_context* context, int64_t first, int64_t last,
+                                      bool inclusive, posset_value* out);
+/* The ints of a range: `count` of them, from `first` on, `step` (1 or -1) apart. False: not a
+ * range. */
+POSSET_API bool posset_range_ints(posset_value value, int64_t* first, int64_t* step,
+                                  uint64_t* count);
 
-POSSET_API posset_status posset_ref(posset_context* context, posset_value value, posset_value* out); /* takes */
-POSSET_API posset_value posset_ref_get(posset_value ref);                      /* view; nil when no ref */
+POSSET_API posset_status posset_ref(posset_context* context, posset_value value,
+                                    posset_value* out);   /* takes */
+POSSET_API posset_value posset_ref_get(posset_value ref); /* view; nil when no ref */
 POSSET_API posset_status posset_ref_set(posset_value ref, posset_value value); /* takes */
 
 /* error(message, value) of the language: an error value that has not been raised. Takes `value`. */
-POSSET_API posset_status posset_error_value(posset_context* context, posset_text message, posset_value value,
-                                            posset_value* out);
-/* What an error value holds: its message (a string) and its value, as views. Nil when it is no error. */
+POSSET_API posset_status posset_error_value(posset_context* context, posset_text message,
+                                            posset_value value, posset_value* out);
+/* What an error value holds: its message (a string) and its value, as views. Nil when it is no
+ * error. */
 POSSET_API posset_value posset_error_message_of(posset_value error);
 POSSET_API posset_value posset_error_value_of(posset_value error);
 
 /* ---- functions ---- */
 
-/* Calls a function value with `count` arguments. The arguments are taken: afterwards `arguments[i]` is nil,
- * except for inout parameters, whose new value stands there, owned. `out` (may be null) gets the result,
- * owned. Inside a native function this is how to call back; charged and traced like any call. */
+/* Calls a function value with `count` arguments. The arguments are taken: afterwards `arguments[i]`
+ * is nil, except for inout parameters, whose new value stands there, owned. `out` (may be null)
+ * gets the result, owned. Inside a native function this is how to call back; charged and traced
+ * like any call. */
 POSSET_API posset_status posset_invoke(posset_context* context, posset_value function,
                                        posset_value* arguments, size_t count, posset_value* out);
 
-/* What is known about a function value. Texts live as long as the value, or as the context if it is a
- * function of a program. */
+/* What is known about a function value. Texts live as long as the value, or as the context if it is
+ * a function of a program. */
 typedef struct posset_function_info {
-  size_t size;          /* sizeof(posset_function_info), set by the caller */
-  posset_text name;     /* empty for a lambda */
-  posset_text module;   /* "math"; empty: always in scope, or a script's function */
-  posset_text doc;      /* of built-ins and host functions */
+  size_t size;        /* sizeof(posset_function_info), set by the caller */
+  posset_text name;   /* empty for a lambda */
+  posset_text module; /* "math"; empty: always in scope, or a script's function */
+  posset_text doc;    /* of built-ins and host functions */
   uint32_t min_arguments;
   uint32_t max_arguments; /* UINT32_MAX: any number */
   uint64_t inout_mask;    /* bit i: parameter i is passed with & */

@@ -1,8 +1,7 @@
 // Contexts: life, options, output, globals, the module loader, data of the host, statistics.
-#include "interp/api/handles.h"
-
 #include <algorithm>
 
+#include "interp/api/handles.h"
 #include "interp/runtime/work.h"
 #include "interp/syntax/token.h"
 
@@ -40,7 +39,8 @@ Limits limits_of(const posset_context_options& options) {
 }
 
 bool in_range(const posset_context_options& options) {
-  return options.time_limit_seconds >= 0 && options.stack_limit > 0 && (options.grants & ~uint32_t{POSSET_GRANT_ALL}) == 0;
+  return options.time_limit_seconds >= 0 && options.stack_limit > 0 &&
+         (options.grants & ~uint32_t{POSSET_GRANT_ALL}) == 0;
 }
 
 void set_grants(posset_context* context, const posset_context_options& options) {
@@ -65,7 +65,8 @@ extern "C" {
 posset_status posset_context_create(posset_runtime* runtime, const posset_context_options* given,
                                     posset_context** out) {
   posset_context_options options = posset_context_defaults();
-  if (!runtime || !out || !posset::api::read_struct(given, options) || !in_range(options)) return POSSET_MISUSE;
+  if (!runtime || !out || !posset::api::read_struct(given, options) || !in_range(options))
+    return POSSET_MISUSE;
   runtime->closed = true;
   try {
     auto context = std::make_unique<posset_context>(runtime, limits_of(options));
@@ -86,13 +87,17 @@ void posset_context_release(posset_context* context) {
   if (context && context->handles.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy(context);
 }
 
-posset_runtime* posset_context_runtime(posset_context* context) { return context ? context->owner : nullptr; }
+posset_runtime* posset_context_runtime(posset_context* context) {
+  return context ? context->owner : nullptr;
+}
 
-posset_status posset_context_set_options(posset_context* context, const posset_context_options* given) {
+posset_status posset_context_set_options(posset_context* context,
+                                         const posset_context_options* given) {
   Entry entry(context);
   if (entry.failed()) return entry.status();
   posset_context_options options = posset_context_defaults();
-  if (!given || !posset::api::read_struct(given, options) || !in_range(options)) return POSSET_MISUSE;
+  if (!given || !posset::api::read_struct(given, options) || !in_range(options))
+    return POSSET_MISUSE;
   context->set_limits(limits_of(options));
   set_grants(context, options);
   return POSSET_OK;
@@ -104,7 +109,10 @@ posset_status posset_context_set_output(posset_context* context, posset_write wr
   Entry entry(context);
   if (entry.failed()) return entry.status();
   context->output = nullptr;
-  if (write) context->output = [write, data](std::string_view text) { return write(data, text.data(), text.size()); };
+  if (write)
+    context->output = [write, data](std::string_view text) {
+      return write(data, text.data(), text.size());
+    };
   return POSSET_OK;
 }
 
@@ -112,7 +120,8 @@ posset_status posset_write_output(posset_context* context, posset_text text) {
   Evaluation evaluation(context);
   if (evaluation.failed()) return evaluation.status();
   // By way of print itself, so that limits and wording are one.
-  Value made = posset::interp::or_memory_limit(*context, posset::interp::make_string_lossy(context->heap, view(text)));
+  Value made = posset::interp::or_memory_limit(
+      *context, posset::interp::make_string_lossy(context->heap, view(text)));
   if (made.failed()) return POSSET_RAISED;
   Borrowed argument = made.view();
   posset::interp::NativeCall call{*context, &argument, 1, context->runtime.builtins.at("print")};
@@ -127,7 +136,8 @@ posset_status posset_set_global(posset_context* context, posset_text name, posse
   Value owned = posset::api::adopt(value);
   if (context->finished || !posset::api::is_identifier(view(name))) return POSSET_MISUSE;
   std::string key(view(name));
-  if (context->runtime.builtins.contains(key) || context->host_functions.contains(key)) return POSSET_EXISTS;
+  if (context->runtime.builtins.contains(key) || context->host_functions.contains(key))
+    return POSSET_EXISTS;
   auto& cell = context->host_globals[key];
   if (!cell) cell = std::make_unique<Borrowed>();
   posset::interp::release(std::exchange(*cell, owned.take()));
@@ -151,7 +161,8 @@ struct posset_module_source {
   std::string* why;
 };
 
-void posset_module_found(posset_module_source* answer, posset_text key, posset_text name, posset_text source) {
+void posset_module_found(posset_module_source* answer, posset_text key, posset_text name,
+                         posset_text source) {
   if (!answer) return;
   answer->key->assign(view(key));
   answer->name->assign(view(name));
@@ -162,13 +173,15 @@ void posset_module_missing(posset_module_source* answer, posset_text why) {
   if (answer) answer->why->assign(view(why));
 }
 
-posset_status posset_context_set_loader(posset_context* context, posset_module_loader loader, void* data) {
+posset_status posset_context_set_loader(posset_context* context, posset_module_loader loader,
+                                        void* data) {
   Entry entry(context);
   if (entry.failed()) return entry.status();
   context->loader = nullptr;
   if (!loader) return POSSET_OK;
-  context->loader = [loader, data](const std::string& from, const std::string& path, std::string& key,
-                                   std::string& name, std::string& text, std::string& why) {
+  context->loader = [loader, data](const std::string& from, const std::string& path,
+                                   std::string& key, std::string& name, std::string& text,
+                                   std::string& why) {
     posset_module_source answer{&key, &name, &text, &why};
     bool found = loader(data, posset::api::text(from), posset::api::text(path), &answer);
     if (!found && why.empty()) why = "the host does not have it";
@@ -183,7 +196,8 @@ void posset_interrupt(posset_context* context) {
   if (context) context->interrupt();
 }
 
-posset_status posset_set_data(posset_context* context, const void* key, void* data, void (*drop)(void*)) {
+posset_status posset_set_data(posset_context* context, const void* key, void* data,
+                              void (*drop)(void*)) {
   Entry entry(context);
   if (entry.failed()) return entry.status();
   posset::api::HostData old = std::exchange(context->data[key], posset::api::HostData{data, drop});
@@ -204,7 +218,8 @@ void* posset_get_data(posset_context* context, const void* key) {
 
 namespace {
 
-void count_code(const posset_runtime& runtime, const posset::interp::Counted& counted, posset_statistics& out) {
+void count_code(const posset_runtime& runtime, const posset::interp::Counted& counted,
+                posset_statistics& out) {
   for (int level = 1; level < posset::interp::kTiers; ++level) {
     void* code = counted.code[level].load(std::memory_order_acquire);
     if (!code) continue;
@@ -215,7 +230,8 @@ void count_code(const posset_runtime& runtime, const posset::interp::Counted& co
 
 }  // namespace
 
-extern "C" posset_status posset_context_statistics(posset_context* context, posset_statistics* out) {
+extern "C" posset_status posset_context_statistics(posset_context* context,
+                                                   posset_statistics* out) {
   Entry entry(context);
   if (entry.failed()) return entry.status();
   const posset::interp::HeapStats& heap = context->heap.stats();
@@ -233,7 +249,8 @@ extern "C" posset_status posset_context_statistics(posset_context* context, poss
   context->runtime.units.for_each([&](const posset::interp::Unit& unit) {
     ++made.units;
     count_code(*context->owner, unit.body, made);
-    for (size_t i = 0; i < unit.loop_hashes.size(); ++i) count_code(*context->owner, unit.loops[i], made);
+    for (size_t i = 0; i < unit.loop_hashes.size(); ++i)
+      count_code(*context->owner, unit.loops[i], made);
   });
   return posset::api::fill_struct(out, made);
 }
@@ -241,13 +258,17 @@ extern "C" posset_status posset_context_statistics(posset_context* context, poss
 namespace posset::api {
 
 bool is_identifier(std::string_view text) {
-  auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  auto is_letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
   if (text.empty() || !is_letter(text[0])) return false;
-  if (!std::all_of(text.begin(), text.end(), [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); })) {
+  if (!std::all_of(text.begin(), text.end(),
+                   [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); })) {
     return false;
   }
   using syntax::TokenKind;
-  for (int kind = static_cast<int>(TokenKind::Let); kind <= static_cast<int>(TokenKind::Nil); ++kind) {
+  for (int kind = static_cast<int>(TokenKind::Let); kind <= static_cast<int>(TokenKind::Nil);
+       ++kind) {
     if (syntax::spelling(static_cast<TokenKind>(kind)) == text) return false;
   }
   return true;

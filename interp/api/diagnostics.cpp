@@ -1,5 +1,5 @@
-// What the front end reports, handed out. Diagnostics keep their sources alive, so they outlive programs and
-// contexts.
+// What the front end reports, handed out. Diagnostics keep their sources alive, so they outlive
+// programs and contexts.
 #include "interp/api/handles.h"
 
 using posset::api::text;
@@ -32,11 +32,13 @@ size_t posset_diagnostics_count(const posset_diagnostics* diagnostics) {
   return diagnostics ? diagnostics->all.size() : 0;
 }
 
-posset_status posset_diagnostics_get(const posset_diagnostics* diagnostics, size_t index, posset_diagnostic* out) {
+posset_status posset_diagnostics_get(const posset_diagnostics* diagnostics, size_t index,
+                                     posset_diagnostic* out) {
   const Diagnostic* found = find(diagnostics, index);
   if (!found) return POSSET_NOT_FOUND;
   posset_diagnostic made = {};
-  made.severity = found->severity == Severity::Error ? POSSET_SEVERITY_ERROR : POSSET_SEVERITY_WARNING;
+  made.severity =
+      found->severity == Severity::Error ? POSSET_SEVERITY_ERROR : POSSET_SEVERITY_WARNING;
   made.code = posset::api::code_out(found->code);
   made.code_name = posset_code_name(made.code);
   made.message = text(found->message);
@@ -53,8 +55,8 @@ posset_status posset_diagnostics_get(const posset_diagnostics* diagnostics, size
   return posset::api::fill_struct(out, made);
 }
 
-posset_status posset_diagnostics_render(const posset_diagnostics* diagnostics, size_t index, bool color,
-                                        posset_write write, void* data) {
+posset_status posset_diagnostics_render(const posset_diagnostics* diagnostics, size_t index,
+                                        bool color, posset_write write, void* data) {
   const Diagnostic* found = find(diagnostics, index);
   if (!found) return POSSET_NOT_FOUND;
   return posset::api::write_all(write, data, posset::syntax::render(*found, {.color = color}));

@@ -38,7 +38,8 @@ const CodeRow& row_of(posset_code code) {
 
 bool is_runtime(posset_code code) { return std::string_view(row_of(code).kind) == "runtime"; }
 
-posset_status raise(posset_context* context, posset_code code, std::string message, std::string hint) {
+posset_status raise(posset_context* context, posset_code code, std::string message,
+                    std::string hint) {
   Evaluation evaluation(context);
   if (evaluation.failed()) return evaluation.status();
   if (!is_runtime(code)) code = POSSET_ERROR_HostError;
@@ -60,7 +61,8 @@ posset_status posset_raise(posset_context* context, posset_code code, posset_tex
   return raise(context, code, std::string(view(message)), {});
 }
 
-posset_status posset_raise_hint(posset_context* context, posset_code code, posset_text message, posset_text hint) {
+posset_status posset_raise_hint(posset_context* context, posset_code code, posset_text message,
+                                posset_text hint) {
   return raise(context, code, std::string(view(message)), std::string(view(hint)));
 }
 
@@ -104,7 +106,8 @@ bool posset_error_pending(posset_context* context) {
 
 namespace {
 
-// Longer traces are cut in their middle: 100,000 nested calls would make megabytes of text nobody reads.
+// Longer traces are cut in their middle: 100,000 nested calls would make megabytes of text nobody
+// reads.
 constexpr size_t kTraceHead = 150, kTraceTail = 50;
 
 void copy_trace(const ErrorData& data, std::vector<std::string>& lines) {
@@ -221,7 +224,8 @@ posset_text posset_error_trace(const posset_error* error, size_t index) {
   return text(error->trace[index]);
 }
 
-posset_status posset_error_render(const posset_error* error, bool color, posset_write write, void* data) {
+posset_status posset_error_render(const posset_error* error, bool color, posset_write write,
+                                  void* data) {
   if (!error) return POSSET_MISUSE;
   return posset::api::write_all(write, data, error->report[color]);
 }

@@ -1,4 +1,5 @@
-// Functions written in C: the adapter the interpreter calls, host functions, arguments and charging.
+// Functions written in C: the adapter the interpreter calls, host functions, arguments and
+// charging.
 #include "interp/api/handles.h"
 #include "interp/runtime/builtins.h"
 #include "interp/runtime/call.h"
@@ -52,7 +53,8 @@ Value run_row(NativeCall& call) {
   running.result = posset_nil();
   running.native = &call;
   posset_status status = row->function(&running);
-  if (status != POSSET_OK || call.context.error_pending()) [[unlikely]] return fail(call, status, running.result);
+  if (status != POSSET_OK || call.context.error_pending()) [[unlikely]]
+    return fail(call, status, running.result);
   return Value::adopt(in(running.result));
 }
 
@@ -84,8 +86,8 @@ NativeFunction descriptor_of(const posset_function_row& row, const char* module,
 
 }  // namespace posset::api
 
-extern "C" posset_status posset_define(posset_context* context, const posset_function_row* row, size_t row_size,
-                                       void (*drop)(void*)) {
+extern "C" posset_status posset_define(posset_context* context, const posset_function_row* row,
+                                       size_t row_size, void (*drop)(void*)) {
   posset_function_row read;
   bool good = posset::api::read_row(row, row_size, read);
   auto made = std::make_unique<HostFunction>();
@@ -98,7 +100,8 @@ extern "C" posset_status posset_define(posset_context* context, const posset_fun
   made->name = read.name;
   made->signature = read.signature;
   made->doc = read.doc;
-  if (context->runtime.builtins.contains(made->name) || context->host_globals.contains(made->name)) {
+  if (context->runtime.builtins.contains(made->name) ||
+      context->host_globals.contains(made->name)) {
     return POSSET_EXISTS;
   }
   read.name = made->name.c_str();
@@ -147,8 +150,12 @@ posset_status posset_want_string(posset_call* call, uint32_t i, posset_text* to)
   return POSSET_OK;
 }
 
-posset_status posset_want_list(posset_call* call, uint32_t i) { return as_status(want_list(native_of(call), i)); }
-posset_status posset_want_map(posset_call* call, uint32_t i) { return as_status(want_map(native_of(call), i)); }
+posset_status posset_want_list(posset_call* call, uint32_t i) {
+  return as_status(want_list(native_of(call), i));
+}
+posset_status posset_want_map(posset_call* call, uint32_t i) {
+  return as_status(want_map(native_of(call), i));
+}
 posset_status posset_want_function(posset_call* call, uint32_t i) {
   return as_status(want_function(native_of(call), i));
 }
@@ -157,7 +164,8 @@ posset_status posset_want_iterable(posset_call* call, uint32_t i) {
 }
 
 posset_status posset_want_record(posset_call* call, uint32_t i) {
-  return in(posset_argument(call, i)).is_record() ? POSSET_OK : posset_raise_kind(call, i, "record");
+  return in(posset_argument(call, i)).is_record() ? POSSET_OK
+                                                  : posset_raise_kind(call, i, "record");
 }
 
 posset_status posset_raise_kind(posset_call* call, uint32_t i, const char* expected) {
@@ -166,7 +174,8 @@ posset_status posset_raise_kind(posset_call* call, uint32_t i, const char* expec
   return POSSET_RAISED;
 }
 
-posset_status posset_raise_argument(posset_call* call, posset_code code, uint32_t i, posset_text problem) {
+posset_status posset_raise_argument(posset_call* call, posset_code code, uint32_t i,
+                                    posset_text problem) {
   if (!call || i >= call->count) return POSSET_MISUSE;
   if (!call->context->error_pending()) {
     raise_argument(native_of(call), posset::api::code_in(code), i, std::string(view(problem)));

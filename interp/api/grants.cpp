@@ -1,6 +1,6 @@
 // Grants: what a context may touch outside. The library's io, os and time ask here before they do
-// anything. A file is inside a granted directory when it is after symbolic links and `..` were followed, as
-// far as the path exists.
+// anything. A file is inside a granted directory when it is after symbolic links and `..` were
+// followed, as far as the path exists.
 #include <filesystem>
 
 #include "interp/api/handles.h"
@@ -29,18 +29,25 @@ bool is_inside(const std::string& directory, std::string_view path) {
 
 const char* name_of(uint32_t what) {
   switch (what) {
-    case POSSET_GRANT_READ: return "reading files";
-    case POSSET_GRANT_WRITE: return "writing files";
-    case POSSET_GRANT_ENV: return "reading the environment";
-    case POSSET_GRANT_CLOCK: return "reading clocks and the system's randomness";
-    case POSSET_GRANT_RUN: return "starting processes";
-    default: return "this";
+    case POSSET_GRANT_READ:
+      return "reading files";
+    case POSSET_GRANT_WRITE:
+      return "writing files";
+    case POSSET_GRANT_ENV:
+      return "reading the environment";
+    case POSSET_GRANT_CLOCK:
+      return "reading clocks and the system's randomness";
+    case POSSET_GRANT_RUN:
+      return "starting processes";
+    default:
+      return "this";
   }
 }
 
 // "reading files is not granted", "reading /etc/passwd is not granted (only below /srv)"
 std::string refusal(const posset_context& context, uint32_t what, std::string_view path) {
-  const std::string& directory = what == POSSET_GRANT_WRITE ? context.write_directory : context.read_directory;
+  const std::string& directory =
+      what == POSSET_GRANT_WRITE ? context.write_directory : context.read_directory;
   if (!(context.grants & what)) return std::string(name_of(what)) + " is not granted by the host";
   std::string verb = what == POSSET_GRANT_WRITE ? "writing " : "reading ";
   return verb + std::string(path) + " is not granted by the host, only files below " + directory;

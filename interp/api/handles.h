@@ -1,15 +1,13 @@
 // What the opaque handles of include/posset are, and how a call of the interface enters a context.
 //
-// A posset_context is an interp::Context with what only hosts care about, so a native function gets from
-// the one to the other for nothing. Every function of the interface that touches a context opens an Entry
-// (may this thread use it?); those that can run or charge anything open an Evaluation, which starts the
-// counters of the outermost one. Both are free of allocation.
+// A posset_context is an interp::Context with what only hosts care about, so a native function gets
+// from the one to the other for nothing. Every function of the interface that touches a context
+// opens an Entry (may this thread use it?); those that can run or charge anything open an
+// Evaluation, which starts the counters of the outermost one. Both are free of allocation.
 //
-// posset_value and Borrowed have the same two words; `in` and `out` translate. Places are copied in and out.
+// posset_value and Borrowed have the same two words; `in` and `out` translate. Places are copied in
+// and out.
 #pragma once
-
-#include <posset/attach.h>
-#include <posset/posset.h>
 
 #include <algorithm>
 #include <atomic>
@@ -21,6 +19,9 @@
 #include <string_view>
 #include <unordered_map>
 #include <vector>
+
+#include <posset/attach.h>
+#include <posset/posset.h>
 
 #include "interp/runtime/context.h"
 #include "interp/runtime/native.h"
@@ -35,8 +36,10 @@ using interp::Tag;
 using interp::Value;
 
 static_assert(sizeof(posset_value) == sizeof(Borrowed));
-static_assert(static_cast<int>(Tag::Nil) == POSSET_NIL && static_cast<int>(Tag::Bool) == POSSET_BOOL &&
-              static_cast<int>(Tag::Int) == POSSET_INT && static_cast<int>(Tag::Float) == POSSET_FLOAT);
+static_assert(static_cast<int>(Tag::Nil) == POSSET_NIL &&
+              static_cast<int>(Tag::Bool) == POSSET_BOOL &&
+              static_cast<int>(Tag::Int) == POSSET_INT &&
+              static_cast<int>(Tag::Float) == POSSET_FLOAT);
 
 inline Borrowed in(posset_value v) { return {v.word0, v.word1}; }
 inline posset_value out(Borrowed v) { return posset_make(v.word0, v.word1); }
@@ -56,13 +59,14 @@ struct RowData {
 Value run_row(interp::NativeCall& call);
 // The descriptor of a row; the texts are not copied.
 NativeFunction descriptor_of(const posset_function_row& row, const char* module, RowData* data);
-// A row as this version knows it, from one of a caller that knows `size` bytes of it. False: it is no good.
+// A row as this version knows it, from one of a caller that knows `size` bytes of it. False: it is
+// no good.
 bool read_row(const void* row, size_t size, posset_function_row& read);
 
 bool is_identifier(std::string_view text);
 
-// A host function with the texts and the data it owns. It lives as long as the context, because values may
-// refer to it after it was replaced.
+// A host function with the texts and the data it owns. It lives as long as the context, because
+// values may refer to it after it was replaced.
 struct HostFunction {
   HostFunction() = default;
   HostFunction(const HostFunction&) = delete;
@@ -84,7 +88,8 @@ struct HostData {
 }  // namespace posset::api
 
 struct posset_runtime {
-  explicit posset_runtime(const posset_runtime_options& given, const posset::interp::RuntimeOptions& used)
+  explicit posset_runtime(const posset_runtime_options& given,
+                          const posset::interp::RuntimeOptions& used)
       : options(given), state(used) {}
 
   std::atomic<uint32_t> handles{1};
@@ -100,10 +105,10 @@ struct posset_context final : posset::interp::Context {
   posset_context(posset_runtime* runtime, const posset::interp::Limits& limits);
   ~posset_context();
 
-  posset_runtime* owner;                // counted
+  posset_runtime* owner;  // counted
   std::atomic<uint32_t> handles{1};
-  std::atomic<uintptr_t> thread{0};     // that is inside; 0: none
-  uint32_t evaluations = 0;             // nested ones
+  std::atomic<uintptr_t> thread{0};  // that is inside; 0: none
+  uint32_t evaluations = 0;          // nested ones
   bool finished = false;
   uint64_t last_steps = 0;
 
@@ -112,7 +117,8 @@ struct posset_context final : posset::interp::Context {
   std::vector<std::unique_ptr<posset::api::HostFunction>> host_rows;
   std::unordered_map<const void*, posset::api::HostData> data;
   std::atomic<posset_error*> orphans{nullptr};  // freed while another thread was inside
-  // Instances of freed programs and evaluated expressions that something may still refer to (retire.cpp).
+  // Instances of freed programs and evaluated expressions that something may still refer to
+  // (retire.cpp).
   std::vector<posset::interp::ModuleInstance*> retired;
   size_t retire_at = 64;
 };
@@ -136,8 +142,8 @@ struct posset_error {
   std::string message, hint, file;
   posset::syntax::Position begin{0, 0}, end{0, 0};
   std::vector<std::string> trace;
-  std::string report[2];              // plain, coloured
-  posset_error* next = nullptr;       // among orphans
+  std::string report[2];         // plain, coloured
+  posset_error* next = nullptr;  // among orphans
 };
 
 namespace posset::api {
@@ -145,8 +151,8 @@ namespace posset::api {
 // The calling thread as a number: the address of its thread block, one instruction to find.
 inline uintptr_t this_thread() { return reinterpret_cast<uintptr_t>(__builtin_thread_pointer()); }
 
-// The right of this thread to use a context, as long as the Entry lives. `status()` is POSSET_OK, or why not;
-// then nothing may be touched.
+// The right of this thread to use a context, as long as the Entry lives. `status()` is POSSET_OK,
+// or why not; then nothing may be touched.
 class Entry {
  public:
   explicit Entry(posset_context* context) : context_(context) {
@@ -173,13 +179,14 @@ class Entry {
   bool outermost_ = false;
 };
 
-// An Entry for what charges, raises or runs. The outermost one starts steps and clock anew and drops an error
-// nobody took; inside, an error that is pending gives POSSET_RAISED.
+// An Entry for what charges, raises or runs. The outermost one starts steps and clock anew and
+// drops an error nobody took; inside, an error that is pending gives POSSET_RAISED.
 class Evaluation : public Entry {
  public:
   // Running is what `statistics.steps` tells of afterwards; reading a value is not.
   enum class Kind : uint8_t { Work, Run };
-  explicit Evaluation(posset_context* context, Kind kind = Kind::Work) : Entry(context), kind_(kind) {
+  explicit Evaluation(posset_context* context, Kind kind = Kind::Work)
+      : Entry(context), kind_(kind) {
     if (failed()) return;
     if (context->evaluations == 0) {
       begin();

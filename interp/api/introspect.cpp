@@ -1,4 +1,5 @@
-// Looking inside: the functions of a program, their trees and code, and why they are where they are.
+// Looking inside: the functions of a program, their trees and code, and why they are where they
+// are.
 #include <algorithm>
 
 #include "interp/api/handles.h"
@@ -20,22 +21,25 @@ using posset::interp::TierInterface;
 using posset::interp::TierStatus;
 using posset::syntax::FunctionDecl;
 using posset::syntax::Module;
-using posset::syntax::Purity;
 
 namespace {
 
 constexpr std::string_view kTopName = "<top>";
 
-std::string_view name_of(const FunctionDecl& decl) { return decl.is_top_level ? kTopName : decl.name; }
+std::string_view name_of(const FunctionDecl& decl) {
+  return decl.is_top_level ? kTopName : decl.name;
+}
 
 // The functions of an instance in the order of their declaration, the top level first.
 void append_functions(const ModuleInstance& instance, std::vector<const Function*>& all) {
   size_t first = all.size();
   for (auto& function : instance.functions) all.push_back(function.get());
-  std::stable_sort(all.begin() + static_cast<ptrdiff_t>(first), all.end(), [](const Function* a, const Function* b) {
-    if (a->decl->is_top_level != b->decl->is_top_level) return a->decl->is_top_level;
-    return a->decl->span.begin < b->decl->span.begin;
-  });
+  std::stable_sort(all.begin() + static_cast<ptrdiff_t>(first), all.end(),
+                   [](const Function* a, const Function* b) {
+                     if (a->decl->is_top_level != b->decl->is_top_level)
+                       return a->decl->is_top_level;
+                     return a->decl->span.begin < b->decl->span.begin;
+                   });
 }
 
 // Those of a program and of the script modules it imports, each module once.
@@ -47,7 +51,8 @@ std::vector<const Function*> functions_of(const posset_program& program) {
     if (found == program.context->instances.end()) continue;
     append_functions(*found->second, all);
     for (const auto* import : modules[i]->imports) {
-      bool known = !import->module || std::find(modules.begin(), modules.end(), import->module) != modules.end();
+      bool known = !import->module ||
+                   std::find(modules.begin(), modules.end(), import->module) != modules.end();
       if (!known) modules.push_back(import->module);
     }
   }
@@ -78,15 +83,16 @@ std::string place_of(const FunctionDecl& decl, posset::syntax::Span span) {
 
 std::string title_of(const FunctionDecl& decl) {
   if (decl.is_top_level) return "top level of " + decl.module->source->name();
-  return "fn " + (decl.name.empty() ? std::string("<fn>") : std::string(decl.name)) + " (" + place_of(decl, decl.span) + ")";
+  return "fn " + (decl.name.empty() ? std::string("<fn>") : std::string(decl.name)) + " (" +
+         place_of(decl, decl.span) + ")";
 }
 
 // ---- dumps ----
 
-// The code of a tier as text; made for the purpose when the unit has none. Empty with `refusal` set when the
-// tier cannot take it.
-std::string code_text(posset_context* context, const FunctionDecl& decl, const Counted& counted, int loop, int level,
-                      const char*& refusal) {
+// The code of a tier as text; made for the purpose when the unit has none. Empty with `refusal` set
+// when the tier cannot take it.
+std::string code_text(posset_context* context, const FunctionDecl& decl, const Counted& counted,
+                      int loop, int level, const char*& refusal) {
   const TierInterface& tier = *context->runtime.tier(level);
   if (void* code = counted.code[level].load(std::memory_order_acquire)) return tier.describe(code);
   void* code = tier.compile(context->runtime, decl, loop, refusal);
@@ -105,18 +111,21 @@ std::string dump_code(posset_context* context, const Function& function, int lev
   const FunctionDecl& decl = *function.decl;
   const char* refusal = nullptr;
   std::string made = code_text(context, decl, function.unit->body, -1, level, refusal);
-  if (refusal) made = title_of(decl) + "\n  stays in tier " + std::to_string(level - 1) + ": " + refusal;
+  if (refusal)
+    made = title_of(decl) + "\n  stays in tier " + std::to_string(level - 1) + ": " + refusal;
   return with_line_end(made);
 }
 
 // Empty: no tier makes this form.
 std::string dump(posset_context* context, const Function& function, posset_form form) {
   switch (form) {
-    case POSSET_FORM_TREE: return with_line_end(print_tree(*function.decl));
+    case POSSET_FORM_TREE:
+      return with_line_end(print_tree(*function.decl));
     case POSSET_FORM_BYTECODE:
       return context->runtime.tier(1) ? dump_code(context, function, 1) : std::string();
     case POSSET_FORM_IR:
-    case POSSET_FORM_ASM: break;
+    case POSSET_FORM_ASM:
+      break;
   }
   return {};
 }
@@ -137,24 +146,32 @@ std::string why_not(posset_context* context, const Counted& counted, int level) 
   const auto& options = context->runtime.options;
   std::string tier = "tier " + std::to_string(level) + ": ";
   if (!context->runtime.tier(level)) return tier + "not built into this runtime";
-  if (level > options.max_tier) return tier + "above the highest tier allowed, " + std::to_string(options.max_tier);
+  if (level > options.max_tier)
+    return tier + "above the highest tier allowed, " + std::to_string(options.max_tier);
   switch (counted.status[level].load(std::memory_order_acquire)) {
-    case TierStatus::Failed: return tier + "refused: " + (counted.refusal[level] ? counted.refusal[level] : "unknown");
-    case TierStatus::Compiling: return tier + "being compiled";
-    case TierStatus::Ready: return tier + "ready";
-    case TierStatus::NotStarted: break;
+    case TierStatus::Failed:
+      return tier + "refused: " + (counted.refusal[level] ? counted.refusal[level] : "unknown");
+    case TierStatus::Compiling:
+      return tier + "being compiled";
+    case TierStatus::Ready:
+      return tier + "ready";
+    case TierStatus::NotStarted:
+      break;
   }
   return tier + "not hot: " + std::to_string(options.thresholds[level]) + " executions are needed";
 }
 
-void append_tier(std::string& out, posset_context* context, const Counted& counted, std::string_view indent) {
+void append_tier(std::string& out, posset_context* context, const Counted& counted,
+                 std::string_view indent) {
   int ready = counted.ready.load(std::memory_order_acquire);
   uint32_t count = counted.count.load(std::memory_order_relaxed);
   out.append(indent).append("tier ").append(std::to_string(ready)).append(" (");
   out.append(context->runtime.tier(ready)->name).append("), ");
-  out.append(std::to_string(count)).append(count == 1 ? " execution counted\n" : " executions counted\n");
+  out.append(std::to_string(count))
+      .append(count == 1 ? " execution counted\n" : " executions counted\n");
   for (int level = ready + 1; level < posset::interp::kTiers; ++level) {
-    if (level > 1 && !context->runtime.tier(level) && context->runtime.tier(level - 1) == nullptr) break;
+    if (level > 1 && !context->runtime.tier(level) && context->runtime.tier(level - 1) == nullptr)
+      break;
     out.append(indent).append(why_not(context, counted, level)).append("\n");
   }
   void* code = counted.code[ready].load(std::memory_order_acquire);
@@ -169,8 +186,7 @@ void append_tier(std::string& out, posset_context* context, const Counted& count
 void append_explanation(std::string& out, posset_context* context, const Function& function) {
   const FunctionDecl& decl = *function.decl;
   out += title_of(decl) + "\n";
-  std::string purity = posset::syntax::explain_purity(decl);
-  append_indented(out, decl.purity == Purity::Pure ? purity : "not pure: " + purity, "  ");
+  append_indented(out, posset::syntax::explain_purity(decl), "  ");
   append_tier(out, context, function.unit->body, "  ");
   for (size_t i = 0; i < decl.loops.size() && i < function.unit->loop_hashes.size(); ++i) {
     out += "  loop " + std::to_string(i) + " (" + place_of(decl, decl.loops[i]->span) + ")\n";
@@ -215,8 +231,8 @@ posset_status posset_each_unit(posset_program* program, posset_visit_unit visit,
   return result;
 }
 
-posset_status posset_dump_program(posset_program* program, posset_form form, posset_text name, posset_write write,
-                                  void* data) {
+posset_status posset_dump_program(posset_program* program, posset_form form, posset_text name,
+                                  posset_write write, void* data) {
   if (!program) return POSSET_MISUSE;
   Entry entry(program->context);
   if (entry.failed()) return entry.status();
@@ -229,15 +245,16 @@ posset_status posset_dump_program(posset_program* program, posset_form form, pos
   return found ? write_dump(std::move(made), write, data) : POSSET_NOT_FOUND;
 }
 
-posset_status posset_dump_function(posset_context* context, posset_value value, posset_form form, posset_write write,
-                                   void* data) {
+posset_status posset_dump_function(posset_context* context, posset_value value, posset_form form,
+                                   posset_write write, void* data) {
   Entry entry(context);
   if (entry.failed()) return entry.status();
   const Function* function = function_of(value);
   return function ? write_dump(dump(context, *function, form), write, data) : POSSET_NOT_FOUND;
 }
 
-posset_status posset_explain_program(posset_program* program, posset_text name, posset_write write, void* data) {
+posset_status posset_explain_program(posset_program* program, posset_text name, posset_write write,
+                                     void* data) {
   if (!program) return POSSET_MISUSE;
   Entry entry(program->context);
   if (entry.failed()) return entry.status();
@@ -248,7 +265,8 @@ posset_status posset_explain_program(posset_program* program, posset_text name, 
   return found ? posset::api::write_all(write, data, made) : POSSET_NOT_FOUND;
 }
 
-posset_status posset_explain_function(posset_context* context, posset_value value, posset_write write, void* data) {
+posset_status posset_explain_function(posset_context* context, posset_value value,
+                                      posset_write write, void* data) {
   Entry entry(context);
   if (entry.failed()) return entry.status();
   const Function* function = function_of(value);

@@ -18,8 +18,8 @@ namespace {
 // Registers that built-ins count on above the arguments of a call.
 constexpr size_t kSpareRegisters = 64;
 
-posset_status call(posset_context* context, Borrowed callee, posset_value* arguments, uint32_t count,
-                   posset_value* to) {
+posset_status call(posset_context* context, Borrowed callee, posset_value* arguments,
+                   uint32_t count, posset_value* to) {
   Borrowed* base = context->stack_top;
   for (uint32_t i = 0; i < count; ++i) base[i] = in(std::exchange(arguments[i], posset_nil()));
   context->stack_top = base + count;
@@ -34,7 +34,9 @@ posset_status call(posset_context* context, Borrowed callee, posset_value* argum
   return posset::api::give(std::move(result), to);
 }
 
-uint32_t count_of(uint16_t count) { return count == NativeFunction::kAnyCount ? UINT32_MAX : count; }
+uint32_t count_of(uint16_t count) {
+  return count == NativeFunction::kAnyCount ? UINT32_MAX : count;
+}
 
 posset_function_info native_info(const NativeFunction& function) {
   posset_function_info info = {};
@@ -72,8 +74,8 @@ posset_function_info constructor_info(const Constructor& constructor) {
 
 extern "C" {
 
-posset_status posset_invoke(posset_context* context, posset_value function, posset_value* arguments, size_t count,
-                            posset_value* to) {
+posset_status posset_invoke(posset_context* context, posset_value function, posset_value* arguments,
+                            size_t count, posset_value* to) {
   if (to) *to = posset_nil();
   if (count != 0 && !arguments) return POSSET_MISUSE;
   Evaluation evaluation(context, Evaluation::Kind::Run);
@@ -87,23 +89,31 @@ posset_status posset_invoke(posset_context* context, posset_value function, poss
     if (status != POSSET_BUSY && context) posset_release_all(arguments, count);
     return status;
   }
-  return posset::api::guarded(context,
-                              [&] { return call(context, in(function), arguments, static_cast<uint32_t>(count), to); });
+  return posset::api::guarded(context, [&] {
+    return call(context, in(function), arguments, static_cast<uint32_t>(count), to);
+  });
 }
 
-posset_status posset_describe_function(posset_context* context, posset_value function, posset_function_info* info) {
+posset_status posset_describe_function(posset_context* context, posset_value function,
+                                       posset_function_info* info) {
   posset::api::Entry entry(context);
   if (entry.failed()) return entry.status();
   Borrowed f = in(function);
   switch (f.tag()) {
-    case Tag::Fn: return posset::api::fill_struct(info, closure_info(*f.as<posset::interp::Closure>()->function));
-    case Tag::Builtin: return posset::api::fill_struct(info, native_info(*f.as_builtin()));
-    case Tag::Constructor: return posset::api::fill_struct(info, constructor_info(*f.as<Constructor>()));
-    default: return POSSET_NOT_FOUND;
+    case Tag::Fn:
+      return posset::api::fill_struct(info,
+                                      closure_info(*f.as<posset::interp::Closure>()->function));
+    case Tag::Builtin:
+      return posset::api::fill_struct(info, native_info(*f.as_builtin()));
+    case Tag::Constructor:
+      return posset::api::fill_struct(info, constructor_info(*f.as<Constructor>()));
+    default:
+      return POSSET_NOT_FOUND;
   }
 }
 
-posset_status posset_function_signature(posset_context* context, posset_value function, posset_value* to) {
+posset_status posset_function_signature(posset_context* context, posset_value function,
+                                        posset_value* to) {
   Evaluation evaluation(context);
   if (evaluation.failed()) return evaluation.status();
   if (!posset_is_callable(function)) return POSSET_NOT_FOUND;

@@ -1,10 +1,9 @@
-// Lists, and going through whatever `for` takes. The value layer does the work; here places are copied in
-// and out, and what runs out of memory becomes the context's error.
-#include "interp/value/list.h"
-
+// Lists, and going through whatever `for` takes. The value layer does the work; here places are
+// copied in and out, and what runs out of memory becomes the context's error.
 #include "interp/api/handles.h"
 #include "interp/runtime/iterate.h"
 #include "interp/runtime/work.h"
+#include "interp/value/list.h"
 
 using posset::api::Evaluation;
 using posset::api::give;
@@ -54,8 +53,8 @@ posset_status change_list(posset_context* context, posset_value* place, Change&&
 }
 
 template <class T>
-posset_status list_of_numbers(posset_context* context, const T* values, uint64_t count, Packing packing,
-                              posset_value* to) {
+posset_status list_of_numbers(posset_context* context, const T* values, uint64_t count,
+                              Packing packing, posset_value* to) {
   Evaluation evaluation(context);
   if (evaluation.failed()) return evaluation.status();
   if (count != 0 && !values) return POSSET_MISUSE;
@@ -91,7 +90,8 @@ posset_status posset_list(posset_context* context, uint64_t capacity, posset_val
   return give(Value::adopt(Borrowed::heap(Tag::List, list)), to);
 }
 
-posset_status posset_list_of_ints(posset_context* context, const int64_t* values, uint64_t count, posset_value* to) {
+posset_status posset_list_of_ints(posset_context* context, const int64_t* values, uint64_t count,
+                                  posset_value* to) {
   return list_of_numbers(context, values, count, Packing::Int, to);
 }
 
@@ -100,7 +100,8 @@ posset_status posset_list_of_floats(posset_context* context, const double* value
   return list_of_numbers(context, values, count, Packing::Float, to);
 }
 
-posset_status posset_list_of(posset_context* context, posset_value* values, uint64_t count, posset_value* to) {
+posset_status posset_list_of(posset_context* context, posset_value* values, uint64_t count,
+                             posset_value* to) {
   if (count != 0 && !values) return POSSET_MISUSE;
   posset_value list = posset_nil();
   posset_status status = posset_list(context, count, &list);
@@ -119,7 +120,9 @@ posset_status posset_list_of(posset_context* context, posset_value* values, uint
 
 // ---- reading ----
 
-uint64_t posset_list_size(posset_value list) { return in(list).is_list() ? in(list).as<List>()->size : 0; }
+uint64_t posset_list_size(posset_value list) {
+  return in(list).is_list() ? in(list).as<List>()->size : 0;
+}
 
 posset_value posset_list_at(posset_value list, uint64_t index) {
   if (index >= posset_list_size(list)) return posset_nil();
@@ -134,8 +137,8 @@ bool posset_list_floats(posset_value list, const double** data, uint64_t* count)
   return packed_elements(list, Packing::Float, data, count);
 }
 
-posset_status posset_list_slice(posset_context* context, posset_value list, uint64_t from, uint64_t to,
-                                posset_value* result) {
+posset_status posset_list_slice(posset_context* context, posset_value list, uint64_t from,
+                                uint64_t to, posset_value* result) {
   Evaluation evaluation(context);
   if (evaluation.failed()) return evaluation.status();
   if (!in(list).is_list()) return POSSET_MISUSE;
@@ -149,29 +152,35 @@ posset_status posset_list_push(posset_context* context, posset_value* list, poss
   Evaluation evaluation(context);
   Value item = evaluation.take(value);
   if (evaluation.failed()) return evaluation.status();
-  return change_list(context, list,
-                     [&](Borrowed& place) { return list_push(context->heap, place, std::move(item)); });
+  return change_list(context, list, [&](Borrowed& place) {
+    return list_push(context->heap, place, std::move(item));
+  });
 }
 
-posset_status posset_list_set(posset_context* context, posset_value* list, uint64_t index, posset_value value) {
+posset_status posset_list_set(posset_context* context, posset_value* list, uint64_t index,
+                              posset_value value) {
   Evaluation evaluation(context);
   Value item = evaluation.take(value);
   if (evaluation.failed()) return evaluation.status();
   if (list && index >= posset_list_size(*list)) return POSSET_NOT_FOUND;
-  return change_list(context, list,
-                     [&](Borrowed& place) { return list_set(context->heap, place, index, std::move(item)); });
+  return change_list(context, list, [&](Borrowed& place) {
+    return list_set(context->heap, place, index, std::move(item));
+  });
 }
 
-posset_status posset_list_insert(posset_context* context, posset_value* list, uint64_t index, posset_value value) {
+posset_status posset_list_insert(posset_context* context, posset_value* list, uint64_t index,
+                                 posset_value value) {
   Evaluation evaluation(context);
   Value item = evaluation.take(value);
   if (evaluation.failed()) return evaluation.status();
   if (list && index > posset_list_size(*list)) return POSSET_NOT_FOUND;
-  return change_list(context, list,
-                     [&](Borrowed& place) { return list_insert(context->heap, place, index, std::move(item)); });
+  return change_list(context, list, [&](Borrowed& place) {
+    return list_insert(context->heap, place, index, std::move(item));
+  });
 }
 
-posset_status posset_list_remove(posset_context* context, posset_value* list, uint64_t index, posset_value* removed) {
+posset_status posset_list_remove(posset_context* context, posset_value* list, uint64_t index,
+                                 posset_value* removed) {
   Evaluation evaluation(context);
   if (evaluation.failed()) return evaluation.status();
   if (list && index >= posset_list_size(*list)) return POSSET_NOT_FOUND;
@@ -181,7 +190,8 @@ posset_status posset_list_remove(posset_context* context, posset_value* list, ui
   });
 }
 
-posset_status posset_list_swap(posset_context* context, posset_value* list, uint64_t i, uint64_t j) {
+posset_status posset_list_swap(posset_context* context, posset_value* list, uint64_t i,
+                               uint64_t j) {
   Evaluation evaluation(context);
   if (evaluation.failed()) return evaluation.status();
   if (list && std::max(i, j) >= posset_list_size(*list)) return POSSET_NOT_FOUND;
@@ -214,7 +224,8 @@ uint64_t posset_count_items(posset_value iterable) {
   return posset_is_iterable(iterable) ? posset::interp::item_count(in(iterable)) : UINT64_MAX;
 }
 
-posset_status posset_iterate(posset_context* context, posset_value iterable, posset_visit_item visit, void* data) {
+posset_status posset_iterate(posset_context* context, posset_value iterable,
+                             posset_visit_item visit, void* data) {
   Evaluation evaluation(context);
   if (evaluation.failed()) return evaluation.status();
   if (!visit) return POSSET_MISUSE;

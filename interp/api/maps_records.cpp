@@ -1,4 +1,4 @@
-// Maps, records and variants.
+// Maps, records and variants, as the C interface has them: finding, changing in place, enumerating.
 #include "interp/api/handles.h"
 #include "interp/runtime/messages.h"
 #include "interp/runtime/work.h"
@@ -44,7 +44,8 @@ const Shape* shape_of_value(posset_context* context, Borrowed v) {
 }
 
 // Adds a field at the end of a record: a new one with the old fields moved or copied over.
-posset_status add_field(posset_context* context, posset_value* place, const Symbol* name, Value value) {
+posset_status add_field(posset_context* context, posset_value* place, const Symbol* name,
+                        Value value) {
   posset::interp::RecordBuilder builder(context->heap);
   builder.spread(in(*place).as<Record>());
   builder.set(name, std::move(value));
@@ -79,7 +80,9 @@ posset_status posset_map(posset_context* context, uint64_t capacity, posset_valu
   return give(Value::adopt(Borrowed::heap(Tag::Map, map)), to);
 }
 
-uint64_t posset_map_size(posset_value map) { return in(map).is_map() ? in(map).as<Map>()->live : 0; }
+uint64_t posset_map_size(posset_value map) {
+  return in(map).is_map() ? in(map).as<Map>()->live : 0;
+}
 
 bool posset_map_find(posset_value map, posset_value key, posset_value* to) {
   if (!in(map).is_map() || posset::interp::is_valid_key(in(key)) != KeyProblem::None) return false;
@@ -88,7 +91,8 @@ bool posset_map_find(posset_value map, posset_value key, posset_value* to) {
   return found != nullptr;
 }
 
-posset_status posset_map_set(posset_context* context, posset_value* map, posset_value key, posset_value value) {
+posset_status posset_map_set(posset_context* context, posset_value* map, posset_value key,
+                             posset_value value) {
   Evaluation evaluation(context);
   Value owned_key = evaluation.take(key);
   Value owned_value = evaluation.take(value);
@@ -101,13 +105,16 @@ posset_status posset_map_set(posset_context* context, posset_value* map, posset_
   posset_status status = POSSET_OK;
   Map* unique = unique_map(context, map, status);
   if (!unique) return status;
-  return ok_or_limit(context, map_set(context->heap, unique, std::move(owned_key), std::move(owned_value)));
+  return ok_or_limit(context,
+                     map_set(context->heap, unique, std::move(owned_key), std::move(owned_value)));
 }
 
-posset_status posset_map_remove(posset_context* context, posset_value* map, posset_value key, posset_value* removed) {
+posset_status posset_map_remove(posset_context* context, posset_value* map, posset_value key,
+                                posset_value* removed) {
   Evaluation evaluation(context);
   if (evaluation.failed()) return evaluation.status();
-  if (map && !posset_map_find(*map, key, nullptr)) return in(*map).is_map() ? POSSET_NOT_FOUND : POSSET_MISUSE;
+  if (map && !posset_map_find(*map, key, nullptr))
+    return in(*map).is_map() ? POSSET_NOT_FOUND : POSSET_MISUSE;
   posset_status status = POSSET_OK;
   Map* unique = unique_map(context, map, status);
   if (!unique) return status;
@@ -127,8 +134,8 @@ bool posset_map_next(posset_value map, uint64_t* position, posset_value* key, po
 
 // ---- records and variants ----
 
-posset_status posset_record(posset_context* context, const posset_text* names, posset_value* values, uint32_t count,
-                            posset_value* to) {
+posset_status posset_record(posset_context* context, const posset_text* names, posset_value* values,
+                            uint32_t count, posset_value* to) {
   if (count != 0 && (!names || !values)) return POSSET_MISUSE;
   Evaluation evaluation(context);
   if (evaluation.failed()) {
@@ -136,7 +143,8 @@ posset_status posset_record(posset_context* context, const posset_text* names, p
     return evaluation.status();
   }
   std::vector<const Symbol*> symbols;
-  for (uint32_t i = 0; i < count; ++i) symbols.push_back(context->runtime.shapes.symbol(view(names[i])));
+  for (uint32_t i = 0; i < count; ++i)
+    symbols.push_back(context->runtime.shapes.symbol(view(names[i])));
   if (!names_differ(symbols)) return POSSET_MISUSE;
   const Shape* shape = context->runtime.shapes.record(symbols);
   Record* record = shape ? new_record(context->heap, shape) : nullptr;
@@ -144,11 +152,14 @@ posset_status posset_record(posset_context* context, const posset_text* names, p
     posset_release_all(values, count);
     return ok_or_limit(context, false);
   }
-  for (uint32_t i = 0; i < count; ++i) record->fields()[i] = in(std::exchange(values[i], posset_nil()));
+  for (uint32_t i = 0; i < count; ++i)
+    record->fields()[i] = in(std::exchange(values[i], posset_nil()));
   return give(Value::adopt(Borrowed::heap(Tag::Record, record)), to);
 }
 
-uint32_t posset_field_count(posset_value value) { return is_recordlike(in(value)) ? in(value).as<Record>()->size : 0; }
+uint32_t posset_field_count(posset_value value) {
+  return is_recordlike(in(value)) ? in(value).as<Record>()->size : 0;
+}
 
 posset_text posset_field_name(posset_context* context, posset_value value, uint32_t index) {
   const Shape* shape = shape_of_value(context, in(value));
@@ -157,7 +168,8 @@ posset_text posset_field_name(posset_context* context, posset_value value, uint3
 }
 
 posset_value posset_field_at(posset_value value, uint32_t index) {
-  return index < posset_field_count(value) ? out(in(value).as<Record>()->fields()[index]) : posset_nil();
+  return index < posset_field_count(value) ? out(in(value).as<Record>()->fields()[index])
+                                           : posset_nil();
 }
 
 bool posset_field(posset_context* context, posset_value value, posset_text name, posset_value* to) {
@@ -169,7 +181,8 @@ bool posset_field(posset_context* context, posset_value value, posset_text name,
   return true;
 }
 
-posset_status posset_field_set(posset_context* context, posset_value* place, posset_text name, posset_value value) {
+posset_status posset_field_set(posset_context* context, posset_value* place, posset_text name,
+                               posset_value value) {
   Evaluation evaluation(context);
   Value held = evaluation.take(value);
   if (evaluation.failed()) return evaluation.status();
@@ -189,7 +202,8 @@ posset_status posset_field_set(posset_context* context, posset_value* place, pos
 
 posset_text posset_variant_name(posset_context* context, posset_value value) {
   const Shape* shape = shape_of_value(context, in(value));
-  return posset::api::text(shape && shape->is_variant() ? std::string_view(shape->constructor) : std::string_view());
+  return posset::api::text(shape && shape->is_variant() ? std::string_view(shape->constructor)
+                                                        : std::string_view());
 }
 
 }  // extern "C"

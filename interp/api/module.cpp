@@ -14,23 +14,28 @@ namespace {
 
 bool is_open(posset_runtime* runtime) { return runtime && !runtime->closed; }
 
-posset_status register_row(posset_runtime* runtime, const char* module, const posset_function_row& row) {
+posset_status register_row(posset_runtime* runtime, const char* module,
+                           const posset_function_row& row) {
   auto& state = runtime->state;
   bool global = *module == 0;
-  if (global ? state.builtins.contains(row.name) : state.modules[module].contains(row.name)) return POSSET_EXISTS;
+  if (global ? state.builtins.contains(row.name) : state.modules[module].contains(row.name))
+    return POSSET_EXISTS;
   auto& data = runtime->rows.emplace_back(posset::api::RowData{row.function, row.data});
-  const NativeFunction& made = runtime->functions.emplace_back(posset::api::descriptor_of(row, module, &data));
+  const NativeFunction& made =
+      runtime->functions.emplace_back(posset::api::descriptor_of(row, module, &data));
   if (global) {
     state.builtins[made.name] = &made;
   } else {
-    state.modules[module][made.name] = {.function = &made, .constant = Borrowed::nil(), .doc = made.doc};
+    state.modules[module][made.name] = {
+        .function = &made, .constant = Borrowed::nil(), .doc = made.doc};
   }
   return POSSET_OK;
 }
 
-posset_status register_value(posset_runtime* runtime, const char* module, const char* name, Borrowed value,
-                             const char* doc) {
-  if (!is_open(runtime) || !module || !*module || !name || !doc || !posset::api::is_identifier(name)) {
+posset_status register_value(posset_runtime* runtime, const char* module, const char* name,
+                             Borrowed value, const char* doc) {
+  if (!is_open(runtime) || !module || !*module || !name || !doc ||
+      !posset::api::is_identifier(name)) {
     return POSSET_MISUSE;
   }
   auto [entry, inserted] = runtime->state.modules[module].try_emplace(name);
@@ -40,7 +45,8 @@ posset_status register_value(posset_runtime* runtime, const char* module, const 
 }
 
 // `name` is the key of the table, which lives as long as the runtime.
-posset_builtin_info constant_info(std::string_view module, std::string_view name, const ModuleEntry& entry) {
+posset_builtin_info constant_info(std::string_view module, std::string_view name,
+                                  const ModuleEntry& entry) {
   posset_builtin_info info = {};
   info.name = info.signature = posset::api::text(name);
   info.module = posset::api::text(module);
@@ -50,8 +56,10 @@ posset_builtin_info constant_info(std::string_view module, std::string_view name
   return info;
 }
 
-posset_builtin_info entry_info(std::string_view module, std::string_view name, const ModuleEntry& entry) {
-  return entry.function ? posset::api::describe(*entry.function) : constant_info(module, name, entry);
+posset_builtin_info entry_info(std::string_view module, std::string_view name,
+                               const ModuleEntry& entry) {
+  return entry.function ? posset::api::describe(*entry.function)
+                        : constant_info(module, name, entry);
 }
 
 std::vector<std::string_view> module_names(const posset_runtime& runtime) {
@@ -63,7 +71,8 @@ std::vector<std::string_view> module_names(const posset_runtime& runtime) {
 
 std::vector<posset_builtin_info> all_builtins(const posset_runtime& runtime) {
   std::vector<posset_builtin_info> all;
-  for (auto& [name, function] : runtime.state.builtins) all.push_back(posset::api::describe(*function));
+  for (auto& [name, function] : runtime.state.builtins)
+    all.push_back(posset::api::describe(*function));
   for (auto& [module, entries] : runtime.state.modules) {
     for (auto& [name, entry] : entries) all.push_back(entry_info(module, name, entry));
   }
@@ -93,8 +102,9 @@ posset_builtin_info describe(const NativeFunction& function) {
 
 extern "C" {
 
-posset_status posset_register_functions(posset_runtime* runtime, const char* module, const posset_function_row* rows,
-                                        size_t count, size_t row_size) {
+posset_status posset_register_functions(posset_runtime* runtime, const char* module,
+                                        const posset_function_row* rows, size_t count,
+                                        size_t row_size) {
   if (!is_open(runtime) || (count != 0 && !rows)) return POSSET_MISUSE;
   const char* at = reinterpret_cast<const char*>(rows);
   for (size_t i = 0; i < count; ++i, at += row_size) {
@@ -106,14 +116,14 @@ posset_status posset_register_functions(posset_runtime* runtime, const char* mod
   return POSSET_OK;
 }
 
-posset_status posset_register_constant(posset_runtime* runtime, const char* module, const char* name,
-                                       posset_value value, const char* doc) {
+posset_status posset_register_constant(posset_runtime* runtime, const char* module,
+                                       const char* name, posset_value value, const char* doc) {
   if (posset_kind_of(value) > POSSET_FLOAT) return POSSET_MISUSE;
   return register_value(runtime, module, name, in(value), doc);
 }
 
-posset_status posset_register_text(posset_runtime* runtime, const char* module, const char* name, posset_text text,
-                                   const char* doc) {
+posset_status posset_register_text(posset_runtime* runtime, const char* module, const char* name,
+                                   posset_text text, const char* doc) {
   if (!is_open(runtime) || !posset_is_utf8(text)) return POSSET_MISUSE;
   return register_value(runtime, module, name, runtime->state.immortal_string(view(text)), doc);
 }
@@ -136,7 +146,8 @@ posset_status posset_each_module(posset_runtime* runtime, posset_visit_name visi
   return result;
 }
 
-posset_status posset_find_builtin(posset_runtime* runtime, posset_text name, posset_builtin_info* info) {
+posset_status posset_find_builtin(posset_runtime* runtime, posset_text name,
+                                  posset_builtin_info* info) {
   if (!runtime || !info) return POSSET_MISUSE;
   std::string_view whole = view(name);
   size_t dot = whole.find('.');
@@ -154,7 +165,8 @@ posset_status posset_find_builtin(posset_runtime* runtime, posset_text name, pos
   return POSSET_OK;
 }
 
-posset_status posset_each_host_function(posset_context* context, posset_visit_builtin visit, void* data) {
+posset_status posset_each_host_function(posset_context* context, posset_visit_builtin visit,
+                                        void* data) {
   posset::api::Entry entry(context);
   if (entry.failed()) return entry.status();
   if (!visit) return POSSET_MISUSE;
@@ -163,7 +175,8 @@ posset_status posset_each_host_function(posset_context* context, posset_visit_bu
   std::sort(names.begin(), names.end());
   posset_status result = POSSET_OK;
   for (std::string_view name : names) {
-    posset_builtin_info info = posset::api::describe(*context->host_functions.at(std::string(name)));
+    posset_builtin_info info =
+        posset::api::describe(*context->host_functions.at(std::string(name)));
     info.is_host = true;
     if (!posset::api::goes_on(visit(data, &info), result)) break;
   }

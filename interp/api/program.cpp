@@ -19,8 +19,8 @@ namespace {
 // A position is 32 bits.
 constexpr size_t kMaxSource = UINT32_MAX - 1;
 
-std::shared_ptr<Module> load(posset_context* context, posset_text name, posset_text key, posset_text source,
-                             posset_diagnostics** diagnostics) {
+std::shared_ptr<Module> load(posset_context* context, posset_text name, posset_text key,
+                             posset_text source, posset_diagnostics** diagnostics) {
   Diagnostics found;
   auto made = std::make_shared<Source>(std::string(view(name)), std::string(view(source)));
   auto tree = load_program(*context, std::move(made), std::string(view(key)), found, false);
@@ -30,19 +30,26 @@ std::shared_ptr<Module> load(posset_context* context, posset_text name, posset_t
 
 // After a check: nothing of it stays.
 void forget_unused_trees(posset_context* context) {
-  std::erase_if(context->trees, [&](const auto& entry) { return !context->instances.contains(entry.second.get()); });
+  std::erase_if(context->trees, [&](const auto& entry) {
+    return !context->instances.contains(entry.second.get());
+  });
 }
 
 posset_status run(posset_context* context, ModuleInstance* instance, posset_value* out) {
-  return posset::api::guarded(context, [&] { return posset::api::give(run_module(*context, instance), out); });
+  return posset::api::guarded(
+      context, [&] { return posset::api::give(run_module(*context, instance), out); });
 }
 
 Borrowed exported_value(const ModuleInstance& instance, const Export& entry) {
   switch (entry.kind) {
-    case Export::Kind::Function: return instance.closures[entry.function->index];
-    case Export::Kind::Global: return instance.globals[entry.index];
-    case Export::Kind::Constructor: return instance.constructors[entry.type->index][entry.index];
-    case Export::Kind::Type: break;
+    case Export::Kind::Function:
+      return instance.closures[entry.function->index];
+    case Export::Kind::Global:
+      return instance.globals[entry.index];
+    case Export::Kind::Constructor:
+      return instance.constructors[entry.type->index][entry.index];
+    case Export::Kind::Type:
+      break;
   }
   return Borrowed::unset();
 }
@@ -51,7 +58,8 @@ Borrowed exported_value(const ModuleInstance& instance, const Export& entry) {
 Borrowed find_value(const ModuleInstance& instance, std::string_view name) {
   const Module& tree = *instance.tree;
   for (const Export& entry : tree.exports) {
-    if (entry.name == name && entry.kind != Export::Kind::Type) return exported_value(instance, entry);
+    if (entry.name == name && entry.kind != Export::Kind::Type)
+      return exported_value(instance, entry);
   }
   for (size_t i = 0; i < tree.functions.size(); ++i) {
     if (tree.functions[i]->name == name) return instance.closures[i];
@@ -70,7 +78,8 @@ posset_status posset_load(posset_context* context, const posset_source* given, p
                           posset_diagnostics** diagnostics) {
   posset_source source = {};
   if (diagnostics) *diagnostics = nullptr;
-  if (!given || !posset::api::read_struct(given, source) || source.text.size > kMaxSource) return POSSET_MISUSE;
+  if (!given || !posset::api::read_struct(given, source) || source.text.size > kMaxSource)
+    return POSSET_MISUSE;
   Evaluation evaluation(context);
   if (evaluation.failed()) return evaluation.status();
   if (context->finished) return POSSET_MISUSE;
@@ -135,6 +144,8 @@ posset_status posset_eval(posset_context* context, posset_text expression, posse
   });
 }
 
-bool posset_is_incomplete(posset_text source) { return posset::syntax::is_incomplete(view(source)); }
+bool posset_is_incomplete(posset_text source) {
+  return posset::syntax::is_incomplete(view(source));
+}
 
 }  // extern "C"

@@ -1,7 +1,8 @@
-// The end of programs and expressions. A module instance must stay while a closure or constructor of it
-// lives in some value, because these point into it; the values of its own top level may be such ones, so
-// counting alone does not tell. The test here is conservative: every reference to a closure of the
-// instance must be found from its own globals along values nobody else holds; then nobody can reach it.
+// The end of programs and expressions. A module instance must stay while a closure or constructor
+// of it lives in some value, because these point into it; the values of its own top level may be
+// such ones, so counting alone does not tell. The test here is conservative: every reference to a
+// closure of the instance must be found from its own globals along values nobody else holds; then
+// nobody can reach it.
 //
 // Instances that cannot go yet wait in `retired` and are looked at again when enough have gathered.
 #include "interp/api/handles.h"
@@ -19,9 +20,12 @@ constexpr size_t kFirstSweep = 64;
 // A top level that holds more values than this is left until the context ends.
 constexpr size_t kMostVisits = 100000;
 
-int64_t outside_count(const Value& owned) { return owned->is_heap() ? interp::count_of(owned->object()) - 1 : 0; }
+int64_t outside_count(const Value& owned) {
+  return owned->is_heap() ? interp::count_of(owned->object()) - 1 : 0;
+}
 
-// References to functions and constructors of the instance, from anywhere but the instance's own tables.
+// References to functions and constructors of the instance, from anywhere but the instance's own
+// tables.
 int64_t count_references(const ModuleInstance& instance) {
   int64_t references = instance.live_closures;
   for (const Value& closure : instance.closures) references += outside_count(closure);
@@ -52,14 +56,16 @@ class GlobalWalk {
     if (!v.is_heap()) return;
     bool single = interp::count_of(v.object()) == 1;
     if (v.is(Tag::Fn) && v.as<Closure>()->function->module == &instance_) {
-      // A closure with captures is counted once, when it is made; one of the module's own, per reference.
+      // A closure with captures is counted once, when it is made; one of the module's own, per
+      // reference.
       if (single || !v.as<Closure>()->owner_count) ++found_;
     }
     if (v.is(Tag::Constructor)) found_ += is_own(v);
     if (single) pending_.push_back(v.object());
   }
   bool is_own(Borrowed constructor) const {
-    const auto* info = static_cast<const interp::ConstructorInfo*>(constructor.as<interp::Constructor>()->declaration);
+    const auto* info = static_cast<const interp::ConstructorInfo*>(
+        constructor.as<interp::Constructor>()->declaration);
     return info->module == &instance_;
   }
 
@@ -84,7 +90,8 @@ bool try_to_forget(posset_context* context, ModuleInstance* instance) {
 }  // namespace
 
 void sweep_retired(posset_context* context) {
-  std::erase_if(context->retired, [&](ModuleInstance* instance) { return try_to_forget(context, instance); });
+  std::erase_if(context->retired,
+                [&](ModuleInstance* instance) { return try_to_forget(context, instance); });
   context->retire_at = std::max(kFirstSweep, 2 * context->retired.size());
 }
 
@@ -112,7 +119,8 @@ void drop_host_state(posset_context* context) {
     if (kept.drop) kept.drop(kept.data);
   }
   context->data.clear();
-  for (auto& [name, cell] : context->host_globals) posset::interp::release(std::exchange(*cell, Borrowed::nil()));
+  for (auto& [name, cell] : context->host_globals)
+    posset::interp::release(std::exchange(*cell, Borrowed::nil()));
 }
 
 }  // namespace
@@ -132,6 +140,7 @@ extern "C" posset_status posset_context_finish(posset_context* context) {
   for (auto& [tree, instance] : context->instances) release_globals(*instance);
   context->heap.collect_cycles();
   // Instances that a value of the host still points into stay until the context goes.
-  std::erase_if(context->instances, [](const auto& each) { return posset::api::count_references(*each.second) == 0; });
+  std::erase_if(context->instances,
+                [](const auto& each) { return posset::api::count_references(*each.second) == 0; });
   return POSSET_OK;
 }

@@ -66,7 +66,8 @@ posset_runtime_options posset_runtime_get_options(const posset_runtime* runtime)
 posset_status posset_attach_tier(posset_runtime* runtime, const void* descriptor) {
   if (!runtime || !descriptor || runtime->closed) return POSSET_MISUSE;
   const auto* tier = static_cast<const TierInterface*>(descriptor);
-  if (tier->version != TierInterface().version || tier->level < 1 || tier->level >= posset::interp::kTiers) {
+  if (tier->version != TierInterface().version || tier->level < 1 ||
+      tier->level >= posset::interp::kTiers) {
     return POSSET_MISUSE;
   }
   if (runtime->state.tier(tier->level)) return POSSET_EXISTS;
@@ -84,16 +85,26 @@ const char* posset_version(void) {
 
 const char* posset_status_text(posset_status status) {
   switch (status) {
-    case POSSET_OK: return "done";
-    case POSSET_RAISED: return "an error is pending";
-    case POSSET_INVALID: return "the source does not parse or resolve";
-    case POSSET_MISUSE: return "an argument that cannot be used";
-    case POSSET_BUSY: return "the context is running on another thread";
-    case POSSET_EXISTS: return "the name is taken";
-    case POSSET_NOT_FOUND: return "there is no such thing";
-    case POSSET_NOT_BUILT: return "not built yet";
-    case POSSET_NO_MEMORY: return "no memory";
-    case POSSET_DONE: return "stopped";
+    case POSSET_OK:
+      return "done";
+    case POSSET_RAISED:
+      return "an error is pending";
+    case POSSET_INVALID:
+      return "the source does not parse or resolve";
+    case POSSET_MISUSE:
+      return "an argument that cannot be used";
+    case POSSET_BUSY:
+      return "the context is running on another thread";
+    case POSSET_EXISTS:
+      return "the name is taken";
+    case POSSET_NOT_FOUND:
+      return "there is no such thing";
+    case POSSET_NOT_BUILT:
+      return "not built yet";
+    case POSSET_NO_MEMORY:
+      return "no memory";
+    case POSSET_DONE:
+      return "stopped";
   }
   return "an unknown status";
 }

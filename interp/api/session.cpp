@@ -20,7 +20,8 @@ namespace {
 
 bool declares_anything(const Module& input) {
   auto is_own = [&](const auto& variable) { return variable.module == &input; };
-  return !input.global_names.empty() || !input.functions.empty() || !input.types.empty() || !input.imports.empty() ||
+  return !input.global_names.empty() || !input.functions.empty() || !input.types.empty() ||
+         !input.imports.empty() ||
          std::any_of(input.session_variables.begin(), input.session_variables.end(), is_own);
 }
 
@@ -31,10 +32,11 @@ void hide_unset_names(Module& input, const ModuleInstance& instance) {
   }
 }
 
-posset_status run_input(posset_context* context, const std::shared_ptr<Module>& input, posset_value* out) {
+posset_status run_input(posset_context* context, const std::shared_ptr<Module>& input,
+                        posset_value* out) {
   ModuleInstance* instance = instantiate(*context, input);
-  posset_status status =
-      posset::api::guarded(context, [&] { return posset::api::give(run_module(*context, instance), out); });
+  posset_status status = posset::api::guarded(
+      context, [&] { return posset::api::give(run_module(*context, instance), out); });
   if (status != POSSET_OK) hide_unset_names(*input, *instance);
   if (declares_anything(*input)) {
     context->session.inputs.push_back(input);
@@ -44,8 +46,8 @@ posset_status run_input(posset_context* context, const std::shared_ptr<Module>& 
   return status;
 }
 
-posset_status evaluate(posset_context* context, std::string_view name, std::string_view source, posset_value* out,
-                       posset_diagnostics** diagnostics) {
+posset_status evaluate(posset_context* context, std::string_view name, std::string_view source,
+                       posset_value* out, posset_diagnostics** diagnostics) {
   return posset::api::guarded(context, [&] {
     Diagnostics found;
     auto made = std::make_shared<Source>(std::string(name), std::string(source));
@@ -128,8 +130,8 @@ void visit_exports(const posset_context& context, const ImportDecl& import, Name
 
 extern "C" {
 
-posset_status posset_session_eval(posset_context* context, posset_text name, posset_text source, posset_value* out,
-                                  posset_diagnostics** diagnostics) {
+posset_status posset_session_eval(posset_context* context, posset_text name, posset_text source,
+                                  posset_value* out, posset_diagnostics** diagnostics) {
   if (out) *out = posset_nil();
   if (diagnostics) *diagnostics = nullptr;
   if (source.size >= UINT32_MAX) return POSSET_MISUSE;
@@ -143,7 +145,8 @@ posset_status posset_session_reset(posset_context* context) {
   Entry entry(context);
   if (entry.failed()) return entry.status();
   if (context->evaluations != 0 || context->finished) return POSSET_MISUSE;
-  // Later inputs refer to earlier ones, so none goes before all are out of the session, and the newest first.
+  // Later inputs refer to earlier ones, so none goes before all are out of the session, and the
+  // newest first.
   auto inputs = std::exchange(context->session.inputs, {});
   for (auto input = inputs.rbegin(); input != inputs.rend(); ++input) {
     auto found = context->instances.find(input->get());
@@ -161,19 +164,22 @@ posset_status posset_session_get(posset_context* context, posset_text name, poss
   if (!is_dotted_name(view(name))) return POSSET_NOT_FOUND;
   posset_status status = evaluate(context, "<name>", view(name), out, nullptr);
   if (status == POSSET_OK) return status;
-  // "used before its definition" and a missing field are answers; a limit inside a running script is not.
+  // "used before its definition" and a missing field are answers; a limit inside a running script
+  // is not.
   if (context->limit_pending() && context->evaluations > 1) return POSSET_RAISED;
   if (context->error_pending()) context->take_error();
   return POSSET_NOT_FOUND;
 }
 
-posset_status posset_session_each_name(posset_context* context, posset_visit_name visitor, void* data) {
+posset_status posset_session_each_name(posset_context* context, posset_visit_name visitor,
+                                       void* data) {
   Entry entry(context);
   if (entry.failed()) return entry.status();
   if (!visitor) return POSSET_MISUSE;
   NameVisitor visit(visitor, data);
   const auto& inputs = context->session.inputs;
-  for (auto input = inputs.rbegin(); input != inputs.rend(); ++input) visit_declared(**input, visit);
+  for (auto input = inputs.rbegin(); input != inputs.rend(); ++input)
+    visit_declared(**input, visit);
   std::vector<std::string_view> globals;
   for (auto& [name, cell] : context->host_globals) globals.push_back(name);
   std::sort(globals.begin(), globals.end());
@@ -181,8 +187,8 @@ posset_status posset_session_each_name(posset_context* context, posset_visit_nam
   return visit.result();
 }
 
-posset_status posset_session_each_member(posset_context* context, posset_text name, posset_visit_name visitor,
-                                         void* data) {
+posset_status posset_session_each_member(posset_context* context, posset_text name,
+                                         posset_visit_name visitor, void* data) {
   Entry entry(context);
   if (entry.failed()) return entry.status();
   if (!visitor) return POSSET_MISUSE;
@@ -195,7 +201,8 @@ posset_status posset_session_each_member(posset_context* context, posset_text na
   posset_status status = posset_session_get(context, name, &value);
   if (status != POSSET_OK) return status;
   Value owner = posset::api::adopt(value);
-  for (uint32_t i = 0; i < posset_field_count(value); ++i) visit(view(posset_field_name(context, value, i)));
+  for (uint32_t i = 0; i < posset_field_count(value); ++i)
+    visit(view(posset_field_name(context, value, i)));
   return visit.result();
 }
 

@@ -42,7 +42,8 @@ posset_text posset_string_text(const posset_value* value) {
   if (!value || !in(*value).is_string()) return posset::api::text({});
   if (in(*value).is_short_string()) {
     // The bytes of a short string stand in the caller's own variable, from its third byte on.
-    return posset_text_n(reinterpret_cast<const char*>(value) + 2, posset::interp::short_size(in(*value)));
+    return posset_text_n(reinterpret_cast<const char*>(value) + 2,
+                         posset::interp::short_size(in(*value)));
   }
   const auto* string = in(*value).as<posset::interp::Str>();
   return posset_text_n(string->data(), string->size);
@@ -68,7 +69,8 @@ struct posset_buffer {
 
 namespace {
 
-// Appends v as print shows it or as a literal; its weight has been charged by the time it is printed.
+// Appends v as print shows it or as a literal; its weight has been charged by the time it is
+// printed.
 bool append(posset_context* context, StringBuilder& builder, Borrowed v, bool literal) {
   if (!literal) return append_formatted(*context, builder, v, nullptr);
   if (!charge_weight(*context, v)) return false;
@@ -118,7 +120,9 @@ posset_text posset_buffer_text(const posset_buffer* buffer) {
   return posset::api::text(buffer ? buffer->builder.view() : std::string_view());
 }
 
-bool posset_buffer_failed(const posset_buffer* buffer) { return !buffer || buffer->builder.failed(); }
+bool posset_buffer_failed(const posset_buffer* buffer) {
+  return !buffer || buffer->builder.failed();
+}
 
 void posset_buffer_clear(posset_buffer* buffer) {
   if (buffer) buffer->builder.clear();
@@ -144,7 +148,8 @@ posset_status posset_to_string(posset_context* context, posset_value value, poss
   return give_or_limit(context, builder.finish(), out);
 }
 
-posset_status posset_print(posset_context* context, posset_value value, bool literal, posset_write write, void* data) {
+posset_status posset_print(posset_context* context, posset_value value, bool literal,
+                           posset_write write, void* data) {
   Evaluation evaluation(context);
   if (evaluation.failed()) return evaluation.status();
   StringBuilder builder(context->heap);
@@ -152,12 +157,14 @@ posset_status posset_print(posset_context* context, posset_value value, bool lit
   return posset::api::write_all(write, data, builder.view());
 }
 
-size_t posset_brief(posset_context* context, posset_value value, size_t most, char* out, size_t capacity) {
+size_t posset_brief(posset_context* context, posset_value value, size_t most, char* out,
+                    size_t capacity) {
   posset::api::Entry entry(context);
   if (entry.failed() || !out || capacity == 0) return 0;
   std::string made = posset::interp::brief(context->heap, in(value), most);
   size_t n = std::min(made.size(), capacity - 1);
-  while (n < made.size() && n > 0 && (static_cast<unsigned char>(made[n]) & 0xc0) == 0x80) --n;  // no half scalar
+  while (n < made.size() && n > 0 && (static_cast<unsigned char>(made[n]) & 0xc0) == 0x80)
+    --n;  // no half scalar
   std::memcpy(out, made.data(), n);
   out[n] = 0;
   return n;

@@ -1,5 +1,5 @@
-// Values: kinds, ownership, comparing, ranges, refs and error values. Text is in text.cpp, lists, maps and
-// records in collections_*.cpp.
+// Values: kinds, ownership, comparing, ranges, refs and error values. Text is in text.cpp, lists,
+// maps and records in collections_*.cpp.
 #include "interp/api/handles.h"
 #include "interp/runtime/ops.h"
 #include "interp/value/compare.h"
@@ -20,14 +20,32 @@ using posset::interp::Value;
 namespace {
 
 constexpr posset_kind kKinds[] = {
-    POSSET_NIL,  POSSET_BOOL,   POSSET_INT,     POSSET_FLOAT, POSSET_STR,   POSSET_FN,
-    POSSET_NIL /* Unset */,     POSSET_NIL /* Failed */,
-    POSSET_STR,  POSSET_LIST,   POSSET_MAP,     POSSET_RECORD, POSSET_VARIANT, POSSET_FN,
-    POSSET_RANGE, POSSET_REF,   POSSET_ERROR,   POSSET_MODULE, POSSET_FN,    POSSET_TASK,
-    POSSET_CHAN, POSSET_HOST,
+    POSSET_NIL,
+    POSSET_BOOL,
+    POSSET_INT,
+    POSSET_FLOAT,
+    POSSET_STR,
+    POSSET_FN,
+    POSSET_NIL /* Unset */,
+    POSSET_NIL /* Failed */,
+    POSSET_STR,
+    POSSET_LIST,
+    POSSET_MAP,
+    POSSET_RECORD,
+    POSSET_VARIANT,
+    POSSET_FN,
+    POSSET_RANGE,
+    POSSET_REF,
+    POSSET_ERROR,
+    POSSET_MODULE,
+    POSSET_FN,
+    POSSET_TASK,
+    POSSET_CHAN,
+    POSSET_HOST,
 };
 static_assert(std::size(kKinds) == static_cast<size_t>(Tag::Host) + 1);
-static_assert(kKinds[static_cast<size_t>(Tag::Builtin)] == POSSET_FN && kKinds[static_cast<size_t>(Tag::Fn)] == POSSET_FN &&
+static_assert(kKinds[static_cast<size_t>(Tag::Builtin)] == POSSET_FN &&
+              kKinds[static_cast<size_t>(Tag::Fn)] == POSSET_FN &&
               kKinds[static_cast<size_t>(Tag::Constructor)] == POSSET_FN &&
               kKinds[static_cast<size_t>(Tag::Range)] == POSSET_RANGE);
 
@@ -49,8 +67,10 @@ bool posset_is_iterable(posset_value value) {
     case POSSET_STR:
     case POSSET_LIST:
     case POSSET_MAP:
-    case POSSET_RANGE: return true;
-    default: return false;
+    case POSSET_RANGE:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -95,7 +115,8 @@ uint64_t posset_hash(posset_value value) { return posset::interp::hash_of(in(val
 
 // ---- ranges ----
 
-posset_status posset_range(posset_context* context, int64_t first, int64_t last, bool inclusive, posset_value* to) {
+posset_status posset_range(posset_context* context, int64_t first, int64_t last, bool inclusive,
+                           posset_value* to) {
   Evaluation evaluation(context);
   if (evaluation.failed()) return evaluation.status();
   return posset::api::give(
@@ -136,7 +157,8 @@ posset_status posset_ref_set(posset_value ref, posset_value value) {
 
 // ---- error values ----
 
-posset_status posset_error_value(posset_context* context, posset_text message, posset_value value, posset_value* to) {
+posset_status posset_error_value(posset_context* context, posset_text message, posset_value value,
+                                 posset_value* to) {
   Evaluation evaluation(context);
   Value held = evaluation.take(value);
   if (evaluation.failed()) return evaluation.status();

@@ -1,4 +1,4 @@
-// assert, error, ref.
+// The built-ins of no group: assert, error and ref. An error made here has no place until it is thrown.
 #include "interp/runtime/builtins.h"
 
 namespace posset::interp {

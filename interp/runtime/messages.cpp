@@ -144,8 +144,9 @@ Value raise_index(Context& context, int64_t index, const char* kind, uint64_t si
   std::string message = "index " + std::to_string(index) + " is out of range for ";
   message += size == 0 ? std::string("an empty ") + kind
                        : std::string("a ") + kind + " of " + std::to_string(size);
-  std::string hint = "indexes go from 0 to " + std::to_string(size - 1);
-  if (size == 0) hint = "there is nothing in it";
+  std::string hint = "there is nothing in it";
+  if (size == 1) hint = "its only index is 0";
+  if (size > 1) hint = "indexes go from 0 to " + std::to_string(size - 1);
   if (index < 0 && size != 0) hint += "; the last element is last(xs)";
   return context.raise(ErrorCode::OutOfRange, std::move(message), std::move(hint));
 }

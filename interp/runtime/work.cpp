@@ -1,4 +1,4 @@
-// See work.h.
+// The larger parts of work.h: what a whole value weighs, lists under construction, ranges as lists.
 #include "interp/runtime/work.h"
 
 #include <algorithm>

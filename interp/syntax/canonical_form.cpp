@@ -223,7 +223,12 @@ void FormWriter::link(const Link& link) {
   }
 }
 
+// A loop runs in its function's frame, and a `return` in it is the function's.
 void FormWriter::loop(const Node& loop) {
+  byte(function_.is_top_level);
+  raw(function_.inout_mask);
+  number(function_.slot_count);
+  value(function_.result);
   node(&loop);
   std::sort(used_links_.begin(), used_links_.end());
   used_links_.erase(std::unique(used_links_.begin(), used_links_.end()), used_links_.end());

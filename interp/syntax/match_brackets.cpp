@@ -37,7 +37,7 @@ class Matcher {
         drop_down_to(find_open(TokenKind::StringHead));
       } else if (token.kind == TokenKind::Broken) {
         drop_strings(token.value);
-      } else if (token.newline_before && starts_statement_only(token.kind)) {
+      } else if (token.newline_before && starts_statement_only(token.kind) && !is_field(i)) {
         drop_unclosed();
       }
     }
@@ -105,6 +105,12 @@ class Matcher {
 
   void drop_strings(uint32_t count) {
     for (uint32_t i = 0; i < count; ++i) drop_down_to(find_open(TokenKind::StringHead) - 1);
+  }
+
+  // Behind a dot any word is a name.
+  bool is_field(uint32_t at) const {
+    const TokenKind before = at == 0 ? TokenKind::End : tokens_[at - 1].kind;
+    return before == TokenKind::Dot || before == TokenKind::QuestionDot;
   }
 
   void drop_unclosed() {

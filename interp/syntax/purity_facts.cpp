@@ -227,7 +227,7 @@ const FunctionDecl* Collector::known(const Node* value) {
 std::string Collector::describe(const Node* callee) const {
   if (const auto* name = as<NameNode>(callee)) {
     const Binding& binding = name->binding;
-    const std::string text = quoted(name->name);
+    std::string text = quoted(name->name);
     if (binding.kind == BindingKind::Captured) return "the captured " + text;
     if (binding.kind != BindingKind::Local) return text;
     return (binding.index < function_.parameters.size() ? "the parameter " : "the variable ") +

@@ -13,26 +13,16 @@ void ModuleResolver::expression(Node*& node) {
     case NodeKind::BoolLiteral:
     case NodeKind::IntLiteral:
     case NodeKind::FloatLiteral:
-    case NodeKind::StringLiteral:
-      return;
-    case NodeKind::Name:
-      return name(node);
-    case NodeKind::MethodCall:
-      return method_call(node);
-    case NodeKind::Call:
-      return call(static_cast<CallNode*>(node));
-    case NodeKind::Field:
-      return field(node);
-    case NodeKind::ListLiteral:
-      return items(static_cast<ListLiteralNode*>(node)->items);
-    case NodeKind::RecordLiteral:
-      return record(static_cast<RecordLiteralNode*>(node));
-    case NodeKind::Lambda:
-      return function(*static_cast<LambdaNode*>(node)->function, kNone);
-    case NodeKind::If:
-      return if_chain(static_cast<IfNode*>(node));
-    case NodeKind::Spawn:
-      return spawn(static_cast<SpawnNode*>(node));
+    case NodeKind::StringLiteral: return;
+    case NodeKind::Name: return name(node);
+    case NodeKind::MethodCall: return method_call(node);
+    case NodeKind::Call: return call(static_cast<CallNode*>(node));
+    case NodeKind::Field: return field(node);
+    case NodeKind::ListLiteral: return items(static_cast<ListLiteralNode*>(node)->items);
+    case NodeKind::RecordLiteral: return record(static_cast<RecordLiteralNode*>(node));
+    case NodeKind::Lambda: return function(*static_cast<LambdaNode*>(node)->function, kNone);
+    case NodeKind::If: return if_chain(static_cast<IfNode*>(node));
+    case NodeKind::Spawn: return spawn(static_cast<SpawnNode*>(node));
     case NodeKind::Interpolation:
     case NodeKind::FormatPart:
     case NodeKind::MapLiteral:
@@ -46,8 +36,7 @@ void ModuleResolver::expression(Node*& node) {
     case NodeKind::OptionalChain:
     case NodeKind::Argument:
     case NodeKind::Await:
-    case NodeKind::Throw:
-      return children(node);
+    case NodeKind::Throw: return children(node);
     case NodeKind::Spread:
       error(ErrorCode::UnexpectedToken, node->span, "`..` cannot spread here",
             "it stands at the start of a list element, an argument or a record field");
@@ -82,8 +71,7 @@ void ModuleResolver::expression(Node*& node) {
     case NodeKind::RecordPattern:
     case NodeKind::RecordPatternField:
     case NodeKind::ConstructorPattern:
-    case NodeKind::AlternativePattern:
-      return statement(node);
+    case NodeKind::AlternativePattern: return statement(node);
   }
 }
 

@@ -268,9 +268,12 @@ std::string ModuleResolver::later_declaration(Text name) {
       if (!let) continue;
       for (const PatternName& each : names_in(let->pattern)) {
         if (each.name != name) continue;
-        if (i == open->statement)
-          return quoted(name) + " has no value yet: this statement declares it";
-        return quoted(name) + " is declared in line " + line_of(let->span) + ", after this use";
+        if (i != open->statement) {
+          return quoted(name) + " is declared in line " + line_of(let->span) + ", after this use";
+        }
+        return as<LambdaNode>(let->value)
+                   ? "a lambda cannot call itself: declare `fn " + std::string(name) + "(...)`"
+                   : quoted(name) + " has no value yet: this statement declares it";
       }
     }
   }

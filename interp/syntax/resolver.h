@@ -1,6 +1,20 @@
 // Names to slots, captures and links; everything that `language.md` wants reported before anything runs.
 // After it the tree satisfies the invariants of `ast.h`. The analyses that later tiers and the units
 // need (last uses, purity, structural hash) run from here too, each in a file of its own.
+//
+// What later stages may rely on, beyond the invariants:
+//  - Parameters are bound from left to right, each with its default and then its pattern.
+//  - A place's root is an assignable local (`Binding::is_var`), or the path has a field `value`, behind
+//    which there may be a ref: then storing must go through one, or raise.
+//  - `break` and `continue` in the condition of a `while` or comprehension mean that loop; in the
+//    iterable of a `for` they mean the loop around it.
+//  - A read marked `last_use` may come after an earlier operand that read the same slot: what an
+//    operand has read must be held, not borrowed from the slot. Reads inside the default of a place
+//    (`m[k, d]`) are never marked.
+//  - Of a Field with a bound `binding` the base is bound to the module and need not be evaluated.
+//  - A pattern name `_` (with an annotation) has no binding. A module-level FunctionStatement has none
+//    either, and nothing to do.
+//  - Annotations of constructor fields are bound in the links of their module's top level.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// Records and variants.
+// Records and variants: making them, finding fields, copy-on-write, building with spreads.
 #include "interp/value/record.h"
 
 namespace posset::interp {

@@ -1,4 +1,4 @@
-// The names of the kinds of value.
+// The names of the kinds of value, from the table tags.def.
 #include "interp/value/value.h"
 
 namespace posset::interp {

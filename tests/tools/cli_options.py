@@ -95,7 +95,7 @@ var total = 0
 for i in 0..7 { total += fib(i) }
 while total > 0 { total -= 3 }
 let xs = map(0..10, x => x * 2)
-let ys = [x + 1 for x in xs if x > 4]
+let ys = [for x in xs if x > 4 => x + 1]
 println(sum(sort(ys)))
 """
 

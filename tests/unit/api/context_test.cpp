@@ -61,7 +61,8 @@ TEST_CASE("output goes to the sink and is counted") {
 
 TEST_CASE("a sink that cannot write raises") {
   World w;
-  posset_context_set_output(w.context, [](void*, const char*, size_t) { return false; }, nullptr);
+  posset_context_set_output(
+      w.context, [](void*, const char*, size_t) { return false; }, nullptr);
   CHECK(w.show("print(1)") == "raised: cannot write to the output");
 }
 
@@ -121,7 +122,8 @@ TEST_CASE("null handles are misuse everywhere") {
 TEST_CASE("a finished context runs nothing and tells of leaks") {
   World w;
   posset_value kept = posset_nil();
-  REQUIRE(w.eval("let secret = [1, 2, 3]\nfn sum_of(n) => sum(secret) + n\nsum_of", &kept) == POSSET_OK);
+  REQUIRE(w.eval("let secret = [1, 2, 3]\nfn sum_of(n) => sum(secret) + n\nsum_of", &kept) ==
+          POSSET_OK);
   REQUIRE(posset_context_finish(w.context) == POSSET_OK);
   CHECK(w.statistics().live_objects >= 1);
   posset_value argument = posset_int(1);

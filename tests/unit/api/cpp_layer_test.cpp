@@ -1,9 +1,10 @@
 // The C++ layer: typed calls, define with lambdas, exceptions and results.
+#include <map>
+
 #include <doctest/doctest.h>
+
 #include <posset/attach.h>
 #include <posset/posset.hpp>
-
-#include <map>
 
 namespace {
 
@@ -27,7 +28,8 @@ TEST_CASE("typed calls with numbers, bools and strings") {
   CHECK(price(100.0, 2) == doctest::Approx(238));
   context.set("rate", 0);
   CHECK(price(100.0, 2) == doctest::Approx(200));
-  auto join = context.compile<std::string(std::string_view, std::string, const char*)>("(a, b, c) => a + b + c");
+  auto join = context.compile<std::string(std::string_view, std::string, const char*)>(
+      "(a, b, c) => a + b + c");
   CHECK(join("one, which is long enough to be on the heap, ", "two, ", "three").size() > 40);
   CHECK(context.compile<bool(int, unsigned char)>("(a, b) => a < b")(1, 2));
   CHECK(context.eval<std::vector<double>>("[1.5, 2]") == std::vector<double>{1.5, 2});
@@ -123,7 +125,7 @@ TEST_CASE("values are read and called") {
   CHECK(v["xs"].text() == "[1, 2, 3]");
   CHECK(v["xs"] == context.eval("[1, 2, 3]"));
   posset::Value copy = v;
-  CHECK(copy == context.eval("1") == false);
+  CHECK(!(copy == context.eval("1")));
   CHECK(v["xs"].is<std::vector<int>>());
   CHECK(!v["xs"].is<int>());
 }
@@ -133,7 +135,9 @@ TEST_CASE("programs, output and limits") {
   posset::Context context(runtime, {.step_limit = 100000});
   std::string out;
   context.set_output([&](std::string_view text) { out += text; });
-  posset::Program program = context.load("rules.posset", "export fn discount(total) => if total > 100 { 0.1 } else { 0 }\nprintln(\"ready\")");
+  posset::Program program = context.load(
+      "rules.posset",
+      "export fn discount(total) => if total > 100 { 0.1 } else { 0 }\nprintln(\"ready\")");
   program.run();
   CHECK(out == "ready\n");
   auto discount = program.function<double(double)>("discount");

@@ -1,13 +1,14 @@
-// A runtime with the walker and bytecode, a context, and the few helpers the API tests share. The tests
-// use the C interface; what is C++ about them is this file and cpp_layer_test.cpp.
+// A runtime with the walker and bytecode, a context, and the few helpers the API tests share. The
+// tests use the C interface; what is C++ about them is this file and cpp_layer_test.cpp.
 #pragma once
-
-#include <doctest/doctest.h>
-#include <posset/attach.h>
-#include <posset/posset.h>
 
 #include <string>
 #include <string_view>
+
+#include <doctest/doctest.h>
+
+#include <posset/attach.h>
+#include <posset/posset.h>
 
 namespace posset::test {
 

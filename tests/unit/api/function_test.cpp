@@ -9,7 +9,8 @@ using posset::test::World;
 
 namespace {
 
-posset_function_row row(const char* name, const char* signature, uint32_t least, uint32_t most, posset_function f) {
+posset_function_row row(const char* name, const char* signature, uint32_t least, uint32_t most,
+                        posset_function f) {
   posset_function_row made = {};
   made.name = name;
   made.signature = signature;
@@ -20,7 +21,9 @@ posset_function_row row(const char* name, const char* signature, uint32_t least,
   return made;
 }
 
-posset_status define(World& w, const posset_function_row& r) { return posset_define(w.context, &r, sizeof r, nullptr); }
+posset_status define(World& w, const posset_function_row& r) {
+  return posset_define(w.context, &r, sizeof r, nullptr);
+}
 
 posset_status add(posset_call* call) {
   int64_t a = 0, b = 0;
@@ -65,7 +68,8 @@ TEST_CASE("a host function is called like any other") {
   CHECK(w.show("greet(\"you, whoever you are\")") == "\"hello, you, whoever you are\"");
   CHECK(w.show("fold(0..100, 0, add)") == "4950");
   CHECK(w.show("add(1)") == "raised: add(a, b) takes 2 arguments, got 1");
-  CHECK(w.show("add(1, \"x\")") == "raised: argument b of add(a, b): expected int, got str (\"x\")");
+  CHECK(w.show("add(1, \"x\")") ==
+        "raised: argument b of add(a, b): expected int, got str (\"x\")");
   CHECK(w.show("str(add)") == "\"<fn add>\"");
 }
 
@@ -86,10 +90,10 @@ TEST_CASE("a host function calls back") {
   World w;
   REQUIRE(define(w, row("twice", "twice(f, x)", 2, 2, twice)) == POSSET_OK);
   CHECK(w.show("twice(x => x * 3, 2)") == "18");
-  CHECK(w.show("twice(x => x // 0, 2)") == "raised: division by zero: 2 // 0");
+  CHECK(w.show("twice(x => x // 0, 2)") == "raised: division by zero in 2 // 0");
   CHECK(w.show("fn f(n) => if n == 0 { 0 } else { twice(x => f(n - 1), 0) }\nf(10)") == "0");
   CHECK(w.show("try { twice(x => throw \"up\", 1) } catch e { e.message }") == "\"up\"");
-  CHECK(w.show("twice(1, 2)").find("expected") != std::string::npos);
+  CHECK(w.show("twice(1, 2)") == "raised: 1 is not a function");
 }
 
 TEST_CASE("an inout argument is changed in place and written back after an error too") {
@@ -98,7 +102,8 @@ TEST_CASE("an inout argument is changed in place and written back after an error
   r.inout = 1;
   REQUIRE(define(w, r) == POSSET_OK);
   CHECK(w.show("var xs = [0]\nappend_one(&xs)\nxs.append_one()\nxs") == "[0, 1, 1]");
-  CHECK(w.show("var xs = [0]\nlet ys = xs\ntry { append_one(&xs, 1) } catch { nil }\n[xs, ys]") == "[[0, 1], [0]]");
+  CHECK(w.show("var xs = [0]\nlet ys = xs\ntry { append_one(&xs, 1) } catch { nil }\n[xs, ys]") ==
+        "[[0, 1], [0]]");
   uint64_t copies = w.statistics().copies;
   CHECK(w.show("var xs = []\nfor i in 0..1000 { append_one(&xs) }\nlen(xs)") == "1000");
   CHECK(w.statistics().copies == copies);
@@ -108,8 +113,9 @@ TEST_CASE("an inout argument is changed in place and written back after an error
 TEST_CASE("inout parameters of script functions come back to the host") {
   World w;
   posset_value f = posset_nil(), list = posset_nil();
-  REQUIRE(w.eval("fn add_to(inout xs, x) {\n  xs.push(x)\n  if x == 0 { throw \"zero\" }\n  len(xs)\n}\nadd_to", &f) ==
-          POSSET_OK);
+  REQUIRE(w.eval("fn add_to(inout xs, x) {\n  xs.push(x)\n  if x == 0 { throw \"zero\" }\n  "
+                 "len(xs)\n}\nadd_to",
+                 &f) == POSSET_OK);
   REQUIRE(posset_list(w.context, 0, &list) == POSSET_OK);
   for (int i = 2; i-- > 0;) {
     posset_value arguments[] = {list, posset_int(i)};
@@ -159,7 +165,8 @@ TEST_CASE("a callback may catch, but not a limit") {
   options.step_limit = 10000;
   World w(options);
   auto guard = [](posset_call* call) {
-    if (posset_invoke(call->context, call->arguments[0], nullptr, 0, nullptr) == POSSET_OK) return POSSET_OK;
+    if (posset_invoke(call->context, call->arguments[0], nullptr, 0, nullptr) == POSSET_OK)
+      return POSSET_OK;
     posset_value error = posset_nil();
     posset_status status = posset_catch(call->context, &error);
     if (status != POSSET_OK) return status;
@@ -173,21 +180,27 @@ TEST_CASE("a callback may catch, but not a limit") {
 
 TEST_CASE("modules are registered before the first context, and listed in order") {
   posset_runtime* runtime = posset::test::make_runtime();
-  static const posset_function_row rows[] = {row("plus", "plus(a, b)", 2, 2, add), row("hi", "hi(name)", 1, 1, greet)};
+  static const posset_function_row rows[] = {row("plus", "plus(a, b)", 2, 2, add),
+                                             row("hi", "hi(name)", 1, 1, greet)};
   CHECK(posset_register_functions(runtime, "calc", rows, 2, sizeof rows[0]) == POSSET_OK);
   CHECK(posset_register_functions(runtime, "calc", rows, 1, sizeof rows[0]) == POSSET_EXISTS);
-  CHECK(posset_register_constant(runtime, "calc", "answer", posset_int(42), "What it is.") == POSSET_OK);
-  CHECK(posset_register_text(runtime, "calc", "title", text("The book of numbers, volume one"), "A title.") == POSSET_OK);
+  CHECK(posset_register_constant(runtime, "calc", "answer", posset_int(42), "What it is.") ==
+        POSSET_OK);
+  CHECK(posset_register_text(runtime, "calc", "title", text("The book of numbers, volume one"),
+                             "A title.") == POSSET_OK);
   CHECK(posset_register_constant(runtime, "", "x", posset_int(1), "") == POSSET_MISUSE);
   {
     World w(runtime, posset_context_defaults());
-    CHECK(w.show("import \"calc\"\n[calc.plus(1, calc.answer), calc.title]") == "[43, \"The book of numbers, volume one\"]");
+    CHECK(w.show("import \"calc\"\n[calc.plus(1, calc.answer), calc.title]") ==
+          "[43, \"The book of numbers, volume one\"]");
     CHECK(w.show("import {plus as p} from \"calc\"\np(1, 1)") == "2");
     CHECK(w.eval("import \"calc\"\ncalc.nothing") == POSSET_INVALID);
     CHECK(posset_register_functions(runtime, "late", rows, 1, sizeof rows[0]) == POSSET_MISUSE);
     std::vector<std::string> names;
     auto visit = [](void* data, const posset_builtin_info* info) {
-      if (info->module.size) static_cast<std::vector<std::string>*>(data)->push_back(str(info->module) + "." + str(info->name));
+      if (info->module.size)
+        static_cast<std::vector<std::string>*>(data)->push_back(str(info->module) + "." +
+                                                                str(info->name));
       return POSSET_OK;
     };
     CHECK(posset_each_builtin(runtime, visit, &names) == POSSET_OK);

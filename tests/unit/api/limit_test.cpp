@@ -1,5 +1,5 @@
-// Limits, interruption, threads, errors as objects. After every limit the context must be as good as new,
-// which each case ends by showing.
+// Limits, interruption, threads, errors as objects. After every limit the context must be as good
+// as new, which each case ends by showing.
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -30,7 +30,8 @@ TEST_CASE("each limit ends the evaluation and leaves the context usable") {
   };
   for (Row row : {Row{"while true { }", POSSET_ERROR_StepLimit},
                   Row{"fn f(n) => 1 + f(n)\nf(1)", POSSET_ERROR_StackOverflow},
-                  Row{"var xs = []\nwhile true { xs.push(str(len(xs)) + \"xxxxxxxxxxxxxxxxxx\") }", POSSET_ERROR_MemoryLimit},
+                  Row{"var xs = []\nwhile true { xs.push(str(len(xs)) + \"xxxxxxxxxxxxxxxxxx\") }",
+                      POSSET_ERROR_MemoryLimit},
                   Row{"var s = \"ab\"\nwhile true { s = s + s }", POSSET_ERROR_MemoryLimit},
                   Row{"try { while true { } } catch { 1 }", POSSET_ERROR_StepLimit}}) {
     for (int round = 0; round < 3; ++round) {
@@ -129,7 +130,8 @@ TEST_CASE("contexts of one runtime run on many threads") {
     thread = std::thread([&] {
       for (int round = 0; round < 20; ++round) {
         World w(runtime, posset_context_defaults());
-        good += w.show("fn fib(n) => if n < 2 { n } else { fib(n - 1) + fib(n - 2) }\nfib(15)") == "610";
+        good += w.show("fn fib(n) => if n < 2 { n } else { fib(n - 1) + fib(n - 2) }\nfib(15)") ==
+                "610";
       }
     });
   }
@@ -145,7 +147,9 @@ TEST_CASE("an error is an object that outlives its context") {
     posset_context* context = nullptr;
     REQUIRE(posset_context_create(runtime, nullptr, &context) == POSSET_OK);
     posset_runtime_release(runtime);
-    posset_source source = posset_source_of("prices.posset", text("fn total(big) {\n  let t = big + 1\n  t\n}\ntotal(9223372036854775807)"));
+    posset_source source = posset_source_of(
+        "prices.posset",
+        text("fn total(big) {\n  let t = big + 1\n  t\n}\ntotal(9223372036854775807)"));
     posset_program* program = nullptr;
     REQUIRE(posset_load(context, &source, &program, nullptr) == POSSET_OK);
     CHECK(posset_run(program, nullptr) == POSSET_RAISED);
@@ -215,7 +219,8 @@ TEST_CASE("grants are what the host gave, below the directory it named") {
   CHECK(posset_granted(w.context, POSSET_GRANT_READ, text("/usr/share")));
   CHECK(!posset_granted(w.context, POSSET_GRANT_READ, text("/usr/share/../../etc/passwd")));
   CHECK(!posset_granted(w.context, POSSET_GRANT_READ, text("/usr/shareholders")));
-  CHECK(!posset_granted(w.context, POSSET_GRANT_READ, text(std::string("/usr/share/a\0/../..", 20))));
+  CHECK(
+      !posset_granted(w.context, POSSET_GRANT_READ, text(std::string("/usr/share/a\0/../..", 20))));
   CHECK(!posset_granted(w.context, POSSET_GRANT_WRITE, text("/usr/share/x")));
   CHECK(posset_require_grant(w.context, POSSET_GRANT_WRITE, text("/tmp/x")) == POSSET_RAISED);
   CHECK(w.problem().code == POSSET_ERROR_NotGranted);

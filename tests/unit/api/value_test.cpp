@@ -25,7 +25,8 @@ TEST_CASE("numbers stand in the words themselves") {
 
 TEST_CASE("strings, short and long") {
   World w;
-  for (std::string s : {std::string(), std::string("né"), std::string("fourteen bytes"), std::string(100, 'x')}) {
+  for (std::string s :
+       {std::string(), std::string("né"), std::string("fourteen bytes"), std::string(100, 'x')}) {
     posset_value v = posset_nil();
     REQUIRE(posset_string(w.context, text(s), &v) == POSSET_OK);
     CHECK(posset_is(v, POSSET_STR));
@@ -70,7 +71,8 @@ TEST_CASE("lists are values") {
   World w;
   posset_value list = posset_nil();
   REQUIRE(posset_list(w.context, 3, &list) == POSSET_OK);
-  for (int i = 0; i < 3; ++i) REQUIRE(posset_list_push(w.context, &list, posset_int(i)) == POSSET_OK);
+  for (int i = 0; i < 3; ++i)
+    REQUIRE(posset_list_push(w.context, &list, posset_int(i)) == POSSET_OK);
   posset_value copy = posset_retain(list);
   CHECK(posset_list_set(w.context, &copy, 0, posset_float(9.5)) == POSSET_OK);
   CHECK(posset_list_insert(w.context, &copy, 1, posset_nil()) == POSSET_OK);
@@ -202,7 +204,8 @@ TEST_CASE("ranges, refs and error values") {
 
 TEST_CASE("going through whatever for takes") {
   World w;
-  for (auto [source, expected] : {std::pair{"[1, 2, 3]", 6}, std::pair{"1..4", 6}, std::pair{"\"abc\"", 0}}) {
+  for (auto [source, expected] :
+       {std::pair{"[1, 2, 3]", 6}, std::pair{"1..4", 6}, std::pair{"\"abc\"", 0}}) {
     posset_value v = posset_nil();
     REQUIRE(w.eval(source, &v) == POSSET_OK);
     CHECK(posset_count_items(v) == 3);

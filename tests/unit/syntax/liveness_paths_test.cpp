@@ -227,15 +227,9 @@ Flow Path::children(Node* node) {
 Flow Path::walk(Node* node) {
   if (random_() % 60 == 0) return Flow::Raise;
   switch (node->kind) {
-    case NodeKind::Name:
-      read(static_cast<NameNode*>(node)->binding);
-      return Flow::Go;
-    case NodeKind::BindingPattern:
-      bind(static_cast<BindingPatternNode*>(node)->binding);
-      return Flow::Go;
-    case NodeKind::RestPattern:
-      bind(static_cast<RestPatternNode*>(node)->binding);
-      return Flow::Go;
+    case NodeKind::Name: read(static_cast<NameNode*>(node)->binding); return Flow::Go;
+    case NodeKind::BindingPattern: bind(static_cast<BindingPatternNode*>(node)->binding); return Flow::Go;
+    case NodeKind::RestPattern: bind(static_cast<RestPatternNode*>(node)->binding); return Flow::Go;
     case NodeKind::Lambda:
       for (const Capture& each : static_cast<LambdaNode*>(node)->function->captures) {
         if (each.from != Capture::From::Local) continue;
@@ -243,16 +237,11 @@ Flow Path::walk(Node* node) {
         if (each.last_use) moved_[each.index] = true;
       }
       return Flow::Go;
-    case NodeKind::Call:
-      return call(static_cast<CallNode*>(node));
-    case NodeKind::Assign:
-      return assign(static_cast<AssignNode*>(node));
-    case NodeKind::PlaceList:
-      return stores(static_cast<PlaceListNode*>(node));
-    case NodeKind::Match:
-      return match(static_cast<MatchNode*>(node));
-    case NodeKind::With:
-      return with(static_cast<WithNode*>(node));
+    case NodeKind::Call: return call(static_cast<CallNode*>(node));
+    case NodeKind::Assign: return assign(static_cast<AssignNode*>(node));
+    case NodeKind::PlaceList: return stores(static_cast<PlaceListNode*>(node));
+    case NodeKind::Match: return match(static_cast<MatchNode*>(node));
+    case NodeKind::With: return with(static_cast<WithNode*>(node));
     case NodeKind::Logical: {
       auto* self = static_cast<LogicalNode*>(node);
       return sequence({self->left, flip() ? self->right : nullptr});
@@ -300,12 +289,9 @@ Flow Path::walk(Node* node) {
                     : sequence({self->pattern, self->condition, flip() ? self->body : nullptr});
       });
     }
-    case NodeKind::Return:
-      return children(node) == Flow::Go ? Flow::Return : Flow::Raise;
-    case NodeKind::Break:
-      return children(node) == Flow::Go ? Flow::Break : Flow::Raise;
-    case NodeKind::Continue:
-      return Flow::Continue;
+    case NodeKind::Return: return children(node) == Flow::Go ? Flow::Return : Flow::Raise;
+    case NodeKind::Break: return children(node) == Flow::Go ? Flow::Break : Flow::Raise;
+    case NodeKind::Continue: return Flow::Continue;
     default:
       return children(node);
   }

@@ -121,6 +121,25 @@ TEST_CASE("patterns, types and places") {
       parse_text("match 1 { " + repeat("{a: ", 100'000) + "b" + repeat("}", 100'000) + " => 1 }")));
 }
 
+TEST_CASE("nothing recurses without counting") {
+  // Prefixes of every production; that these texts are wrong in other ways does not matter.
+  for (const char* context :
+       {"", "let x = ", "match a { ", "[", "let ", "fn f(", "\"{", "let x: ", "x ?\? "}) {
+    for (const char* piece : {"..",         ".. ",        "[..",
+                              "(a = ",      "return ",    "x ?\? return ",
+                              "pure ",      "export ",    "type A = ",
+                              "not -",      "- not ",     "spawn ",
+                              "&",          "f(&",        "if x { } else ",
+                              "[for [",     "{a: {..",    "A(",
+                              "- ~ ! ",     "await not ", "x => return ",
+                              "fn f() => ", "fn (a = ",   "with t = &",
+                              "try { ",     "catch e { ", "1: [",
+                              "a |",        "\"{\"",      "x |> y => "}) {
+      CHECK(parse_text(context + repeat(piece, 30'000) + "a] = 1").diagnostics.has_errors());
+    }
+  }
+}
+
 TEST_CASE("what is long and flat is not nested") {
   CHECK_FALSE(parse_text("let x = if a { 1 }" + repeat(" else if a { 2 }", 100'000))
                   .diagnostics.has_errors());

@@ -42,6 +42,7 @@ TEST_CASE("directly inside parentheses, brackets and record braces newlines do n
   CHECK(tree("(x\n=> x)") == "Lambda (lambda(x) (Name x))");
   CHECK(tree("[for x\nin xs\nif x\n=> x\n]") ==
         "Comprehension (Name xs, BindingPattern x, Name x, Name x)");
+  CHECK(tree("f(x.\nlet)") == "Call (Name f, Argument (Field let (Name x)))");
   CHECK(accepts("let [\na,\nb\n] = c"));
   CHECK(accepts("import {\na,\nb\n} from \"c\""));
   CHECK(accepts("fn f(\na,\nb\n) => a"));

@@ -54,6 +54,7 @@ TEST_CASE("undefined names") {
        ErrorCode::NotDefined, "'x'", ""},
       {"x = 1", ErrorCode::NotDefined, "'x'", ""},
       {"let x = x + 1", ErrorCode::NotDefined, "'x'", "declares it"},
+      {"let fact = n => fact(n - 1)", ErrorCode::NotDefined, "'fact'", "fn fact"},
       {"println(x)\nlet x = []", ErrorCode::NotDefined, "'x'", "line 2"},
       {"fn f() {\n  g()\n  fn g() => 1\n}", ErrorCode::NotDefined, "'g'", "line 3"},
       {"fn f() => null", ErrorCode::NotDefined, "'null'", "nil"},

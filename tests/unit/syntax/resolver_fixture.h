@@ -14,6 +14,10 @@
 
 namespace posset::syntax {
 
+// Other tests of this folder have helpers of their own; the names must not meet when linked
+// together.
+inline namespace resolver_fixture {
+
 class TestEnvironment : public NameEnvironment {
  public:
   TestEnvironment() {
@@ -208,5 +212,7 @@ inline const Link& link_of(const FunctionDecl& function, const Binding& binding)
   REQUIRE(binding.index < function.links.size());
   return function.links[binding.index];
 }
+
+}  // namespace resolver_fixture
 
 }  // namespace posset::syntax

@@ -1,4 +1,4 @@
-// Equality, hashes and order.
+// Equality, hashes and order of values, against the rules of the language.
 #include <algorithm>
 #include <cmath>
 #include <limits>

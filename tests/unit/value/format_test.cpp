@@ -1,4 +1,4 @@
-// Format specifications.
+// Format specifications, mostly against what Python prints.
 #include <cmath>
 
 #include "fixture.h"

@@ -1,4 +1,4 @@
-// Numbers to text and back.
+// Numbers to text and back, at the edges of both.
 #include <cmath>
 #include <cstring>
 #include <random>

@@ -1,4 +1,4 @@
-// Values as text.
+// Values as text: every kind, deep ones, and ones inside others.
 #include "fixture.h"
 
 using namespace posset::interp;

@@ -1,4 +1,4 @@
-// Records and variants.
+// Records and variants: fields, shapes, copies, and running out of memory.
 #include "fixture.h"
 
 using namespace posset::interp;

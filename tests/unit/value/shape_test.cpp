@@ -1,4 +1,4 @@
-// Shapes and names.
+// Shapes and names: interned once, by any number of threads.
 #include <thread>
 #include <vector>
 
