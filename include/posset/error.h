@@ -68,8 +68,8 @@ POSSET_API bool posset_error_pending(posset_context* context);
 /* The pending error taken out of the context, limits too; null when none is pending. The error
  * holds its context, so it stays good after the host has released that. */
 POSSET_API posset_error* posset_take_error(posset_context* context);
-/* Puts an error back on its way in a native function of the same context, with the place and trace
- * it had. Takes the error; always gives POSSET_RAISED. */
+/* Puts an error back on its way in a native function of the same context, with the place and trace it
+ * had, and gives POSSET_RAISED. The handle stays the caller's. POSSET_MISUSE: of another context. */
 POSSET_API posset_status posset_restore_error(posset_context* context, posset_error* error);
 POSSET_API void posset_error_free(posset_error* error); /* null is fine */
 

@@ -47,10 +47,9 @@ static inline posset_runtime_options posset_runtime_defaults(void) {
 /* What a context may do beyond computing. Nothing is granted unless the host says so; the library's
  * modules io, os and time ask (posset_granted). */
 enum {
-  POSSET_GRANT_READ = 1, /* read files, below `read_directory` when that is set */
-  POSSET_GRANT_WRITE =
-      2,                /* write, make and remove files, below `write_directory` when that is set */
-  POSSET_GRANT_ENV = 4, /* read environment variables */
+  POSSET_GRANT_READ = 1,  /* read files, below `read_directory` when that is set */
+  POSSET_GRANT_WRITE = 2, /* make and change files, below `write_directory` when that is set */
+  POSSET_GRANT_ENV = 4,   /* read environment variables */
   POSSET_GRANT_CLOCK = 8, /* read clocks and the system's randomness */
   POSSET_GRANT_RUN = 16,  /* start processes */
   POSSET_GRANT_ALL = 31

@@ -21,10 +21,9 @@ void Evaluation::begin() {
 }
 
 void Evaluation::end() {
-  if (kind_ == Kind::Run) {
-    context_->last_steps = context_->steps_used();
-    context_->clear_interrupt();
-  }
+  if (kind_ == Kind::Work) return;  // nothing ran
+  context_->last_steps = context_->steps_used();
+  context_->clear_interrupt();
   context_->drop_kept_views();
   context_->scratch = Value();
   if (context_->retired.size() >= context_->retire_at) sweep_retired(context_);

@@ -180,10 +180,9 @@ posset_error* posset_take_error(posset_context* context) {
 posset_status posset_restore_error(posset_context* context, posset_error* error) {
   if (!error || error->context != context) return POSSET_MISUSE;
   Evaluation evaluation(context);
-  if (!evaluation.failed()) context->restore_error(Value::copy(error->value));
-  posset_status status = evaluation.failed() ? evaluation.status() : POSSET_RAISED;
-  posset_error_free(error);
-  return status;
+  if (evaluation.failed()) return evaluation.status();
+  context->restore_error(Value::copy(error->value));
+  return POSSET_RAISED;
 }
 
 void posset_error_free(posset_error* error) {

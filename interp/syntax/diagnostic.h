@@ -50,6 +50,7 @@ struct RenderOptions {
 
 // "FILE:LINE:COL: error: MESSAGE" and, on the next lines, the source line with a caret and the hint.
 // Long source lines are cut around the caret (a 50 MB line must not be printed).
+// Every line ends with a line break, the last one too.
 std::string render(const Diagnostic& diagnostic, const RenderOptions& options);
 // The part below the first line, also used for uncaught run-time errors.
 std::string render_excerpt(const Source& source, Span span, std::string_view hint, const RenderOptions& options);

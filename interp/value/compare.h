@@ -35,9 +35,9 @@ struct RangeInts {
   int64_t last;
 };
 inline RangeInts ints_of(const Range* range) {
-  bool empty = range->inclusive() ? range->last < range->first : range->last <= range->first;
-  if (empty) return {true, 0, 0};
-  return {false, range->first, range->inclusive() ? range->last : range->last - 1};
+  const uint64_t size = range->size();
+  if (size == 0) return {true, 0, 0};
+  return {false, range->at(0), range->at(size - 1)};  // reversed ranges differ in which comes first
 }
 
 // How much work comparing or hashing v may be (elements looked at; 64 bytes of a string are one),

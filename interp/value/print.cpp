@@ -113,9 +113,11 @@ class Printer {
   }
 
   void print_range(const Range* range) {
+    if (range->descending()) out_.append(std::string_view("reverse("));
     print_int(range->first);
     out_.append(range->inclusive() ? "..=" : "..");
     print_int(range->last);
+    if (range->descending()) out_.append(')');
   }
 
   // <kind name>

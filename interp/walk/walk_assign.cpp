@@ -1,8 +1,8 @@
-// Tier 0: assignment: plain, compound, `??=`, destructuring. The order: the indexes of the place, then (for a
-// compound one) the old value, then the right side, then the store.
+// Tier 0: assignment: plain, compound, `??=`, destructuring. The order: the indexes of the place,
+// then (for a compound one) the old value, then the right side, then the store.
 //
-// What `op=` does to the value at a place is the same as in bytecode/slow_place.cpp, search for search, as
-// searching for a key is charged.
+// What `op=` does to the value at a place is the same as in bytecode/slow_place.cpp, search for
+// search, as searching for a key is charged.
 #include "interp/runtime/messages.h"
 #include "interp/runtime/place.h"
 #include "interp/runtime/work.h"
@@ -17,16 +17,20 @@ using namespace syntax;
 
 namespace {
 
-// A literal or variable on the right cannot change anything, so the old value is read with the store.
+// A literal or variable on the right cannot change anything, so the old value is read with the
+// store.
 bool cannot_disturb(const Node* right) {
   switch (right->kind) {
     case NodeKind::NilLiteral:
     case NodeKind::BoolLiteral:
     case NodeKind::IntLiteral:
     case NodeKind::FloatLiteral:
-    case NodeKind::StringLiteral: return true;
-    case NodeKind::Name: return static_cast<const NameNode*>(right)->binding.kind == BindingKind::Local;
-    default: return false;
+    case NodeKind::StringLiteral:
+      return true;
+    case NodeKind::Name:
+      return static_cast<const NameNode*>(right)->binding.kind == BindingKind::Local;
+    default:
+      return false;
   }
 }
 
@@ -81,11 +85,12 @@ Value Walker::compound(const AssignNode& node) {
   }
   Value right = eval(node.value);
   if (right.failed()) return right;
-  return update(place, operator_of(node.op), late ? nullptr : &old, right) ? Value() : Value::failure();
+  return update(place, operator_of(node.op), late ? nullptr : &old, right) ? Value()
+                                                                           : Value::failure();
 }
 
-// x op= v. The copy that is read first is given up where x is still what it was, so that `+` finds a
-// string or list that nobody else holds.
+// x op= v. The copy that is read first is given up where x is still what it was, so that `+` finds
+// a string or list that nobody else holds.
 Value Walker::compound_variable(const AssignNode& node, Borrowed* slot) {
   Value old = Value::copy(*slot);
   Value right = eval(node.value);
@@ -102,12 +107,14 @@ bool Walker::update(Place& place, BinaryOp op, Value* old, Borrowed right) {
   if (count > 0 && !prepare_defaults(place, count - 1)) return false;
   Borrowed* at = walk(place, count == 0 ? 0 : count - 1, shared);
   if (!at) return false;
-  const bool done = count == 0 ? update_cell(at, op, old, right) : update_last(at, place.steps.back(), op, old, right);
+  const bool done = count == 0 ? update_cell(at, op, old, right)
+                               : update_last(at, place.steps.back(), op, old, right);
   if (!done) note(place.node);
   return done;
 }
 
-bool Walker::update_last(Borrowed* container, PlaceStep& step, BinaryOp op, Value* old, Borrowed right) {
+bool Walker::update_last(Borrowed* container, PlaceStep& step, BinaryOp op, Value* old,
+                         Borrowed right) {
   if (!step.index) {
     Borrowed* cell = place_field(context_, container, step.field);
     return cell && update_cell(cell, op, old, right);
@@ -142,25 +149,30 @@ bool Walker::update_cell(Borrowed* cell, BinaryOp op, Value* old, Borrowed right
 }
 
 // One search. A missing key is inserted with the result, so not when the operation fails.
-bool Walker::update_map(Borrowed* container, PlaceStep& step, BinaryOp op, Value* old, Borrowed right) {
-  if (is_valid_key(step.key) != KeyProblem::None) return place_index(context_, container, step.key) != nullptr;
+bool Walker::update_map(Borrowed* container, PlaceStep& step, BinaryOp op, Value* old,
+                        Borrowed right) {
+  if (is_valid_key(step.key) != KeyProblem::None)
+    return place_index(context_, container, step.key) != nullptr;
   if (!charge_key(context_, step.key)) return false;
   if (!is_unique(container->object())) {
     const bool owned = or_memory_limit(context_, make_unique_map(context_.heap, *container)) &&
                        look_up(context_, container->as<Map>()->used);
     if (!owned) return false;
   }
-  if (Borrowed* cell = map_find(container->as<Map>(), step.key)) return update_cell(cell, op, old, right);
+  if (Borrowed* cell = map_find(container->as<Map>(), step.key))
+    return update_cell(cell, op, old, right);
   if (!old && !step.has_default()) {
     raise_key_not_found(context_, container->as<Map>(), step.key);
     return false;
   }
-  if (!old && !default_of(step)) return false;  // a simple one: runs no code, so the container stays good
+  if (!old && !default_of(step))
+    return false;  // a simple one: runs no code, so the container stays good
   Value left = old ? std::move(*old) : std::move(step.fallback);
   step.fallback = Value();
   Value result = binary(context_, op, std::move(left), right);
-  return !result.failed() && or_memory_limit(context_, map_set(context_.heap, container->as<Map>(),
-                                                               std::move(step.key), std::move(result)));
+  return !result.failed() &&
+         or_memory_limit(context_, map_set(context_.heap, container->as<Map>(), std::move(step.key),
+                                           std::move(result)));
 }
 
 // ---- destructuring assignment ----
@@ -179,7 +191,8 @@ Value Walker::visit(const DestructuringAssignNode& node) {
   std::vector<Value> items;
   if (!fits_targets(target, list, items)) {
     if (!context_.error_pending()) {
-      context_.raise(ErrorCode::PatternMismatch, brief(list) + " does not match the places on the left");
+      context_.raise(ErrorCode::PatternMismatch,
+                     brief(list) + " does not match the places on the left");
     }
     note(&target);
     return Value::failure();
@@ -225,7 +238,7 @@ bool Walker::fits_targets(const PlaceListNode& target, Borrowed list, std::vecto
     auto* nested = as<PlaceListNode>(target.items[i]);
     if (!nested) {
       items.push_back(Value::copy(item));
-    } else if (!fits_targets(*nested, item, items)) {
+    } else if (!on_some_stack([&] { return fits_targets(*nested, item, items); })) {
       return false;
     }
   }
@@ -235,7 +248,7 @@ bool Walker::fits_targets(const PlaceListNode& target, Borrowed list, std::vecto
 bool Walker::store_targets(const PlaceListNode& target, std::vector<Value>& items, size_t& next) {
   for (const Node* item : target.items) {
     if (auto* nested = as<PlaceListNode>(item)) {
-      if (!store_targets(*nested, items, next)) return false;
+      if (!on_some_stack([&] { return store_targets(*nested, items, next); })) return false;
       continue;
     }
     auto* rest = as<SpreadNode>(item);

@@ -1,8 +1,9 @@
 // Tier 0: calls, lending (&, `with`), and what of tasks there is.
 //
-// The callee is evaluated first, then the arguments into a window above the frame. A lent argument takes
-// part in three steps: the indexes of its place in order with the other arguments, its value once all of
-// them are evaluated, and the store of what the parameter holds afterwards, however the call ended.
+// The callee is evaluated first, then the arguments into a window above the frame. A lent argument
+// takes part in three steps: the indexes of its place in order with the other arguments, its value
+// once all of them are evaluated, and the store of what the parameter holds afterwards, however the
+// call ended.
 #include "interp/runtime/call.h"
 #include "interp/runtime/messages.h"
 #include "interp/runtime/work.h"
@@ -24,19 +25,24 @@ bool lends(const CallNode& node) {
                      [](const Node* n) { return static_cast<const ArgumentNode*>(n)->inout; });
 }
 
-// Functions known by name: the resolver has checked the marks, so a wrong count is what is reported.
+// Functions known by name: the resolver has checked the marks, so a wrong count is what is
+// reported.
 uint64_t marks_to_check(const Link* link, const CallNode& node, uint64_t marks) {
-  const bool known = link && (link->kind == Link::Kind::Function || link->kind == Link::Kind::Builtin ||
-                              link->kind == Link::Kind::BuiltinExport);
+  const bool known =
+      link && (link->kind == Link::Kind::Function || link->kind == Link::Kind::Builtin ||
+               link->kind == Link::Kind::BuiltinExport);
   if (!known) return marks;
-  const bool spread = std::any_of(node.arguments.begin(), node.arguments.end(),
-                                  [](const Node* n) { return static_cast<const ArgumentNode*>(n)->spread; });
+  const bool spread = std::any_of(node.arguments.begin(), node.arguments.end(), [](const Node* n) {
+    return static_cast<const ArgumentNode*>(n)->spread;
+  });
   return spread ? marks : kAnyMarks;
 }
 
 // push(&place, x), written with the name of the built-in.
 bool is_push(const CallNode& node, const Link* link, Borrowed callee) {
-  if (!link || link->kind != Link::Kind::Builtin || callee.as_builtin()->intrinsic != Intrinsic::Push) return false;
+  if (!link || link->kind != Link::Kind::Builtin ||
+      callee.as_builtin()->intrinsic != Intrinsic::Push)
+    return false;
   if (node.arguments.size() != 2 || node.optional || !argument(node, 0).inout) return false;
   return !argument(node, 1).inout && !argument(node, 1).spread;
 }
@@ -69,11 +75,13 @@ const Link* Walker::callee_link(const CallNode& node) const {
   return binding && binding->kind == BindingKind::Link ? &decl_.links[binding->index] : nullptr;
 }
 
-// Which of its parameters a function value changes is known only when it is called; x.f(a) then lends x.
+// Which of its parameters a function value changes is known only when it is called; x.f(a) then
+// lends x.
 bool Walker::may_lend_receiver(const CallNode& node, Borrowed callee) const {
   if (node.form != CallForm::Method || node.optional || node.arguments.empty()) return false;
   const ArgumentNode& receiver = argument(node, 0);
-  return !receiver.inout && !receiver.spread && (inout_mask_of(callee) & 1) != 0 && is_place(receiver.value);
+  return !receiver.inout && !receiver.spread && (inout_mask_of(callee) & 1) != 0 &&
+         is_place(receiver.value);
 }
 
 Value Walker::visit(const CallNode& node) {
@@ -81,7 +89,8 @@ Value Walker::visit(const CallNode& node) {
   Value callee = eval(node.callee);
   if (callee.failed()) return callee;
   const bool lend_receiver = may_lend_receiver(node, callee);
-  return lend_receiver || lends(node) ? lending_call(node, callee, lend_receiver) : call(node, callee);
+  return lend_receiver || lends(node) ? lending_call(node, callee, lend_receiver)
+                                      : call(node, callee);
 }
 
 Value Walker::call(const CallNode& node, Borrowed callee) {
@@ -144,12 +153,14 @@ Value Walker::lending_call(const CallNode& node, Borrowed callee, bool lend_rece
     }
     const uint32_t at = window.count();
     if (at >= 64) {
-      return context_.raise(ErrorCode::InoutMismatch,
-                            "the & marks of this call do not fit the inout parameters of " + signature_of(callee));
+      return context_.raise(
+          ErrorCode::InoutMismatch,
+          "the & marks of this call do not fit the inout parameters of " + signature_of(callee));
     }
     marks |= uint64_t{1} << at;
     lent.emplace_back().at = at;
-    if (!make_place(argument(node, i).value, lent.back().place) || !window.push(Value())) return Value::failure();
+    if (!make_place(argument(node, i).value, lent.back().place) || !window.push(Value()))
+      return Value::failure();
   }
   // Defaults first: they may read variables whose value is about to be taken.
   for (Lent& each : lent) {
@@ -183,8 +194,9 @@ bool Walker::take_lent(std::vector<Lent>& lent, Window& window) {
   return true;
 }
 
-// What the parameters hold goes back to where it was taken, whether the call `failed` or not. The error,
-// if any, is set aside meanwhile; one in storing takes its place. False: an error is pending.
+// What the parameters hold goes back to where it was taken, whether the call `failed` or not. The
+// error, if any, is set aside meanwhile; one in storing takes its place. False: an error is
+// pending.
 bool Walker::give_back(std::vector<Lent>& lent, Window& window, bool failed) {
   uint32_t site = noted_site_;
   Value error;
@@ -225,7 +237,8 @@ Value Walker::visit(const WithNode& node) {
   auto* name = static_cast<const BindingPatternNode*>(node.pattern);
   Scope scope(*this);
   Place place;
-  if (!make_place(node.place, place) || !prepare_defaults(place, place.steps.size())) return Value::failure();
+  if (!make_place(node.place, place) || !prepare_defaults(place, place.steps.size()))
+    return Value::failure();
   Value lent = take(place);
   if (lent.failed()) {
     note(node.place);
@@ -236,7 +249,8 @@ Value Walker::visit(const WithNode& node) {
   ++lending_;
   Value result = eval(node.body);
   --lending_;
-  return with_result(place, Value::adopt(std::exchange(frame_[slot], Borrowed::nil())), std::move(result));
+  return with_result(place, Value::adopt(std::exchange(frame_[slot], Borrowed::nil())),
+                     std::move(result));
 }
 
 // As `give_back`, for one place; break, continue and return in the block pass on.
@@ -245,12 +259,15 @@ Value Walker::with_result(Place& place, Value back, Value result) {
   const uint32_t site = noted_site_;
   Value error;
   if (raised) error = context_.take_error();
+  // Storing may evaluate a default, which must not see where control is on its way to.
+  const Signal signal = std::exchange(signal_, Signal::None);
+  Value signal_value = std::move(signal_value_);
   if (!store(place, std::move(back))) {
-    signal_ = Signal::None;
-    signal_value_ = Value();
-    note(place.node);
+    if (signal_ == Signal::None) note(place.node);
     return Value::failure();
   }
+  signal_ = signal;
+  signal_value_ = std::move(signal_value);
   if (raised) {
     context_.restore_error(std::move(error));
     noted_site_ = site;
@@ -296,7 +313,8 @@ bool Walker::complete_arguments(Window& window) {
   if (!or_memory_limit(context_, made != nullptr)) return false;
   rest.raw = Borrowed::heap(Tag::List, made);
   for (uint32_t i = fixed; i < given; ++i) {
-    if (!or_memory_limit(context_, list_push(context_.heap, rest.raw, window.take(i)))) return false;
+    if (!or_memory_limit(context_, list_push(context_.heap, rest.raw, window.take(i))))
+      return false;
   }
   if (given <= fixed) return window.push(rest.finish());
   window.base()[fixed] = rest.finish().take();

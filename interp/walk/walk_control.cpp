@@ -1,7 +1,8 @@
 // Tier 0: blocks, branches, loops, match, try.
 //
-// Loops follow the protocol of runtime/iterate.h with their state in hidden slots of the frame, so that at
-// any head another tier can take over, provided that nothing half evaluated lies above the frame. A round's step is charged when it begins.
+// Loops follow the protocol of runtime/iterate.h with their state in hidden slots of the frame, so
+// that at any head another tier can take over, provided that nothing half evaluated lies above the
+// frame. A round's step is charged when it begins.
 #include "interp/runtime/iterate.h"
 #include "interp/runtime/messages.h"
 #include "interp/runtime/policy.h"
@@ -61,16 +62,24 @@ Walker::Round Walker::after_stop(Value& result) {
 bool Walker::go_on_elsewhere(uint32_t loop, Value& result) {
   Counted& counted = function_.unit->loops[loop];
   const int level = ready_tier(context_.runtime, decl_, counted, static_cast<int>(loop));
-  // The place at which an error surfaced elsewhere is not known here, and `with` has to set it again.
-  if (level == 0 || lending_ != 0 || context_.stack_top != frame_ + function_.slot_count) return false;
+  // The place at which an error surfaced elsewhere is not known here, and `with` has to set it
+  // again.
+  if (level == 0 || lending_ != 0 || context_.stack_top != frame_ + function_.slot_count)
+    return false;
   void* code = counted.code[level].load(std::memory_order_acquire);
   Value v;
   LoopExit exit = context_.runtime.tier(level)->enter_loop(context_, code, closure_, frame_, v);
   context_.stack_top = frame_ + function_.slot_count;
   switch (exit) {
-    case LoopExit::Finished: result = std::move(v); break;
-    case LoopExit::Returned: result = stop(Signal::Return, std::move(v)); break;
-    case LoopExit::Failed: result = Value::failure(); break;
+    case LoopExit::Finished:
+      result = std::move(v);
+      break;
+    case LoopExit::Returned:
+      result = stop(Signal::Return, std::move(v));
+      break;
+    case LoopExit::Failed:
+      result = Value::failure();
+      break;
   }
   return true;
 }
@@ -88,9 +97,12 @@ Value Walker::visit(const WhileNode& node) {
     }
     if (truth > 0 && !eval(node.body).failed()) continue;
     switch (after_stop(result)) {
-      case Round::Next: break;
-      case Round::Done: return result;
-      case Round::Stop: return Value::failure();
+      case Round::Next:
+        break;
+      case Round::Done:
+        return result;
+      case Round::Stop:
+        return Value::failure();
     }
   }
 }
@@ -102,7 +114,8 @@ bool Walker::is_lines_call(const Node* node) const {
   if (!name || name->binding.kind != BindingKind::Link || call->arguments.size() != 1) return false;
   auto* argument = static_cast<const ArgumentNode*>(call->arguments[0]);
   const Link& link = decl_.links[name->binding.index];
-  return link.kind == Link::Kind::Builtin && link.name == "lines" && !argument->spread && !argument->inout;
+  return link.kind == Link::Kind::Builtin && link.name == "lines" && !argument->spread &&
+         !argument->inout;
 }
 
 // Evaluates what is iterated and sets the hidden slots. False: stopped.
@@ -119,8 +132,10 @@ bool Walker::begin_loop(const Node* iterable, uint32_t at) {
   } else {
     const bool lines = is_lines_call(iterable);
     const Node* source =
-        lines ? static_cast<const ArgumentNode*>(static_cast<const CallNode*>(iterable)->arguments[0])->value
-              : iterable;
+        lines
+            ? static_cast<const ArgumentNode*>(static_cast<const CallNode*>(iterable)->arguments[0])
+                  ->value
+            : iterable;
     Value v = eval(source);
     if (v.failed()) return false;
     set_slot(at, std::move(v));
@@ -143,9 +158,12 @@ Value Walker::visit(const ForNode& node) {
     if (step == Step::Failed || !context_.charge_one()) return Value::failure();
     if (!for_round(node, std::move(item)).failed()) continue;
     switch (after_stop(result)) {
-      case Round::Next: break;
-      case Round::Done: return result;
-      case Round::Stop: return Value::failure();
+      case Round::Next:
+        break;
+      case Round::Done:
+        return result;
+      case Round::Stop:
+        return Value::failure();
     }
   }
 }
@@ -187,7 +205,8 @@ Value Walker::comprehension_round(const ComprehensionNode& node, Value item, Bor
   }
   Value v = eval(node.body);
   if (v.failed()) return v;
-  return or_memory_limit(context_, list_push(context_.heap, list, std::move(v))) ? Value() : Value::failure();
+  return or_memory_limit(context_, list_push(context_.heap, list, std::move(v))) ? Value()
+                                                                                 : Value::failure();
 }
 
 Value Walker::visit(const BreakNode& node) {
@@ -217,7 +236,9 @@ Value Walker::match_arm(const MatchArmNode& arm, uint32_t subject, bool& fitted)
   Scope names(*this);
   {
     std::vector<Bound> bound;
-    if (!fits(arm.pattern, frame_[subject], bound)) return Value();
+    if (!fits(arm.pattern, frame_[subject], bound)) {
+      return context_.error_pending() ? Value::failure() : Value();
+    }
     if (!bind_names(bound)) return Value::failure();
   }
   if (arm.guard) {

@@ -60,8 +60,9 @@ bool Walker::append_items(Borrowed& list, const NodeList& items) {
     auto* spread = as<SpreadNode>(item);
     Value v = eval(spread ? spread->value : item);
     if (v.failed()) return false;
-    const bool ok = spread ? append_spread(context_, list, v)
-                           : or_memory_limit(context_, list_push(context_.heap, list, std::move(v)));
+    const bool ok = spread
+                        ? append_spread(context_, list, v)
+                        : or_memory_limit(context_, list_push(context_.heap, list, std::move(v)));
     if (ok) continue;
     if (spread) note(spread);
     return false;

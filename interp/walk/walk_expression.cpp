@@ -10,12 +10,17 @@ Value Walker::visit(const NameNode& node) {
   switch (binding.kind) {
     case BindingKind::Local: {
       Borrowed& slot = frame_[binding.index];
-      return binding.last_use ? Value::adopt(std::exchange(slot, Borrowed::nil())) : Value::copy(slot);
+      return binding.last_use ? Value::adopt(std::exchange(slot, Borrowed::nil()))
+                              : Value::copy(slot);
     }
-    case BindingKind::Captured: return Value::copy(closure_->captured()[binding.index]);
-    case BindingKind::Self: return Value::copy(Borrowed::heap(Tag::Fn, closure_));
-    case BindingKind::Link: return link_value(binding.index);
-    case BindingKind::None: break;
+    case BindingKind::Captured:
+      return Value::copy(closure_->captured()[binding.index]);
+    case BindingKind::Self:
+      return Value::copy(Borrowed::heap(Tag::Fn, closure_));
+    case BindingKind::Link:
+      return link_value(binding.index);
+    case BindingKind::None:
+      break;
   }
   return context_.raise(ErrorCode::HostError, "'" + std::string(node.name) + "' is not resolved");
 }
@@ -44,8 +49,8 @@ Value Walker::visit(const LogicalNode& node) {
   return truth < 0 ? Value::failure() : Value::boolean(truth);
 }
 
-// `and`, `or` and `not` in a condition only lead on to what is tested, so it is the operand that is to
-// blame when it is no bool.
+// `and`, `or` and `not` in a condition only lead on to what is tested, so it is the operand that is
+// to blame when it is no bool.
 int Walker::condition(const Node* node) {
   if (context_.native.low()) [[unlikely]] {
     Value v = context_.on_fresh_stack([&] {
@@ -66,7 +71,8 @@ int Walker::condition(const Node* node) {
     return left < 0 || left == deciding ? left : condition(logical->right);
   }
   Value v = eval(node);
-  if (v->is_bool()) [[likely]] return v->as_bool();
+  if (v->is_bool()) [[likely]]
+    return v->as_bool();
   if (v.failed()) return -1;
   expect_bool(context_, v, "the condition");
   note(node);
@@ -76,7 +82,8 @@ int Walker::condition(const Node* node) {
 // ---- reading containers ----
 
 Value Walker::visit(const IndexNode& node) {
-  if (auto* range = as<RangeLiteralNode>(node.index); range && !node.fallback) return index_slice(node, *range);
+  if (auto* range = as<RangeLiteralNode>(node.index); range && !node.fallback)
+    return index_slice(node, *range);
   Value base = eval(node.base);
   if (base.failed()) return base;
   Value index = eval(node.index);
@@ -112,7 +119,8 @@ Value Walker::visit(const FieldNode& node) {
 
 Value Walker::visit(const OptionalChainNode& node) {
   Value v = eval(node.chain);
-  if (signal_ != Signal::NilChain) [[likely]] return v;
+  if (signal_ != Signal::NilChain) [[likely]]
+    return v;
   signal_ = Signal::None;
   return Value();
 }

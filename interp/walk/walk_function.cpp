@@ -1,5 +1,5 @@
-// Tier 0: entering and leaving a function, its parameters, self tail calls, closures, session variables;
-// and the dispatch over nodes.
+// Tier 0: entering and leaving a function, its parameters, self tail calls, closures, session
+// variables; and the dispatch over nodes.
 #include "interp/runtime/call.h"
 #include "interp/runtime/policy.h"
 #include "interp/walk/walk.h"
@@ -80,9 +80,9 @@ bool Walker::check_argument(const Parameter& parameter) {
   Borrowed v = frame_[parameter.slot];
   if (fits_type(function_, *parameter.type, v)) return true;
   std::string name = decl_.name.empty() ? "the function" : std::string(decl_.name);
-  context_.raise_in_caller(ErrorCode::TypeMismatch,
-                           "argument '" + std::string(parameter.name) + "' of " + name + ": " +
-                               mismatch(context_, *parameter.type, v));
+  context_.raise_in_caller(ErrorCode::TypeMismatch, "argument '" + std::string(parameter.name) +
+                                                        "' of " + name + ": " +
+                                                        mismatch(context_, *parameter.type, v));
   return false;
 }
 
@@ -93,8 +93,8 @@ bool Walker::check_result(Borrowed v, const Node* where) {
   return false;
 }
 
-// A body's own block is no Scope: its variables live as long as the frame, which is what a session needs
-// to store them and costs nothing otherwise.
+// A body's own block is no Scope: its variables live as long as the frame, which is what a session
+// needs to store them and costs nothing otherwise.
 Value Walker::body() {
   if (!decl_.body) return Value();
   auto* block = as<BlockNode>(decl_.body);
@@ -109,20 +109,22 @@ Value Walker::body() {
 
 void Walker::release_frame() {
   for (uint32_t slot = 0; slot < live_; ++slot) {
-    const bool lent = slot < 64 && slot < function_.parameter_count && (function_.inout_mask >> slot & 1);
+    const bool lent =
+        slot < 64 && slot < function_.parameter_count && (function_.inout_mask >> slot & 1);
     if (!lent) release(std::exchange(frame_[slot], Borrowed::nil()));
   }
 }
 
 // ---- tail calls ----
 
-// The staged arguments become those of this frame, which starts again here or, when the function has
-// become hot meanwhile, in a higher tier. False: a limit was hit.
+// The staged arguments become those of this frame, which starts again here or, when the function
+// has become hot meanwhile, in a higher tier. False: a limit was hit.
 bool Walker::start_again(bool& elsewhere, Value& result) {
   signal_ = Signal::None;
   release_slots(function_.parameter_count);
   for (uint32_t i = 0; i < function_.parameter_count; ++i) {
-    if (i < 64 && (function_.inout_mask >> i & 1)) continue;  // the same parameter in the same place
+    if (i < 64 && (function_.inout_mask >> i & 1))
+      continue;  // the same parameter in the same place
     release(std::exchange(frame_[i], staged_[i]));
   }
   context_.stack_top = frame_ + function_.slot_count;
@@ -177,11 +179,16 @@ Value Walker::closure_of(uint32_t child) {
     switch (capture.from) {
       case Capture::From::Local: {
         Borrowed& slot = frame_[capture.index];
-        v = capture.last_use ? Value::adopt(std::exchange(slot, Borrowed::nil())) : Value::copy(slot);
+        v = capture.last_use ? Value::adopt(std::exchange(slot, Borrowed::nil()))
+                             : Value::copy(slot);
         break;
       }
-      case Capture::From::Captured: v = Value::copy(closure_->captured()[capture.index]); break;
-      case Capture::From::Self: v = Value::copy(Borrowed::heap(Tag::Fn, closure_)); break;
+      case Capture::From::Captured:
+        v = Value::copy(closure_->captured()[capture.index]);
+        break;
+      case Capture::From::Self:
+        v = Value::copy(Borrowed::heap(Tag::Fn, closure_));
+        break;
     }
     if (!captured.push(std::move(v))) return Value::failure();
   }
@@ -235,10 +242,12 @@ void Walker::set(const Binding& binding, Value v) {
 
 Value Walker::link_value(uint32_t index) {
   Borrowed v = *function_.links[index];
-  if (!v.is_unset()) [[likely]] return Value::copy(v);
-  return context_.raise(ErrorCode::UsedBeforeDefinition,
-                        "'" + std::string(decl_.links[index].name) + "' is used before its definition",
-                        "the let that defines it has not run yet");
+  if (!v.is_unset()) [[likely]]
+    return Value::copy(v);
+  return context_.raise(
+      ErrorCode::UsedBeforeDefinition,
+      "'" + std::string(decl_.links[index].name) + "' is used before its definition",
+      "the let that defines it has not run yet");
 }
 
 void Walker::note(const Node* node) {
@@ -256,14 +265,16 @@ void Walker::note(const Node* node) {
 
 Value Walker::eval(const Node* node) {
   Value v = context_.native.low() ? dispatch_elsewhere(node) : dispatch(node);
-  if (v.failed() && signal_ == Signal::None) [[unlikely]] note(node);
+  if (v.failed() && signal_ == Signal::None) [[unlikely]]
+    note(node);
   return v;
 }
 
 [[gnu::noinline]] Value Walker::dispatch(const Node* node) {
   switch (node->kind) {
 #define NODE(Name, fields) \
-  case NodeKind::Name: return visit(*static_cast<const Name##Node*>(node));
+  case NodeKind::Name:     \
+    return visit(*static_cast<const Name##Node*>(node));
 #include "interp/syntax/nodes.def"
 #undef NODE
   }
@@ -271,8 +282,10 @@ Value Walker::eval(const Node* node) {
 }
 
 // Parts that the visit of the node around them takes apart; and what no resolved tree holds.
-#define PART(Name) \
-  Value Walker::visit(const Name##Node&) { return context_.raise(ErrorCode::HostError, #Name " has no value"); }
+#define PART(Name)                                                      \
+  Value Walker::visit(const Name##Node&) {                              \
+    return context_.raise(ErrorCode::HostError, #Name " has no value"); \
+  }
 PART(FormatPart)
 PART(MapEntry)
 PART(RecordField)

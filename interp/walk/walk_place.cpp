@@ -1,12 +1,13 @@
-// Tier 0: places. Their indexes are evaluated first, in order, into a Place; everything after that is one
-// walk from the root that runs no script code, because the address a step gives holds only until anything
-// else runs (place.h). Defaults that do run code are therefore evaluated before the walk.
+// Tier 0: places. Their indexes are evaluated first, in order, into a Place; everything after that
+// is one walk from the root that runs no script code, because the address a step gives holds only
+// until anything else runs (place.h). Defaults that do run code are therefore evaluated before the
+// walk.
 //
-// A place whose root cannot be assigned leads through the cell of a ref: what stands before `.value` is
-// then read like any expression, and the walk starts in the cell.
+// A place whose root cannot be assigned leads through the cell of a ref: what stands before
+// `.value` is then read like any expression, and the walk starts in the cell.
 //
-// How often a key is looked for is charged (work.h), so walks follow the same scheme as those of tier 1.
-// What is done at the end of a walk by assignments is in walk_assign.cpp.
+// How often a key is looked for is charged (work.h), so walks follow the same scheme as those of
+// tier 1. What is done at the end of a walk by assignments is in walk_assign.cpp.
 #include "interp/runtime/messages.h"
 #include "interp/runtime/place.h"
 #include "interp/walk/walker.h"
@@ -23,22 +24,28 @@ bool is_value_field(const Node* node) {
 }
 
 // Evaluating it runs no script code and always gives the same: literals and containers of them.
-bool is_simple(const Node* node) {
+// What is nested deeper than anybody writes counts as computed, which is never wrong.
+constexpr int kSimpleDepth = 40;
+bool is_simple(const Node* node, int depth = kSimpleDepth) {
   switch (node->kind) {
     case NodeKind::NilLiteral:
     case NodeKind::BoolLiteral:
     case NodeKind::IntLiteral:
     case NodeKind::FloatLiteral:
-    case NodeKind::StringLiteral: return true;
+    case NodeKind::StringLiteral:
+      return true;
     case NodeKind::ListLiteral:
     case NodeKind::MapLiteral:
     case NodeKind::RecordLiteral:
     case NodeKind::MapEntry:
-    case NodeKind::RecordField: break;
-    default: return false;
+    case NodeKind::RecordField:
+      break;
+    default:
+      return false;
   }
-  bool simple = true;
-  for_each_child(const_cast<Node*>(node), [&](Node*& child) { simple = simple && is_simple(child); });
+  bool simple = depth > 0;
+  for_each_child(const_cast<Node*>(node),
+                 [&](Node*& child) { simple = simple && is_simple(child, depth - 1); });
   return simple;
 }
 
@@ -47,7 +54,9 @@ bool is_simple(const Node* node) {
 // ---- from tree to place ----
 
 Borrowed* Walker::assignable_slot(const NameNode& name) {
-  return name.binding.kind == BindingKind::Local && name.binding.is_var ? frame_ + name.binding.index : nullptr;
+  return name.binding.kind == BindingKind::Local && name.binding.is_var
+             ? frame_ + name.binding.index
+             : nullptr;
 }
 
 // Evaluates the indexes. False: stopped.
@@ -83,15 +92,15 @@ bool Walker::add_step(const Node* node, Place& place) {
   } else {
     step.key = eval(step.index->index);
     if (step.key.failed()) return false;
-    const bool computed = step.index->fallback && !is_simple(step.index->fallback);
-    place.computed_default = place.computed_default || computed;
+    step.computed = step.index->fallback && !is_simple(step.index->fallback);
+    place.computed_default = place.computed_default || step.computed;
   }
   place.steps.push_back(std::move(step));
   return true;
 }
 
-// Reads up to the first `.value` of a ref; `next` is then the step behind it. Where there is no ref, what
-// has the last `.value` is left in its stead, and the walk will say so.
+// Reads up to the first `.value` of a ref; `next` is then the step behind it. Where there is no
+// ref, what has the last `.value` is left in its stead, and the walk will say so.
 bool Walker::find_cell(const std::vector<const Node*>& chain, size_t& next, Place& place) {
   size_t values = static_cast<size_t>(std::count_if(chain.begin(), chain.end(), is_value_field));
   for (; next < chain.size() && values > 0; ++next) {
@@ -157,13 +166,15 @@ Value Walker::read(Place& place) {
   return at;
 }
 
-// Evaluates the defaults that run code, among the first `count` steps, where the key is missing. Each may
-// change what the walk will find, so after each the walk begins anew; none is evaluated twice.
+// Evaluates the defaults that run code, among the first `count` steps, where the key is missing.
+// Each may change what the walk will find, so after each the walk begins anew; none is evaluated
+// twice.
 bool Walker::prepare_defaults(Place& place, size_t count) {
-  if (!place.computed_default) return true;
+  if (!place.computed_default || place.taken) return true;
   for (bool evaluated = true; evaluated;) {
     evaluated = false;
-    Value at = place.slot ? Value::copy(*place.slot) : load_field(context_, place.cell, symbol("value"));
+    Value at =
+        place.slot ? Value::copy(*place.slot) : load_field(context_, place.cell, symbol("value"));
     if (at.failed()) note(place.node);
     for (size_t i = 0; i < count && !at.failed() && !evaluated; ++i) {
       PlaceStep& step = place.steps[i];
@@ -191,7 +202,7 @@ Borrowed* Walker::root_of(Place& place, bool& shared) {
 }
 
 // One step on, inserting a default where its key is missing.
-Borrowed* Walker::step_into(Borrowed* at, PlaceStep& step, bool& shared) {
+Borrowed* Walker::step_into(Borrowed* at, PlaceStep& step, bool taken, bool& shared) {
   if (!step.index) {
     shared = shared || at->is(Tag::Ref);
     return place_field(context_, at, step.field);
@@ -199,7 +210,9 @@ Borrowed* Walker::step_into(Borrowed* at, PlaceStep& step, bool& shared) {
   if (!step.has_default() || !at->is_map()) return place_index(context_, at, step.key);
   Value present = load_index_or_unset(context_, *at, step.key);
   if (present.failed()) return nullptr;
-  if (!present->is_unset()) {
+  // A key that went missing while its value was lent is not made anew by evaluating a default
+  // again.
+  if (!present->is_unset() || (taken && step.computed)) {
     present = Value();  // the place must be the only owner
     return place_index(context_, at, step.key);
   }
@@ -208,11 +221,12 @@ Borrowed* Walker::step_into(Borrowed* at, PlaceStep& step, bool& shared) {
   return place_index_default(context_, at, step.key, inserted);
 }
 
-// The address of what the first `count` steps lead to, on the way made unique. Null: raised and noted.
+// The address of what the first `count` steps lead to, on the way made unique. Null: raised and
+// noted.
 Borrowed* Walker::walk(Place& place, size_t count, bool& shared) {
   Borrowed* at = root_of(place, shared);
   for (size_t i = 0; at && i < count; ++i) {
-    at = step_into(at, place.steps[i], shared);
+    at = step_into(at, place.steps[i], place.taken, shared);
     if (!at) note(place.steps[i].node);
   }
   return at;
@@ -244,9 +258,11 @@ Value Walker::take(Place& place) {
   const bool whole = count == 0 || place.steps.back().has_default();
   Borrowed* at = walk(place, whole ? count : count - 1, shared);
   if (!at) return Value::failure();
+  place.taken = true;
   if (whole) return shared ? Value::copy(*at) : Value::adopt(std::exchange(*at, Borrowed::nil()));
   PlaceStep& last = place.steps.back();
-  return last.index ? take_index(context_, at, last.key, shared) : take_field(context_, at, last.field, shared);
+  return last.index ? take_index(context_, at, last.key, shared)
+                    : take_field(context_, at, last.field, shared);
 }
 
 }  // namespace posset::interp

@@ -1,21 +1,21 @@
-// One activation of a function in tier 0. A Walker lives on the native stack for as long as the call; it
-// keeps values in the frame's slots as the resolver numbered them, arguments of calls being made above the
-// frame on the register stack, and everything else in C++ locals.
+// One activation of a function in tier 0. A Walker lives on the native stack for as long as the
+// call; it keeps values in the frame's slots as the resolver numbered them, arguments of calls
+// being made above the frame on the register stack, and everything else in C++ locals.
 //
-// Stopping. `eval` gives an owned value, or Failed when evaluation stops. Then either an error is pending
-// in the context (signal_ is None), or control is on its way to a loop, a chain or the function's end and
-// signal_ says where to. Whoever evaluates a part just passes Failed on; the constructs that are aimed at
-// (loops, optional chains, `run`) take the signal.
+// Stopping. `eval` gives an owned value, or Failed when evaluation stops. Then either an error is
+// pending in the context (signal_ is None), or control is on its way to a loop, a chain or the
+// function's end and signal_ says where to. Whoever evaluates a part just passes Failed on; the
+// constructs that are aimed at (loops, optional chains, `run`) take the signal.
 //
-// Places of errors. The first node that gives Failed with an error pending notes itself, which is the
-// smallest expression that failed. Where another node is to blame (a pattern, a condition, a step of a
-// place), it is noted before Failed is passed on; later notes in the frame do not count.
+// Places of errors. The first node that gives Failed with an error pending notes itself, which is
+// the smallest expression that failed. Where another node is to blame (a pattern, a condition, a
+// step of a place), it is noted before Failed is passed on; later notes in the frame do not count.
 //
-// Slots. live_ is the end of the slots in use; a Scope releases what was bound while it was open, so
-// nothing lingers in a frame and keeps a value shared.
+// Slots. live_ is the end of the slots in use; a Scope releases what was bound while it was open,
+// so nothing lingers in a frame and keeps a value shared.
 //
-// Elsewhere: what operators, places, iteration and calls mean is in interp/runtime; the same order of
-// evaluation as instructions is in bytecode/compile_*.cpp.
+// Elsewhere: what operators, places, iteration and calls mean is in interp/runtime; the same order
+// of evaluation as instructions is in bytecode/compile_*.cpp.
 #pragma once
 
 #include <algorithm>
@@ -48,8 +48,8 @@ class Walker {
     uint32_t saved_;
   };
 
-  // Values in a row above the frame: the arguments of a call, the pieces of a text. What has not been
-  // given away is released, and the register stack is as before.
+  // Values in a row above the frame: the arguments of a call, the pieces of a text. What has not
+  // been given away is released, and the register stack is as before.
   class Window {
    public:
     explicit Window(Context& context) : context_(context), base_(context.stack_top) {}
@@ -110,6 +110,14 @@ class Walker {
   void set_slot(uint32_t slot, Value v);
   void set(const syntax::Binding& binding, Value v);
   Value link_value(uint32_t index);
+  // Runs a recursive helper where there is stack enough. False also when none is left, raised.
+  template <class Body>
+  bool on_some_stack(Body&& body) {
+    if (!context_.native.low()) [[likely]]
+      return body();
+    Value v = context_.on_fresh_stack([&] { return Value::boolean(body()); });
+    return !v.failed() && v->as_bool();
+  }
   const Symbol* symbol(syntax::Text name) { return context_.runtime.shapes.symbol(name); }
 
   // One visit per node of nodes.def, defined in the file of its family.
@@ -118,7 +126,7 @@ class Walker {
 #undef NODE
 
   // ---- walk_expression.cpp ----
-  int condition(const syntax::Node* node);   // 1, 0, or -1: stopped
+  int condition(const syntax::Node* node);  // 1, 0, or -1: stopped
   Value index_slice(const syntax::IndexNode& node, const syntax::RangeLiteralNode& range);
 
   // ---- walk_data.cpp ----
@@ -132,14 +140,16 @@ class Walker {
     const Symbol* field = nullptr;
     Value key;
     Value fallback = Value::adopt(Borrowed::unset());  // the default once evaluated
+    bool computed = false;                             // the default is more than a literal
     bool has_default() const { return index && index->fallback; }
   };
   // A place with its indexes evaluated.
   struct Place {
     const syntax::Node* node = nullptr;
-    Borrowed* slot = nullptr;  // the root variable, or null:
-    Value cell;                // the ref whose cell is the root (or what stands in its stead)
-    bool computed_default = false;  // some default is more than a literal
+    Borrowed* slot = nullptr;       // the root variable, or null:
+    Value cell;                     // the ref whose cell is the root (or what stands in its stead)
+    bool computed_default = false;  // of some step
+    bool taken = false;             // computed defaults have had their turn
     std::vector<PlaceStep> steps;
   };
   Borrowed* assignable_slot(const syntax::NameNode& name);
@@ -152,16 +162,18 @@ class Walker {
   Value read(Place& place);
   bool prepare_defaults(Place& place, size_t count);
   Borrowed* root_of(Place& place, bool& shared);
-  Borrowed* step_into(Borrowed* at, PlaceStep& step, bool& shared);
+  Borrowed* step_into(Borrowed* at, PlaceStep& step, bool taken, bool& shared);
   Borrowed* walk(Place& place, size_t count, bool& shared);
   bool store(Place& place, Value v);
   Value take(Place& place);
 
   // ---- walk_assign.cpp ----
   bool update(Place& place, syntax::BinaryOp op, Value* old, Borrowed right);
-  bool update_last(Borrowed* container, PlaceStep& step, syntax::BinaryOp op, Value* old, Borrowed right);
+  bool update_last(Borrowed* container, PlaceStep& step, syntax::BinaryOp op, Value* old,
+                   Borrowed right);
   bool update_cell(Borrowed* cell, syntax::BinaryOp op, Value* old, Borrowed right);
-  bool update_map(Borrowed* container, PlaceStep& step, syntax::BinaryOp op, Value* old, Borrowed right);
+  bool update_map(Borrowed* container, PlaceStep& step, syntax::BinaryOp op, Value* old,
+                  Borrowed right);
   Value compound(const syntax::AssignNode& node);
   Value compound_variable(const syntax::AssignNode& node, Borrowed* slot);
   Value assign_coalesce(const syntax::AssignNode& node);
@@ -172,7 +184,7 @@ class Walker {
 
   // ---- walk_call.cpp ----
   struct Lent {
-    uint32_t at = 0;           // which argument
+    uint32_t at = 0;  // which argument
     Place place;
     bool taken = false;
   };
@@ -209,11 +221,16 @@ class Walker {
     Borrowed value;             // for a rest: the whole list or record
     const syntax::Node* whole;  // for a rest: the pattern it stands in
   };
+  // False also with an error pending.
   bool fits(const syntax::Node* pattern, Borrowed v, std::vector<Bound>& bound);
+  bool fits_parts(const syntax::Node* pattern, Borrowed v, std::vector<Bound>& bound);
+  bool fits_alternatives(const syntax::AlternativePatternNode& pattern, Borrowed v,
+                         std::vector<Bound>& bound);
   bool fits_literal(const syntax::Node* literal, Borrowed v);
   bool fits_list(const syntax::ListPatternNode& pattern, Borrowed v, std::vector<Bound>& bound);
   bool fits_record(const syntax::RecordPatternNode& pattern, Borrowed v, std::vector<Bound>& bound);
-  bool fits_constructor(const syntax::ConstructorPatternNode& pattern, Borrowed v, std::vector<Bound>& bound);
+  bool fits_constructor(const syntax::ConstructorPatternNode& pattern, Borrowed v,
+                        std::vector<Bound>& bound);
   bool bind_names(const std::vector<Bound>& bound);
   Value rest_of(const Bound& rest);
   // Takes `v` apart, or raises "does not match" at the pattern.
@@ -229,8 +246,8 @@ class Walker {
   Value signal_value_;                      // of Break and Return
   const syntax::CallNode* tail_ = nullptr;  // of TailCall; its arguments wait at staged_
   Borrowed* staged_ = nullptr;
-  uint32_t noted_site_ = 0;                 // where the pending error surfaced in this frame
-  uint32_t lending_ = 0;                    // `with` blocks that are open
+  uint32_t noted_site_ = 0;  // where the pending error surfaced in this frame
+  uint32_t lending_ = 0;     // `with` blocks that are open
 };
 
 }  // namespace posset::interp

@@ -93,7 +93,7 @@ TEST_CASE("a host function calls back") {
   CHECK(w.show("twice(x => x // 0, 2)") == "raised: division by zero in 2 // 0");
   CHECK(w.show("fn f(n) => if n == 0 { 0 } else { twice(x => f(n - 1), 0) }\nf(10)") == "0");
   CHECK(w.show("try { twice(x => throw \"up\", 1) } catch e { e.message }") == "\"up\"");
-  CHECK(w.show("twice(1, 2)") == "raised: 1 is not a function");
+  CHECK(w.show("twice(1, 2)") == "raised: argument f of twice(f, x): 1 is not a function");
 }
 
 TEST_CASE("an inout argument is changed in place and written back after an error too") {

@@ -1,0 +1,226 @@
+// Errors in the C++ layer: the exceptions, diagnostics, Result for who wants none, and how the
+// status of a C function becomes one of them. A part of posset.hpp, which is what to include.
+//
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "posset.h"
+
+namespace posset {
+
+inline posset_text to_text(std::string_view text) {
+  return posset_text_n(text.data(), text.size());
+}
+inline std::string_view to_view(posset_text text) {
+  return {text.data ? text.data : "", text.size};
+}
+
+// ---- errors ----
+
+// A mistake of the host: an impossible argument, a name that is taken, a context busy on another
+// thread.
+class Misuse : public std::logic_error {
+ public:
+  explicit Misuse(posset_status status, const std::string& what)
+      : std::logic_error(what + ": " + posset_status_text(status)), status_(status) {}
+  posset_status status() const { return status_; }
+
+ private:
+  posset_status status_;
+};
+
+// One finding of the front end.
+struct Diagnostic {
+  bool is_warning = false;
+  posset_code code = posset_code();
+  std::string message;
+  std::string hint;
+  std::string file;
+  uint32_t line = 0, column = 0;
+  std::string report;  // with the source line and a caret
+};
+
+// An error of a script, or of a source that does not parse or resolve (then `diagnostics` has all
+// of them, and the other members tell of the first). Cheap to copy.
+class Error : public std::exception {
+ public:
+  struct Data {
+    ~Data() { posset_error_free(error); }
+    posset_error* error = nullptr;
+    posset_code code = posset_code();
+    std::string message, hint, file;
+    uint32_t line = 0, column = 0;
+    bool is_limit = false, is_interrupt = false;
+    std::vector<std::string> trace;
+    std::vector<Diagnostic> diagnostics;
+    std::string what;  // "FILE:LINE:COL: error: MESSAGE"
+  };
+  explicit Error(std::shared_ptr<Data> data) : data_(std::move(data)) {}
+
+  const char* what() const noexcept override { return data_->what.c_str(); }
+  posset_code code() const { return data_->code; }
+  const char* code_name() const { return posset_code_name(data_->code); }
+  const std::string& message() const { return data_->message; }
+  const std::string& hint() const { return data_->hint; }
+  const std::string& file() const { return data_->file; }
+  uint32_t line() const { return data_->line; }
+  uint32_t column() const { return data_->column; }
+  bool is_limit() const { return data_->is_limit; }
+  bool is_interrupt() const { return data_->is_interrupt; }
+  const std::vector<std::string>& trace() const { return data_->trace; }  // innermost first
+  const std::vector<Diagnostic>& diagnostics() const { return data_->diagnostics; }
+  // What the command would print.
+  std::string report(bool color = false) const;
+  // What was thrown, as a view; nil for diagnostics.
+  posset_value thrown() const;
+
+  // The C interface's own handle, null for diagnostics; it lives as long as this and its copies.
+  posset_error* handle() const { return data_->error; }
+
+ private:
+  std::shared_ptr<Data> data_;
+};
+
+// ---- details of texts and errors ----
+
+namespace detail {
+
+inline bool append_to_string(void* data, const char* text, size_t size) {
+  static_cast<std::string*>(data)->append(text, size);
+  return true;
+}
+
+inline std::string place_of(const std::string& file, uint32_t line, uint32_t column) {
+  if (file.empty()) return "";
+  return file + ":" + std::to_string(line) + ":" + std::to_string(column) + ": ";
+}
+
+inline Error error_of(posset_error* error) {
+  auto data = std::make_shared<Error::Data>();
+  data->error = error;
+  posset_error_info info = {};
+  info.size = sizeof info;
+  posset_error_get(error, &info);
+  data->code = info.code;
+  data->message = to_view(info.message);
+  data->hint = to_view(info.hint);
+  data->file = to_view(info.file);
+  data->line = info.line;
+  data->column = info.column;
+  data->is_limit = info.is_limit;
+  data->is_interrupt = info.is_interrupt;
+  for (size_t i = 0; i < info.trace_count; ++i)
+    data->trace.emplace_back(to_view(posset_error_trace(error, i)));
+  data->what = place_of(data->file, data->line, data->column) + "error: " + data->message;
+  return Error(std::move(data));
+}
+
+inline std::vector<Diagnostic> collect(const posset_diagnostics* diagnostics) {
+  std::vector<Diagnostic> all;
+  for (size_t i = 0; i < posset_diagnostics_count(diagnostics); ++i) {
+    posset_diagnostic d = {};
+    d.size = sizeof d;
+    posset_diagnostics_get(diagnostics, i, &d);
+    Diagnostic& made = all.emplace_back();
+    made.is_warning = d.severity == POSSET_SEVERITY_WARNING;
+    made.code = d.code;
+    made.message = to_view(d.message);
+    made.hint = to_view(d.hint);
+    made.file = to_view(d.file);
+    made.line = d.line;
+    made.column = d.column;
+    posset_diagnostics_render(diagnostics, i, false, append_to_string, &made.report);
+  }
+  return all;
+}
+
+inline Error error_of(std::vector<Diagnostic> all) {
+  auto data = std::make_shared<Error::Data>();
+  for (const Diagnostic& d : all) {
+    if (d.is_warning) continue;
+    data->code = d.code;
+    data->message = d.message;
+    data->hint = d.hint;
+    data->file = d.file;
+    data->line = d.line;
+    data->column = d.column;
+    break;
+  }
+  data->what = place_of(data->file, data->line, data->column) + "error: " + data->message;
+  data->diagnostics = std::move(all);
+  return Error(std::move(data));
+}
+
+// Frees what a C function has made.
+struct Freer {
+  void operator()(posset_diagnostics* p) const { posset_diagnostics_free(p); }
+  void operator()(posset_program* p) const { posset_program_free(p); }
+  void operator()(posset_runtime* p) const { posset_runtime_release(p); }
+  void operator()(posset_context* p) const { posset_context_release(p); }
+};
+template <class T>
+using Owned = std::unique_ptr<T, Freer>;
+
+// Success, or the exception that fits.
+inline void check(posset_context* context, posset_status status, const char* what) {
+  if (status == POSSET_OK) return;
+  if (status == POSSET_RAISED) {
+    if (posset_error* error = posset_take_error(context)) throw error_of(error);
+  }
+  throw Misuse(status, what);
+}
+inline void check(posset_context* context, posset_status status, posset_diagnostics* diagnostics,
+                  const char* what) {
+  Owned<posset_diagnostics> owner(diagnostics);
+  if (status == POSSET_INVALID) throw error_of(collect(diagnostics));
+  check(context, status, what);
+}
+
+}  // namespace detail
+
+inline std::string Error::report(bool color) const {
+  std::string out;
+  if (data_->error) posset_error_render(data_->error, color, detail::append_to_string, &out);
+  for (const Diagnostic& d : data_->diagnostics) out += d.report;
+  return out;
+}
+
+inline posset_value Error::thrown() const {
+  posset_error_info info = {};
+  info.size = sizeof info;
+  if (data_->error) posset_error_get(data_->error, &info);
+  return data_->error ? info.value : posset_nil();
+}
+
+// A T or an Error, for who prefers no exceptions.
+template <class T>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : value_(std::move(value)) {}      // NOLINT: results are made by returning values
+  Result(Error error) : error_(std::move(error)) {}  // NOLINT
+  explicit operator bool() const { return value_.has_value(); }
+  bool ok() const { return value_.has_value(); }
+  T& value() {
+    if (!value_) throw *error_;
+    return *value_;
+  }
+  T& operator*() { return value(); }
+  T* operator->() { return &value(); }
+  const Error& error() const { return *error_; }
+
+ private:
+  std::optional<T> value_;
+  std::optional<Error> error_;
+};
+
+}  // namespace posset

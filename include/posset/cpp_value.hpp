@@ -1,0 +1,303 @@
+// Values in the C++ layer: Value, the conversions between C++ types and values, and typed script
+// functions. A part of posset.hpp, which is what to include.
+//
+// A C++ type joins by a specialisation of Convert.
+//
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "cpp_error.hpp"
+#include "posset.h"
+
+namespace posset {
+
+template <class T, class = void>
+struct Convert;  // below: how a C++ type is read from and made into a value
+
+// A value of a context, which it must not outlive. Copying shares it, as values do.
+class Value {
+ public:
+  Value() = default;
+  // Takes an owned value.
+  Value(posset_context* context, posset_value owned) : context_(context), raw_(owned) {}
+  static Value copy(posset_context* context, posset_value view) {
+    return {context, posset_retain(view)};
+  }
+  Value(const Value& other) : context_(other.context_), raw_(posset_retain(other.raw_)) {}
+  Value(Value&& other) noexcept
+      : context_(other.context_), raw_(std::exchange(other.raw_, posset_value{0, 0})) {}
+  Value& operator=(Value other) noexcept {
+    std::swap(context_, other.context_);
+    std::swap(raw_, other.raw_);
+    return *this;
+  }
+  ~Value() { posset_release(raw_); }
+
+  posset_value raw() const { return raw_; }
+  posset_value& place() { return raw_; }  // to be changed by the functions of collections.h
+  posset_value take() { return std::exchange(raw_, posset_value{0, 0}); }
+  posset_context* context() const { return context_; }
+
+  posset_kind kind() const { return posset_kind_of(raw_); }
+  bool is_nil() const { return posset_is_nil(raw_); }
+  std::string type() const { return std::string(to_view(posset_type_name(context_, raw_))); }
+  // As print shows it, or as a literal.
+  std::string text(bool literal = false) const {
+    std::string out;
+    detail::check(context_, posset_print(context_, raw_, literal, detail::append_to_string, &out),
+                  "text");
+    return out;
+  }
+  // As a C++ value; throws Error (TypeMismatch) when it is something else.
+  template <class T>
+  T to() const;
+  template <class T>
+  bool is() const {
+    T ignored{};
+    return Convert<T>::from(context_, raw_, ignored);
+  }
+
+  // Elements of a list, map or range; fields of a record.
+  uint64_t size() const { return posset_count_items(raw_); }
+  Value operator[](uint64_t index) const { return copy(context_, posset_list_at(raw_, index)); }
+  // A field, or the value of a key; nil when there is none.
+  Value operator[](std::string_view name) const;
+
+  // Calls it; throws Error.
+  template <class... Args>
+  Value operator()(Args&&... args) const;
+  template <class... Args>
+  Result<Value> try_call(Args&&... args) const {
+    try {
+      return (*this)(std::forward<Args>(args)...);
+    } catch (const Error& error) {
+      return error;
+    }
+  }
+
+  friend bool operator==(const Value& a, const Value& b) { return posset_equal(a.raw_, b.raw_); }
+
+ private:
+  posset_context* context_ = nullptr;
+  posset_value raw_ = {0, 0};
+};
+
+// Each conversion has `name`, for messages; `from`, which gives false when the value is something
+// else; and `to`, which makes an owned value.
+template <>
+struct Convert<bool> {
+  static constexpr const char* name = "bool";
+  static bool from(posset_context*, const posset_value& v, bool& out) {
+    out = posset_as_bool(v);
+    return posset_is_bool(v);
+  }
+  static posset_status to(posset_context*, bool b, posset_value* out) {
+    *out = posset_bool(b);
+    return POSSET_OK;
+  }
+};
+template <class T>
+struct Convert<T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool>>> {
+  static constexpr const char* name = "int";
+  static bool from(posset_context*, const posset_value& v, T& out) {
+    if (!posset_is_int(v)) return false;
+    int64_t i = posset_as_int(v);
+    out = static_cast<T>(i);
+    return static_cast<int64_t>(out) == i && (out < T{}) == (i < 0);
+  }
+  static posset_status to(posset_context*, T i, posset_value* out) {
+    if (std::is_unsigned_v<T> && static_cast<uint64_t>(i) > uint64_t{INT64_MAX})
+      return POSSET_MISUSE;
+    *out = posset_int(static_cast<int64_t>(i));
+    return POSSET_OK;
+  }
+};
+template <class T>
+struct Convert<T, std::enable_if_t<std::is_floating_point_v<T>>> {
+  static constexpr const char* name = "number";
+  static bool from(posset_context*, const posset_value& v, T& out) {
+    if (!posset_is_number(v)) return false;
+    out = static_cast<T>(posset_as_number(v));
+    return true;
+  }
+  static posset_status to(posset_context*, T d, posset_value* out) {
+    *out = posset_float(static_cast<double>(d));
+    return POSSET_OK;
+  }
+};
+template <>
+struct Convert<std::string_view> {
+  static constexpr const char* name = "str";
+  // The view is good as long as `v`, the variable, is: for arguments, during the call.
+  static bool from(posset_context*, const posset_value& v, std::string_view& out) {
+    out = to_view(posset_string_text(&v));
+    return posset_is(v, POSSET_STR);
+  }
+  static posset_status to(posset_context* context, std::string_view text, posset_value* out) {
+    return posset_string(context, to_text(text), out);
+  }
+};
+template <>
+struct Convert<std::string> {
+  static constexpr const char* name = "str";
+  static bool from(posset_context*, const posset_value& v, std::string& out) {
+    out = to_view(posset_string_text(&v));
+    return posset_is(v, POSSET_STR);
+  }
+  static posset_status to(posset_context* context, const std::string& text, posset_value* out) {
+    return posset_string(context, to_text(text), out);
+  }
+};
+template <>
+struct Convert<const char*> {
+  static constexpr const char* name = "str";
+  static posset_status to(posset_context* context, const char* text, posset_value* out) {
+    return posset_string(context, posset_text_of(text), out);
+  }
+};
+template <>
+struct Convert<Value> {
+  static constexpr const char* name = "any";
+  static bool from(posset_context* context, const posset_value& v, Value& out) {
+    out = Value::copy(context, v);
+    return true;
+  }
+  static posset_status to(posset_context*, Value value, posset_value* out) {
+    *out = value.take();
+    return POSSET_OK;
+  }
+};
+template <class T>
+struct Convert<std::vector<T>> {
+  static constexpr const char* name = "list";
+  static bool from(posset_context* context, const posset_value& v, std::vector<T>& out) {
+    if (!posset_is(v, POSSET_LIST)) return false;
+    out.clear();
+    out.reserve(posset_list_size(v));
+    for (uint64_t i = 0; i < posset_list_size(v); ++i) {
+      posset_value item = posset_list_at(v, i);
+      T element{};
+      if (!Convert<T>::from(context, item, element)) return false;
+      out.push_back(std::move(element));
+    }
+    return true;
+  }
+  static posset_status to(posset_context* context, const std::vector<T>& items, posset_value* out) {
+    posset_status status = posset_list(context, items.size(), out);
+    for (size_t i = 0; status == POSSET_OK && i < items.size(); ++i) {
+      posset_value item = posset_nil();
+      status = Convert<T>::to(context, items[i], &item);
+      if (status == POSSET_OK) status = posset_list_push(context, out, item);
+      if (status != POSSET_OK) posset_release(std::exchange(*out, posset_nil()));
+    }
+    return status;
+  }
+};
+
+namespace detail {
+
+// Convert for what a caller writes: string literals are const char*, references are what they refer
+// to.
+template <class T>
+using ConvertOf = Convert<std::decay_t<T>>;
+
+template <class T>
+T read(posset_context* context, const posset_value& v, const char* what) {
+  T out{};
+  if (Convert<T>::from(context, v, out)) return out;
+  char shown[128];
+  posset_brief(context, v, 60, shown, sizeof shown);
+  std::string message = std::string(what) + ": expected " + Convert<T>::name + ", got " +
+                        std::string(to_view(posset_type_name(context, v))) + " (" + shown + ")";
+  check(context, posset_raise(context, POSSET_ERROR_TypeMismatch, to_text(message)), what);
+  return out;
+}
+
+// Arguments on their way into a call: those already made are released when a later one fails.
+template <size_t N>
+struct Arguments {
+  posset_value values[N == 0 ? 1 : N] = {};
+  ~Arguments() { posset_release_all(values, N); }
+};
+
+inline Value invoke(posset_context* context, posset_value function, posset_value* arguments,
+                    size_t count) {
+  posset_value result = posset_nil();
+  check(context, posset_invoke(context, function, arguments, count, &result), "call");
+  return {context, result};
+}
+
+template <class... Args>
+Value call(posset_context* context, posset_value function, Args&&... args) {
+  Arguments<sizeof...(Args)> made;
+  size_t i = 0;
+  (check(context, ConvertOf<Args>::to(context, std::forward<Args>(args), &made.values[i++]),
+         "argument"),
+   ...);
+  return invoke(context, function, made.values, sizeof...(Args));
+}
+
+}  // namespace detail
+
+template <class T>
+T Value::to() const {
+  static_assert(!std::is_same_v<T, std::string_view>,
+                "the bytes may stand inside the value: use std::string");
+  return detail::read<T>(context_, raw_, "value");
+}
+
+inline Value Value::operator[](std::string_view name) const {
+  posset_value found = posset_nil();
+  if (posset_field(context_, raw_, to_text(name), &found)) return copy(context_, found);
+  posset_value key = posset_nil();
+  detail::check(context_, posset_string(context_, to_text(name), &key), "key");
+  Value owner(context_, key);
+  posset_map_find(raw_, key, &found);
+  return copy(context_, found);
+}
+
+template <class... Args>
+Value Value::operator()(Args&&... args) const {
+  return detail::call(context_, raw_, std::forward<Args>(args)...);
+}
+
+// A script function with the signature of a C++ one: `posset::Function<double(double, int64_t)>`.
+template <class Signature>
+class Function;
+template <class R, class... Args>
+class Function<R(Args...)> {
+ public:
+  Function() = default;
+  explicit Function(Value function) : function_(std::move(function)) {}
+  // Throws Error, also when the result is something else than an R.
+  R operator()(Args... args) const {
+    Value result = detail::call(function_.context(), function_.raw(), std::forward<Args>(args)...);
+    if constexpr (!std::is_void_v<R>) {
+      return detail::read<R>(result.context(), result.raw(), "result");
+    }
+  }
+  auto try_call(Args... args) const -> Result<std::conditional_t<std::is_void_v<R>, Value, R>> {
+    try {
+      if constexpr (std::is_void_v<R>) {
+        return detail::call(function_.context(), function_.raw(), std::forward<Args>(args)...);
+      } else {
+        return (*this)(std::forward<Args>(args)...);
+      }
+    } catch (const Error& error) {
+      return error;
+    }
+  }
+  const Value& value() const { return function_; }
+
+ private:
+  Value function_;
+};
+
+}  // namespace posset
