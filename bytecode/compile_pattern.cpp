@@ -12,7 +12,6 @@ void Compiler::test(const Node* pattern, uint16_t value, Label& fail, std::vecto
     case NodeKind::WildcardPattern: return;
     case NodeKind::LiteralPattern: {
       auto* literal_pattern = static_cast<const LiteralPatternNode*>(pattern);
-      Borrowed constant_value;
       uint16_t index = 0;
       switch (literal_pattern->value->kind) {
         case NodeKind::NilLiteral: index = constant(Borrowed::nil()); break;

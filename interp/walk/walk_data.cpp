@@ -15,9 +15,9 @@ Value Walker::visit(const NilLiteralNode&) { return Value(); }
 Value Walker::visit(const BoolLiteralNode& node) { return Value::boolean(node.value); }
 Value Walker::visit(const IntLiteralNode& node) { return Value::integer(node.value); }
 Value Walker::visit(const FloatLiteralNode& node) { return Value::floating(node.value); }
-// Made anew each time: an immortal string would outlive the many expressions a host evaluates once.
+// The same string as in compiled code, so that memory is charged alike in every tier.
 Value Walker::visit(const StringLiteralNode& node) {
-  return or_memory_limit(context_, make_string(context_.heap, node.value));
+  return Value::adopt(context_.runtime.immortal_string(node.value));
 }
 
 // All values are evaluated before the first is formatted.
@@ -47,12 +47,45 @@ Value Walker::visit(const InterpolationNode& node) {
 
 // ---- lists and maps ----
 
+namespace {
+
+// Room is taken as compiled code takes it: memory limits must not tell the tiers apart.
+constexpr uint32_t kMostAtOnce = 32;
+constexpr uint32_t kMostRoom = UINT16_MAX;
+
+Packing common_packing(const Borrowed* items, uint32_t count) {
+  if (count == 0) return Packing::Any;
+  const Packing packing = packing_for(items[0]);
+  const bool all = std::all_of(items, items + count, [&](Borrowed v) { return fits(packing, v); });
+  return all ? packing : Packing::Any;
+}
+
+}  // namespace
+
 Value Walker::visit(const ListLiteralNode& node) {
+  const bool spread = std::any_of(node.items.begin(), node.items.end(),
+                                  [](const Node* n) { return as<SpreadNode>(n) != nullptr; });
+  if (!spread && node.items.count <= kMostAtOnce) return short_list(node);
   Holder list;
-  List* made = new_list(context_.heap, Packing::Any, node.items.count);
+  List* made = new_list(context_.heap, Packing::Any, std::min(node.items.count, kMostRoom));
   if (!made) return context_.raise_memory_limit();
   list.raw = Borrowed::heap(Tag::List, made);
   return append_items(list.raw, node.items) ? list.finish() : Value::failure();
+}
+
+Value Walker::short_list(const ListLiteralNode& node) {
+  Window items(context_);
+  for (const Node* item : node.items) {
+    Value v = eval(item);
+    if (v.failed() || !items.push(std::move(v))) return Value::failure();
+  }
+  const uint32_t count = items.count();
+  List* list = new_list(context_.heap, common_packing(items.base(), count), count);
+  if (!list) return context_.raise_memory_limit();
+  list->size = count;
+  for (uint32_t i = 0; i < count; ++i) list_store(list, i, items.base()[i]);
+  items.given_away();
+  return Value::adopt(Borrowed::heap(Tag::List, list));
 }
 
 bool Walker::append_items(Borrowed& list, const NodeList& items) {
@@ -72,7 +105,7 @@ bool Walker::append_items(Borrowed& list, const NodeList& items) {
 
 Value Walker::visit(const MapLiteralNode& node) {
   Holder map;
-  Map* made = new_map(context_.heap, node.entries.count);
+  Map* made = new_map(context_.heap, std::min(node.entries.count, kMostRoom));
   if (!made) return context_.raise_memory_limit();
   map.raw = Borrowed::heap(Tag::Map, made);
   for (const Node* item : node.entries) {

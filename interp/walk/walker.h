@@ -130,6 +130,7 @@ class Walker {
   Value index_slice(const syntax::IndexNode& node, const syntax::RangeLiteralNode& range);
 
   // ---- walk_data.cpp ----
+  Value short_list(const syntax::ListLiteralNode& node);
   bool append_items(Borrowed& list, const syntax::NodeList& items);
   Value build_record(const syntax::RecordLiteralNode& node, Window& values);
 
