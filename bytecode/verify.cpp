@@ -1,6 +1,7 @@
 // The bytecode verifier: everything the VM takes for granted. Operands in range for their kind, jumps to
 // instruction starts, no running off the end, regions well formed, and ownership at jumps: whatever the
-// target takes for owned must have been owned (or just written) at the jump.
+// target takes for owned must have been owned at the jump or written before it (a branch's result is owned
+// from where the branches meet).
 #include <algorithm>
 
 #include "bytecode/chunk.h"
@@ -89,9 +90,13 @@ class Verifier {
     return std::find(set.begin(), set.end(), reg) != set.end();
   }
 
-  bool writes(uint32_t i, uint16_t reg) const {
-    const OpInfo& known = info(op(i));
-    return (known.a == 'D' && at(i).a == reg) || (known.b == 'D' && at(i).b == reg);
+  // The jump itself or an instruction before it writes the register.
+  bool written_by(uint32_t i, uint16_t reg) const {
+    for (uint32_t earlier = 0; earlier <= i; earlier += length(earlier)) {
+      const OpInfo& known = info(op(earlier));
+      if ((known.a == 'D' && at(earlier).a == reg) || (known.b == 'D' && at(earlier).b == reg)) return true;
+    }
+    return false;
   }
 
   void jump(uint32_t i, int64_t distance) {
@@ -104,7 +109,7 @@ class Verifier {
       fail(i, "jump to where more locals live");
     }
     for (uint16_t reg : chunk_.live_sets[to.set]) {
-      if (!owned(from, reg) && !writes(i, reg)) fail(i, "jump to where r" + std::to_string(reg) + " is owned");
+      if (!owned(from, reg) && !written_by(i, reg)) fail(i, "jump to where r" + std::to_string(reg) + " is owned");
     }
   }
 
