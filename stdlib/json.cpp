@@ -1,6 +1,7 @@
 // The module json: reading (by simdjson, see simdjson/reader.h) and the rows. Writing is in json_write.cpp.
 // Objects become maps with their keys in order, whole numbers that fit stay ints.
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <vector>
 
@@ -82,10 +83,22 @@ class Builder {
   posset_status status_ = POSSET_OK;
 };
 
+// By the search path of this object; beside the running program where that is not asked (the sanitizers put
+// themselves between a caller and dlopen).
+void* open_library() {
+  const std::string name = "libposset_simdjson.so";
+  if (void* library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
+  char program[4096];
+  ssize_t size = readlink("/proc/self/exe", program, sizeof program);
+  if (size <= 0 || size == static_cast<ssize_t>(sizeof program)) return nullptr;
+  std::string path(program, static_cast<size_t>(size));
+  return dlopen((path.substr(0, path.rfind('/') + 1) + name).c_str(), RTLD_NOW | RTLD_LOCAL);
+}
+
 // Opened once per process and never closed: what it holds is code.
 posset_json_reader reader() {
   static const posset_json_reader found = [] {
-    void* library = dlopen("libposset_simdjson.so", RTLD_NOW | RTLD_LOCAL);
+    void* library = open_library();
     return library ? reinterpret_cast<posset_json_reader>(dlsym(library, "posset_json_read")) : nullptr;
   }();
   return found;
