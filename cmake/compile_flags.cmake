@@ -25,6 +25,7 @@ set(POSSET_POSITION_FLAGS "$<$<NOT:$<BOOL:$<TARGET_PROPERTY:POSITION_INDEPENDENT
 add_library(posset_flags INTERFACE)
 target_compile_options(posset_flags INTERFACE
   -ffp-contract=off       # one answer on every machine: multiply and add are never fused
+  -fno-tree-slp-vectorize # a value is two scalars: one vector load of both waits for the stores of each
   -fno-math-errno         # lets sqrt be one instruction; nothing of ours reads errno after libm
   ${POSSET_POSITION_FLAGS}
   -fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=
