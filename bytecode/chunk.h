@@ -111,7 +111,8 @@ struct RaiseInfo {
 struct Chunk {
   ~Chunk();
 
-  std::shared_ptr<const syntax::Module> tree;  // types and formats point into it
+  std::shared_ptr<const syntax::Module> tree;  // types, formats and names of links point into it
+  const syntax::FunctionDecl* function = nullptr;
   interp::RuntimeState* runtime = nullptr;
   std::string name;
   bool is_loop = false;
@@ -128,7 +129,6 @@ struct Chunk {
   std::vector<FieldNames> field_names;
   std::vector<std::vector<Piece>> texts;
   std::vector<RaiseInfo> raises;
-  std::vector<std::string> link_names;  // for dumps; as many as the function has links
 
   uint32_t slots = 0;              // of the function
   uint32_t registers = 0;          // slots and temporaries, with room for one more window

@@ -22,9 +22,17 @@ void Compiler::literal(const Node* node, uint16_t dst) {
       emit(Op::LoadConst, dst, constant(Borrowed::floating(static_cast<const FloatLiteralNode*>(node)->value)));
       return;
     case NodeKind::StringLiteral:
-      emit(Op::LoadConst, dst, text_constant(static_cast<const StringLiteralNode*>(node)->value));
+      string_literal(*static_cast<const StringLiteralNode*>(node), dst);
       return;
     default: refuse("an unknown literal");
+  }
+}
+
+void Compiler::string_literal(const StringLiteralNode& node, uint16_t dst) {
+  if (node.binding.kind == BindingKind::Link) {
+    emit(Op::GetLink, dst, node.binding.index);
+  } else {
+    emit(Op::LoadConst, dst, constant(interp::make_short(node.value)));
   }
 }
 

@@ -6,30 +6,36 @@
 
 namespace posset::bytecode {
 
+void Compiler::test_literal(const Node* literal, uint16_t value, Label& fail) {
+  Borrowed wanted;
+  switch (literal->kind) {
+    case NodeKind::NilLiteral: wanted = Borrowed::nil(); break;
+    case NodeKind::BoolLiteral:
+      wanted = Borrowed::boolean(static_cast<const BoolLiteralNode*>(literal)->value);
+      break;
+    case NodeKind::IntLiteral:
+      wanted = Borrowed::integer(static_cast<const IntLiteralNode*>(literal)->value);
+      break;
+    case NodeKind::FloatLiteral:
+      wanted = Borrowed::floating(static_cast<const FloatLiteralNode*>(literal)->value);
+      break;
+    case NodeKind::StringLiteral: {
+      auto* string = static_cast<const StringLiteralNode*>(literal);
+      if (string->binding.kind == BindingKind::Link) return jump3(fail, Op::TestLink, value, string->binding.index);
+      wanted = interp::make_short(string->value);
+      break;
+    }
+    default: return refuse("an unknown literal pattern");
+  }
+  jump3(fail, Op::TestConst, value, constant(wanted));
+}
+
 void Compiler::test(const Node* pattern, uint16_t value, Label& fail, std::vector<Bound>& bound) {
   Site site(*this, pattern);
   switch (pattern->kind) {
     case NodeKind::WildcardPattern: return;
     case NodeKind::LiteralPattern: {
-      auto* literal_pattern = static_cast<const LiteralPatternNode*>(pattern);
-      uint16_t index = 0;
-      switch (literal_pattern->value->kind) {
-        case NodeKind::NilLiteral: index = constant(Borrowed::nil()); break;
-        case NodeKind::BoolLiteral:
-          index = constant(Borrowed::boolean(static_cast<BoolLiteralNode*>(literal_pattern->value)->value));
-          break;
-        case NodeKind::IntLiteral:
-          index = constant(Borrowed::integer(static_cast<IntLiteralNode*>(literal_pattern->value)->value));
-          break;
-        case NodeKind::FloatLiteral:
-          index = constant(Borrowed::floating(static_cast<FloatLiteralNode*>(literal_pattern->value)->value));
-          break;
-        case NodeKind::StringLiteral:
-          index = text_constant(static_cast<StringLiteralNode*>(literal_pattern->value)->value);
-          break;
-        default: refuse("an unknown literal pattern"); break;
-      }
-      jump3(fail, Op::TestConst, value, index);
+      test_literal(static_cast<const LiteralPatternNode*>(pattern)->value, value, fail);
       return;
     }
     case NodeKind::BindingPattern: {

@@ -59,9 +59,9 @@ Compiler::Compiler(interp::RuntimeState& runtime, const FunctionDecl& function, 
   in_function_ = loop < 0;
   chunk_->runtime = &runtime;
   chunk_->tree = function.module->shared_from_this();
+  chunk_->function = &function;
   chunk_->slots = function.slot_count;
   chunk_->inout_mask = function.inout_mask;
-  for (const Link& link : function.links) chunk_->link_names.emplace_back(link.name);
   chunk_->name = function.name.empty() ? (function.is_top_level ? "<top>" : "<fn>") : std::string(function.name);
 }
 
@@ -252,17 +252,6 @@ uint16_t Compiler::constant(Borrowed v) {
   if (chunk_->constants.size() >= INT16_MAX) refuse("too many constants");
   chunk_->constants.push_back(v);
   return it->second;
-}
-
-uint16_t Compiler::text_constant(std::string_view text) {
-  if (text.size() <= interp::kMaxShort) return constant(interp::make_short(text));
-  auto it = texts_.find(text);
-  if (it != texts_.end()) return it->second;
-  if (chunk_->constants.size() >= INT16_MAX) refuse("too many constants");
-  auto index = static_cast<uint16_t>(chunk_->constants.size());
-  chunk_->constants.push_back(runtime_.immortal_string(text));
-  texts_.emplace(std::string(text), index);
-  return index;
 }
 
 uint16_t Compiler::field_cache(Text name) {

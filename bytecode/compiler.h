@@ -102,7 +102,6 @@ class Compiler {
   void refuse(const char* why) { if (!refusal_) refusal_ = why; }
   void finish(Chunk& chunk);
   uint16_t constant(Borrowed v);
-  uint16_t text_constant(std::string_view text);
   uint16_t field_cache(Text name);
   uint16_t type_index(const TypeExpr* type);
   template <class Table, class Item>
@@ -160,6 +159,7 @@ class Compiler {
 
   // ---- compile_data.cpp ----
   void literal(const Node* node, uint16_t dst);
+  void string_literal(const StringLiteralNode& node, uint16_t dst);
   void interpolation(const InterpolationNode& node, uint16_t dst);
   void list_literal(const ListLiteralNode& node, uint16_t dst);
   void map_literal(const MapLiteralNode& node, uint16_t dst);
@@ -244,6 +244,7 @@ class Compiler {
     uint8_t drop = 0;
     int fields = -1;      // RestPattern in a record: field_names index
   };
+  void test_literal(const Node* literal, uint16_t value, Label& fail);
   void test(const Node* pattern, uint16_t value, Label& fail, std::vector<Bound>& bound);
   void test_list(const ListPatternNode& pattern, uint16_t value, Label& fail, std::vector<Bound>& bound);
   void test_record(const RecordPatternNode& pattern, uint16_t value, Label& fail, std::vector<Bound>& bound);
@@ -273,7 +274,6 @@ class Compiler {
   std::vector<uint16_t> owned_;
   std::map<std::vector<uint16_t>, uint32_t> set_ids_;
   std::vector<Scope> scopes_;
-  std::map<std::string, uint16_t, std::less<>> texts_;
   std::map<std::pair<uint64_t, uint64_t>, uint16_t> numbers_;
   Label start_;                       // where a self tail call goes
   bool in_function_ = true;           // false while compiling a loop's own code

@@ -8,8 +8,19 @@ namespace {
 
 std::string constant_text(Borrowed v) { return interp::brief(v, 40); }
 
+// The beginning of a long text.
+std::string literal_text(std::string_view text) {
+  size_t end = interp::kMaxShort;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // not inside a character
+  std::string shown = constant_text(interp::make_short(text.substr(0, end)));
+  shown.insert(shown.size() - 1, "...");
+  return shown;
+}
+
 std::string link_text(const Chunk& chunk, uint16_t index) {
-  return "link " + std::to_string(index) + (chunk.link_names.size() > index ? " (" + chunk.link_names[index] + ")" : "");
+  const syntax::Link& link = chunk.function->links[index];
+  std::string name = link.kind == syntax::Link::Kind::Literal ? literal_text(link.name) : std::string(link.name);
+  return "link " + std::to_string(index) + " (" + name + ")";
 }
 
 std::string operand_text(const Chunk& chunk, char kind, uint16_t value, int64_t target) {

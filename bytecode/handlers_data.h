@@ -355,6 +355,9 @@ POSSET_HANDLER const Insn* op_Interpolate(State& s, Insn i) {
 // ---- patterns ----
 POSSET_HANDLER const Insn* unless(State& s, Insn i, bool fits) { return fits ? s.pc + 1 : s.pc + i.imm_c(); }
 POSSET_HANDLER const Insn* op_TestConst(State& s, Insn i) { return unless(s, i, interp::equal(s.r[i.a], s.k[i.b])); }
+POSSET_HANDLER const Insn* op_TestLink(State& s, Insn i) {
+  return unless(s, i, interp::equal(s.r[i.a], link_cell(s, i.b)));
+}
 POSSET_HANDLER const Insn* op_TestType(State& s, Insn i) {
   return unless(s, i, interp::fits_type(*s.closure->function, *s.chunk->types[i.b], s.r[i.a]));
 }

@@ -13,6 +13,7 @@ namespace {
 
 using syntax::FunctionDecl;
 using syntax::Link;
+static_assert(syntax::kInlineText <= kMaxShort);
 
 void destroy_error_data(ErrorData* data) { delete data; }
 
@@ -100,6 +101,12 @@ class Linker {
     return reinterpret_cast<const Borrowed*>(&function.link_values.back());
   }
 
+  Value literal(std::string_view text) {
+    Value made = make_string(context_.heap, text);
+    string_hash(made);  // once, here
+    return made;
+  }
+
   const Borrowed* builtin(Function& function, const Link& link) {
     auto host = context_.host_functions.find(std::string(link.name));
     if (host != context_.host_functions.end()) return own(function, Value::adopt(Borrowed::builtin(host->second)));
@@ -136,6 +143,7 @@ class Linker {
         function.link_types.back() = owner_of(link.type->module).types[link.type->index];
         return own(function, Value());
       case Link::Kind::Module: return module_value(function, link);
+      case Link::Kind::Literal: return own(function, literal(link.name));
       case Link::Kind::HostGlobal: return context_.host_globals.at(std::string(link.name)).get();
     }
     return nullptr;

@@ -211,6 +211,9 @@ struct Capture {
 
 // What a function refers to outside itself. Structurally equal functions have equal link numbers; what
 // the links mean belongs to the declaration.
+// Longer string literals are links: each context makes the string once, and it goes when the function does.
+constexpr size_t kInlineText = 14;
+
 struct Link {
   enum class Kind : uint8_t {
     Function,     // `function`: a module-level fn of this module (`module` null) or another's
@@ -221,6 +224,7 @@ struct Link {
     Type,         // `type`: for annotations
     Module,       // `module` or `owner` as a value
     HostGlobal,   // `name`: a value the host has set on the context
+    Literal,      // `name`: the text of a long string literal
   } kind = Kind::Builtin;
   Text name;
   Text owner;

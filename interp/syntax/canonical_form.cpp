@@ -206,6 +206,7 @@ void FormWriter::link(const Link& link) {
       return;
     case Link::Kind::Builtin:
     case Link::Kind::HostGlobal:
+    case Link::Kind::Literal:
       return value(link.name);
     case Link::Kind::BuiltinExport:
       value(link.owner);

@@ -157,6 +157,7 @@ class ModuleResolver {
   void bind(const Meaning& meaning, Text name, Span span, Binding& binding);
   bool is_lent(const Meaning& meaning);
   void name(Node*& node);
+  void text(StringLiteralNode* node);
   Node* copy_literal(const Node& literal, Span span);
   void report_undefined(Text name, Span span);
   void report_module_var(Text name, Span span);

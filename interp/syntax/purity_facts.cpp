@@ -270,6 +270,7 @@ void Collector::call_link(const Link& target, CallNode* node) {
     case Link::Kind::Constructor:
     case Link::Kind::Type:
     case Link::Kind::Module:
+    case Link::Kind::Literal:
       return;  // pure, or an error
   }
 }

@@ -12,8 +12,8 @@ void ModuleResolver::expression(Node*& node) {
     case NodeKind::NilLiteral:
     case NodeKind::BoolLiteral:
     case NodeKind::IntLiteral:
-    case NodeKind::FloatLiteral:
-    case NodeKind::StringLiteral: return;
+    case NodeKind::FloatLiteral: return;
+    case NodeKind::StringLiteral: return text(static_cast<StringLiteralNode*>(node));
     case NodeKind::Name: return name(node);
     case NodeKind::MethodCall: return method_call(node);
     case NodeKind::Call: return call(static_cast<CallNode*>(node));

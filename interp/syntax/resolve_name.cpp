@@ -154,9 +154,17 @@ void ModuleResolver::name(Node*& node) {
   const Meaning meaning = find(self->name);
   if (meaning.kind == Meaning::Kind::Constant) {
     node = copy_literal(*meaning.constant, self->span);
+    if (auto* string = as<StringLiteralNode>(node)) text(string);
   } else {
     bind(meaning, self->name, self->span, self->binding);
   }
+}
+
+void ModuleResolver::text(StringLiteralNode* node) {
+  if (node->value.size() <= kInlineText) return;
+  Link link{.kind = Link::Kind::Literal};
+  link.name = node->value;
+  node->binding = {.kind = BindingKind::Link, .index = scopes_.link(link)};
 }
 
 Node* ModuleResolver::copy_literal(const Node& literal, Span span) {

@@ -119,7 +119,9 @@ void ModuleResolver::pattern(Node* node, VariableKind kind, const Node* known) {
 void ModuleResolver::bind_pattern(Node* node, VariableKind kind, const Node* known) {
   switch (node->kind) {
     case NodeKind::WildcardPattern:
+      return;
     case NodeKind::LiteralPattern:
+      if (auto* string = as<StringLiteralNode>(static_cast<LiteralPatternNode*>(node)->value)) text(string);
       return;
     case NodeKind::BindingPattern: {
       auto* self = static_cast<BindingPatternNode*>(node);

@@ -47,6 +47,7 @@ LinkKey key_of(const Link& link) {
       break;
     case Link::Kind::Builtin:
     case Link::Kind::HostGlobal:
+    case Link::Kind::Literal:
       key.name = link.name;
       break;
     case Link::Kind::BuiltinExport:

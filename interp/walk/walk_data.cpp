@@ -15,9 +15,9 @@ Value Walker::visit(const NilLiteralNode&) { return Value(); }
 Value Walker::visit(const BoolLiteralNode& node) { return Value::boolean(node.value); }
 Value Walker::visit(const IntLiteralNode& node) { return Value::integer(node.value); }
 Value Walker::visit(const FloatLiteralNode& node) { return Value::floating(node.value); }
-// The same string as in compiled code, so that memory is charged alike in every tier.
 Value Walker::visit(const StringLiteralNode& node) {
-  return Value::adopt(context_.runtime.immortal_string(node.value));
+  if (node.binding.kind == BindingKind::Link) return Value::copy(*function_.links[node.binding.index]);
+  return Value::adopt(make_short(node.value));
 }
 
 // All values are evaluated before the first is formatted.
