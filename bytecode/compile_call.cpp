@@ -156,27 +156,6 @@ void Compiler::arguments(const CallNode& node, uint16_t first, std::vector<Place
   }
 }
 
-void Compiler::take_lent(const CallNode& node, uint16_t first, const std::vector<PlacePath>& lent) {
-  size_t next = 0;
-  for (size_t i = 0; i < node.arguments.size(); ++i) {
-    if (!argument(node, i).inout) continue;
-    auto reg = static_cast<uint16_t>(first + i);
-    Site site(*this, argument(node, i).value);
-    take(lent[next++], reg);
-    own(reg);
-  }
-}
-
-void Compiler::give_back(const CallNode& node, uint16_t first, const std::vector<PlacePath>& lent) {
-  size_t next = 0;
-  for (size_t i = 0; i < node.arguments.size(); ++i) {
-    if (!argument(node, i).inout) continue;
-    auto reg = static_cast<uint16_t>(first + i);
-    store(lent[next++], {reg, true});
-    disown(reg);
-  }
-}
-
 void Compiler::emit_call(const CallNode& node, uint16_t window, Operand callee) {
   auto count = static_cast<uint32_t>(node.arguments.size());
   const Link* link = callee_link(node);
@@ -195,30 +174,6 @@ void Compiler::emit_call(const CallNode& node, uint16_t window, Operand callee) 
     emit(Op::CallLink, window, index, count);
     emit_word(marks_of(node));
   }
-}
-
-// The call itself; with lent arguments inside a cleanup that stores them back and goes on raising.
-void Compiler::guarded_call(const CallNode& node, uint16_t window, const std::vector<PlacePath>& lent) {
-  auto first = static_cast<uint16_t>(window + 2);
-  Label done;
-  uint16_t error = window;
-  // The other arguments are consumed by the call even when it raises.
-  for (size_t i = 0; i < node.arguments.size(); ++i) {
-    if (!argument(node, i).inout) disown(static_cast<uint16_t>(first + i));
-  }
-  size_t region = open_region(error, true);
-  emit_call(node, window, {});
-  close_region(region);
-  own(window);
-  give_back(node, first, lent);
-  jump(done, Op::Jump);
-  chunk_->regions[region].handler = here();
-  for (size_t i = 0; i < node.arguments.size(); ++i) {
-    if (argument(node, i).inout) own(static_cast<uint16_t>(first + i));
-  }
-  give_back(node, first, lent);
-  emit(Op::Rethrow, error);
-  bind(done);
 }
 
 void Compiler::window_call(const CallNode& node, uint16_t dst) {
@@ -245,9 +200,8 @@ void Compiler::window_call(const CallNode& node, uint16_t dst) {
   auto first = static_cast<uint16_t>(window + 2);
   std::vector<PlacePath> lent;
   arguments(node, first, lent);
-  take_lent(node, first, lent);
   if (lends) {
-    guarded_call(node, window, lent);
+    lending_call(node, window, lent);
   } else {
     // Consumed by the call, also when it raises.
     for (uint32_t i = 0; i < count; ++i) disown(static_cast<uint16_t>(first + i));
@@ -325,6 +279,112 @@ void Compiler::tail_call(const CallNode& node) {
   std::vector<uint16_t> kept;
   std::swap(kept, owned_);
   jump(start_, Op::TailJump);
+// ---- lending ----
+
+namespace {
+
+// Taking or storing a variable as a whole cannot raise.
+bool may_raise(const PlacePath& path) { return path.slot < 0 || !path.steps.empty(); }
+
+}  // namespace
+
+// All arguments are evaluated. The others are consumed by the call even when it raises.
+void Compiler::lending_call(const CallNode& node, uint16_t window, const std::vector<PlacePath>& lent) {
+  Lending lending{.paths = lent, .window = window};
+  lending.entering.resize(lent.size() + 1);
+  std::vector<uint16_t> others;
+  for (size_t i = 0; i < node.arguments.size(); ++i) {
+    auto reg = static_cast<uint16_t>(window + 2 + i);
+    (argument(node, i).inout ? lending.registers : others).push_back(reg);
+  }
+  auto is_other = [&](uint16_t reg) { return std::find(others.begin(), others.end(), reg) != others.end(); };
+  std::remove_copy_if(owned_.begin(), owned_.end(), std::back_inserter(lending.owned), is_other);
+  take_lent(node, lending);
+  for (uint16_t reg : others) disown(reg);
+  lending.entering[0].push_back(open_region(window, true));
+  emit_call(node, window, {});
+  close_region(lending.entering[0].back());
+  own(window);
+  give_back(lending);
+  Label done;
+  jump(done, Op::Jump);
+  give_back_failed(lending);
+  owned_ = lending.owned;
+  own(window);
+  bind(done);
+}
+
+// When one cannot be taken, those before it go back.
+void Compiler::take_lent(const CallNode& node, Lending& lending) {
+  size_t next = 0;
+  for (Node* item : node.arguments) {
+    auto* lent = static_cast<ArgumentNode*>(item);
+    if (!lent->inout) continue;
+    Site site(*this, lent->value);
+    const PlacePath& path = lending.paths[next];
+    uint16_t reg = lending.registers[next];
+    if (next > 0 && may_raise(path)) {
+      size_t region = open_region(lending.window, true, lending.owned_with(0, next));
+      take(path, reg);
+      close_region(region);
+      lending.taking.emplace_back(region, next);
+    } else {
+      take(path, reg);
+    }
+    own(reg);
+    ++next;
+  }
+}
+
+// Stores what an argument holds; when that raises, its error is the one that goes on to the next.
+void Compiler::put_back(Lending& lending, size_t i) {
+  const PlacePath& path = lending.paths[i];
+  uint16_t reg = lending.registers[i];
+  if (may_raise(path)) {
+    size_t region = open_region(lending.window, true, lending.owned_with(i + 1, lending.registers.size()));
+    store(path, {reg, true});
+    close_region(region);
+    lending.entering[i + 1].push_back(region);
+  } else {
+    store(path, {reg, true});
+  }
+  disown(reg);
+}
+
+void Compiler::give_back(Lending& lending) {
+  for (size_t i = 0; i < lending.paths.size(); ++i) put_back(lending, i);
+}
+
+void Compiler::give_back_failed(Lending& lending) {
+  size_t count = lending.paths.size();
+  size_t surely = count;  // arguments before this one hold something
+  Label start;
+  for (auto [region, next] : lending.taking) {
+    chunk_->regions[region].handler = here();
+    owned_ = lending.owned_with(0, next);
+    own(lending.window);
+    for (size_t i = next; i < count; ++i) emit(Op::LoadUnset, lending.registers[i]);
+    jump(start, Op::Jump);
+    surely = std::min(surely, next);
+  }
+  bind(start);
+  for (size_t i = 0; i <= count; ++i) {
+    for (size_t region : lending.entering[i]) chunk_->regions[region].handler = here();
+    owned_ = lending.owned_with(i, count);
+    own(lending.window);
+    if (i == count) break;
+    Label taken, next;
+    if (i >= surely) {
+      jump(taken, Op::JumpSet, lending.registers[i]);
+      jump(next, Op::Jump);
+    }
+    bind(taken);
+    put_back(lending, i);
+    bind(next);
+  }
+  emit(Op::Rethrow, lending.window);
+}
+
   std::swap(kept, owned_);
   locals_ = saved;
 }

@@ -364,7 +364,9 @@ void Compiler::raise(ErrorCode code, std::string message, uint16_t about) {
 
 // ---- try ----
 
-size_t Compiler::open_region(uint16_t reg, bool cleanup) {
+size_t Compiler::open_region(uint16_t reg, bool cleanup) { return open_region(reg, cleanup, owned_); }
+
+size_t Compiler::open_region(uint16_t reg, bool cleanup, const std::vector<uint16_t>& owned) {
   record_live();
   Region region;
   region.begin = here();
@@ -372,8 +374,8 @@ size_t Compiler::open_region(uint16_t reg, bool cleanup) {
   region.reg = reg;
   region.locals = locals_;
   region.cleanup = cleanup;
-  auto [it, fresh] = set_ids_.try_emplace(owned_, static_cast<uint32_t>(chunk_->live_sets.size()));
-  if (fresh) chunk_->live_sets.push_back(owned_);
+  auto [it, fresh] = set_ids_.try_emplace(owned, static_cast<uint32_t>(chunk_->live_sets.size()));
+  if (fresh) chunk_->live_sets.push_back(owned);
   region.live_set = it->second;
   chunk_->regions.push_back(region);
   return chunk_->regions.size() - 1;

@@ -493,7 +493,7 @@ void Compiler::with(const WithNode& node, uint16_t dst) {
     take(path, slot);
   }
   locals_ = static_cast<uint16_t>(slot + 1);
-  uint16_t error = alloc();
+  uint16_t error = alloc(2);  // and its site
   Scope scope;
   scope.kind = Scope::Kind::With;
   scope.path = &path;

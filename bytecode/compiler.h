@@ -58,6 +58,24 @@ struct PlacePath {
   const Node* node = nullptr;
 };
 
+// A call that lends places, while it is compiled. Where it fails, the places get back, in order, what the
+// registers hold; the code for that is one chain, entered at the first place that has something to get.
+struct Lending {
+  const std::vector<PlacePath>& paths;
+  uint16_t window = 0;               // where the error goes
+  std::vector<uint16_t> registers;   // the argument of each path
+  std::vector<uint16_t> owned;       // owned temporaries besides the arguments
+  std::vector<std::pair<size_t, size_t>> taking;  // regions around a taking, and which path's it is
+  std::vector<std::vector<size_t>> entering;      // by place in the chain: regions that go on there
+
+  // Owned while the arguments [from, to) hold something.
+  std::vector<uint16_t> owned_with(size_t from, size_t to) const {
+    std::vector<uint16_t> all = owned;
+    all.insert(all.end(), registers.begin() + static_cast<ptrdiff_t>(from), registers.begin() + static_cast<ptrdiff_t>(to));
+    return all;
+  }
+};
+
 // What break, continue and return must leave on their way out.
 struct Scope {
   enum class Kind : uint8_t { Loop, With, Try } kind = Kind::Loop;
@@ -176,9 +194,11 @@ class Compiler {
   void constructor_call(const CallNode& node, uint16_t link, uint16_t dst);
   void tail_call(const CallNode& node);
   void arguments(const CallNode& node, uint16_t first, std::vector<PlacePath>& lent);
-  void take_lent(const CallNode& node, uint16_t first, const std::vector<PlacePath>& lent);
-  void give_back(const CallNode& node, uint16_t first, const std::vector<PlacePath>& lent);
-  void guarded_call(const CallNode& node, uint16_t first, const std::vector<PlacePath>& lent);
+  void lending_call(const CallNode& node, uint16_t window, const std::vector<PlacePath>& lent);
+  void take_lent(const CallNode& node, Lending& lending);
+  void give_back(Lending& lending);
+  void give_back_failed(Lending& lending);
+  void put_back(Lending& lending, size_t i);
   void emit_call(const CallNode& node, uint16_t window, Operand callee);
   const Link* callee_link(const CallNode& node) const;
   bool method_may_lend(const CallNode& node) const;
@@ -239,6 +259,7 @@ class Compiler {
   // ---- compile_pattern.cpp ----
   struct Bound {
     const Node* pattern;  // BindingPattern or RestPattern
+  size_t open_region(uint16_t reg, bool cleanup, const std::vector<uint16_t>& owned);
     uint16_t reg;         // the value, a view (or for a rest the container)
     uint16_t skip = 0;    // RestPattern in a list
     uint8_t drop = 0;

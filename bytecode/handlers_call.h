@@ -126,4 +126,5 @@ POSSET_HANDLER const Insn* op_Rethrow(State& s, Insn i) {
   return nullptr;
 }
 
+  s.cx.note_failure(*s.closure->function, static_cast<uint32_t>(s.r[i.a + 1].as_int()));
 }  // namespace posset::bytecode

@@ -33,6 +33,7 @@ void enter_handler(Context& context, Frame& frame, const Region& region, const L
   release_slots(frame.registers, region.locals, live.locals, 0);
   release_temporaries(frame.registers, chunk.live_sets[live.set], &chunk.live_sets[region.live_set]);
   Value error = region.cleanup ? context.take_error() : context.catch_error();
+  if (region.cleanup) frame.registers[region.reg + 1] = Borrowed::integer(context.noted_site());
   frame.registers[region.reg] = error.take();
   bool first_half = frame.pc < chunk.code.get() + chunk.size;
   frame.pc = chunk.code.get() + (first_half ? 0 : chunk.size) + region.handler;

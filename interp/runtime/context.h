@@ -94,6 +94,8 @@ class Context {
   // The error surfaces in a frame of `function` at `site`; only the first call per frame counts.
   void note_failure(const Function& function, uint32_t site);
   bool failure_noted() const { return noted_; }
+  // That site: what sets an error aside notes it again when the error goes on.
+  uint32_t noted_site() const { return point_.site; }
   // A frame is left because of the error. With `blame_caller` set by `raise_in_caller` the frame leaves no
   // point and the caller's call is the place.
   void leave_failed();
