@@ -209,7 +209,7 @@ class Compiler {
   uint32_t place_temporaries(const Node* place) const;
   bool simple_default(const Node* node) const;
   void walk(const PlacePath& path, size_t steps);   // emits Place... for the root and the first steps
-  void walk_step(const PlaceStep& step);
+  void walk_step(const PlaceStep& step, bool& may_insert);
   void store(const PlacePath& path, Operand value);                    // consumes or copies value
   void take(const PlacePath& path, uint16_t dst);
   void release_path(const PlacePath& path);

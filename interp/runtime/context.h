@@ -164,6 +164,7 @@ class Context {
   uint64_t output_written = 0;
 
   Value scratch;                                  // see place.h
+  Borrowed* grown = nullptr;                      // the map into which the walk to a place has inserted, see there
   // Keeps a fresh value alive that tier 1 uses through a view in the next instructions (a slice, a part of
   // an error value). Few such views are in use at once; kKeptViews of them are kept, then overwritten.
   static constexpr size_t kKeptViews = 8;
