@@ -3,6 +3,7 @@
 // Loops test at the bottom: the jump back is the instruction that tests, and it charges the round's step.
 // Ways out (break, continue, return) first give back what `with` has lent, then drop what they leave.
 #include <algorithm>
+#include <utility>
 
 #include "bytecode/compiler.h"
 
@@ -169,10 +170,12 @@ void Compiler::while_loop(const WhileNode& node, uint16_t dst, bool) {
   scope.owned = owned_.size();
   scopes_.push_back(scope);
   effect(node.body);
-  scopes_.pop_back();
   bind(head);
-  loop_site_ = node.site;
-  condition(node.condition, true, body, true);
+  scope.site = node.site;
+  uint32_t outer = std::exchange(loop_site_, node.site);
+  condition(node.condition, true, body, true);  // its break and continue mean this loop
+  loop_site_ = outer;
+  scopes_.pop_back();
   emit(Op::LoadNil, dst);
   bind(done);
 }
@@ -480,7 +483,13 @@ void Compiler::continue_loop() {
   drop_owned(loop.owned);
   owned_.resize(std::min(owned_.size(), loop.owned));
   leave_block(loop.locals);
-  jump(*loop.on_continue, Op::Jump);
+  if (loop.on_continue->target == UINT32_MAX) {
+    jump(*loop.on_continue, Op::Jump);
+  } else {
+    uint32_t outer = std::exchange(loop_site_, loop.site);
+    jump(*loop.on_continue, Op::Loop);  // from the condition: a round, or it could go on for ever
+    loop_site_ = outer;
+  }
   owned_ = saved_owned;
   locals_ = saved_locals;
   reopen_scopes(at);

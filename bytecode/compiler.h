@@ -86,6 +86,7 @@ struct Scope {
   bool list_result = false;          // comprehension: break keeps the list
   uint16_t locals = 0;               // live at the loop's exit and head
   size_t owned = 0;                  // owned temporaries at the loop
+  uint32_t site = 0;                 // of the loop, for a `continue` that charges a round
   // With
   const PlacePath* path = nullptr;
   uint16_t name_slot = 0;
