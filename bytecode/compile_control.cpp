@@ -514,7 +514,7 @@ void Compiler::return_value(const Node* node, const Node* value) {
     result = owned_operand(value);
   }
   if (function_.result && value) {
-    Site site(*this, value);
+    Site site(*this, last_expression(value));
     emit(Op::CheckType, result.reg, type_index(function_.result));
   } else if (function_.result) {
     emit(Op::CheckType, result.reg, type_index(function_.result));
