@@ -82,6 +82,10 @@ void Compiler::statement(const Node* node) {
 }
 
 void Compiler::set_name(const Binding& binding, uint16_t value, bool consume) {
+  if (binding.kind == BindingKind::None) {  // `_`
+    if (consume) emit(Op::Drop, value);
+    return;
+  }
   if (binding.kind == BindingKind::Link) {
     uint16_t reg = value;
     if (!consume) {
@@ -168,10 +172,10 @@ void Compiler::while_loop(const WhileNode& node, uint16_t dst, bool) {
   scope.result = dst;
   scope.locals = locals_;
   scope.owned = owned_.size();
+  scope.site = node.site;
   scopes_.push_back(scope);
   effect(node.body);
   bind(head);
-  scope.site = node.site;
   uint32_t outer = std::exchange(loop_site_, node.site);
   condition(node.condition, true, body, true);  // its break and continue mean this loop
   loop_site_ = outer;
