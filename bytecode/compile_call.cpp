@@ -54,15 +54,18 @@ void Compiler::call(const CallNode& node, uint16_t dst) {
   if (node.tail && in_function_) return tail_call(node);
   if (method_may_lend(node)) refuse("a method call of a function value on a variable");
   if (has_spread(node)) return spread_call(node, dst);
+uint32_t Compiler::callee_index(const CallNode& node) const {
+  auto* name = as<NameNode>(node.callee);
+  return name ? name->binding.index : static_cast<FieldNode*>(node.callee)->binding.index;
+}
+
   const Link* link = callee_link(node);
   if (link && link->kind == Link::Kind::Builtin && !node.optional) {
     if (intrinsic_call(node, *link, dst) || intrinsic_inout(node, *link, dst)) return;
   }
   if (link && link->kind == Link::Kind::Constructor &&
       node.arguments.size() == link->type->constructors[link->index].fields.size() && !node.arguments.empty()) {
-    auto* name = as<NameNode>(node.callee);
-    return constructor_call(node, static_cast<uint16_t>(
-        name ? name->binding.index : static_cast<FieldNode*>(node.callee)->binding.index), dst);
+    return constructor_call(node, static_cast<uint16_t>(callee_index(node)), dst);
   }
   window_call(node, dst);
 }
@@ -164,8 +167,7 @@ void Compiler::emit_call(const CallNode& node, uint16_t window, Operand callee) 
     emit_word(marks_of(node));
     return;
   }
-  auto* name = as<NameNode>(node.callee);
-  uint32_t index = name ? name->binding.index : static_cast<FieldNode*>(node.callee)->binding.index;
+  uint32_t index = callee_index(node);
   if (link->kind == Link::Kind::Function) {
     emit(Op::CallKnown, window, index, count);
   } else if (link->kind == Link::Kind::Builtin || link->kind == Link::Kind::BuiltinExport) {
@@ -188,7 +190,8 @@ void Compiler::window_call(const CallNode& node, uint16_t dst) {
     below += place_temporaries(argument(node, i).value);
   }
   Operand callee;
-  if (!callee_link(node)) {
+  const Link* link = callee_link(node);
+  if (!link) {
     if (lends) return refuse("& arguments for a function value");
     callee = operand(node.callee, &node);
   }
@@ -207,6 +210,11 @@ void Compiler::window_call(const CallNode& node, uint16_t dst) {
     for (uint32_t i = 0; i < count; ++i) disown(static_cast<uint16_t>(first + i));
     emit_call(node, window, callee);
   }
+  } else if (link->kind == Link::Kind::Global) {
+    // Before the arguments: the callee comes first.
+    Temps unused(*this);
+    Site site(*this, node.callee);
+    emit(Op::ViewLink, alloc(), callee_index(node));
   release_operand({window, true});
   if (callee.consume) {
     own(window);

@@ -205,6 +205,7 @@ class Compiler {
   bool method_may_lend(const CallNode& node) const;
 
   // ---- compile_place.cpp ----
+  uint32_t callee_index(const CallNode& node) const;   // of a callee that is a link
   // `reserve`: registers for operands when they must not lie at the top (see guarded calls), else none.
   PlacePath place_path(const Node* place, const Node* later, uint16_t reserve = kNoRegister);
   uint32_t place_temporaries(const Node* place) const;
