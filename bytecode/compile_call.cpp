@@ -30,6 +30,20 @@ uint64_t marks_of(const CallNode& node) {
   return marks;
 }
 
+// There may be a ref on the way, whose cell is a place whatever the root is.
+bool leads_through_value(const Node* place) {
+  for (;;) {
+    if (auto* index = as<IndexNode>(place)) {
+      place = index->base;
+    } else if (auto* field = as<FieldNode>(place)) {
+      if (field->name == "value") return true;
+      place = field->base;
+    } else {
+      return false;
+    }
+  }
+}
+
 }  // namespace
 
 const Link* Compiler::callee_link(const CallNode& node) const {
@@ -46,8 +60,10 @@ bool Compiler::method_may_lend(const CallNode& node) const {
   if (node.form != CallForm::Method || node.arguments.empty() || argument(node, 0).inout) return false;
   const Link* link = callee_link(node);
   if (link && link->kind != Link::Kind::Global && link->kind != Link::Kind::HostGlobal) return false;
-  const NameNode* root = place_root(argument(node, 0).value);
-  return root && root->binding.kind == BindingKind::Local && root->binding.is_var;
+  const Node* receiver = argument(node, 0).value;
+  const NameNode* root = place_root(receiver);
+  if (!root) return false;
+  return (root->binding.kind == BindingKind::Local && root->binding.is_var) || leads_through_value(receiver);
 }
 
 void Compiler::call(const CallNode& node, uint16_t dst) {
