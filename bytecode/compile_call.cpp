@@ -54,6 +54,11 @@ const Link* Compiler::callee_link(const CallNode& node) const {
   return &function_.links[binding->index];
 }
 
+uint32_t Compiler::callee_index(const CallNode& node) const {
+  auto* name = as<NameNode>(node.callee);
+  return name ? name->binding.index : static_cast<FieldNode*>(node.callee)->binding.index;
+}
+
 // A method call of a function value not known by name lends its receiver when that value says so, which
 // is only known at run time; tier 0 does that.
 bool Compiler::method_may_lend(const CallNode& node) const {
@@ -70,11 +75,6 @@ void Compiler::call(const CallNode& node, uint16_t dst) {
   if (node.tail && in_function_) return tail_call(node);
   if (method_may_lend(node)) refuse("a method call of a function value on a variable");
   if (has_spread(node)) return spread_call(node, dst);
-uint32_t Compiler::callee_index(const CallNode& node) const {
-  auto* name = as<NameNode>(node.callee);
-  return name ? name->binding.index : static_cast<FieldNode*>(node.callee)->binding.index;
-}
-
   const Link* link = callee_link(node);
   if (link && link->kind == Link::Kind::Builtin && !node.optional) {
     if (intrinsic_call(node, *link, dst) || intrinsic_inout(node, *link, dst)) return;
@@ -210,6 +210,11 @@ void Compiler::window_call(const CallNode& node, uint16_t dst) {
   if (!link) {
     if (lends) return refuse("& arguments for a function value");
     callee = operand(node.callee, &node);
+  } else if (link->kind == Link::Kind::Global) {
+    // Before the arguments: the callee comes first.
+    Temps unused(*this);
+    Site site(*this, node.callee);
+    emit(Op::ViewLink, alloc(), callee_index(node));
   }
   if (below) alloc(below);
   // The result lands where the window starts; often that can be the destination itself.
@@ -226,11 +231,6 @@ void Compiler::window_call(const CallNode& node, uint16_t dst) {
     for (uint32_t i = 0; i < count; ++i) disown(static_cast<uint16_t>(first + i));
     emit_call(node, window, callee);
   }
-  } else if (link->kind == Link::Kind::Global) {
-    // Before the arguments: the callee comes first.
-    Temps unused(*this);
-    Site site(*this, node.callee);
-    emit(Op::ViewLink, alloc(), callee_index(node));
   release_operand({window, true});
   if (callee.consume) {
     own(window);
@@ -242,6 +242,23 @@ void Compiler::window_call(const CallNode& node, uint16_t dst) {
   if (window != dst) emit(Op::Move, dst, window);
 }
 
+// The arguments, some of them spread, in one list; nil stands for lent ones.
+uint16_t Compiler::argument_list(const CallNode& node) {
+  uint16_t list = alloc();
+  emit(Op::NewList, list, node.arguments.count);
+  own(list);
+  for (Node* item : node.arguments) {
+    Temps inner(*this);
+    auto* arg = static_cast<ArgumentNode*>(item);
+    Operand o = arg->inout ? Operand{alloc(), false} : operand(arg->value);
+    if (arg->inout) emit(Op::LoadNil, o.reg);
+    Site site(*this, item);
+    emit(arg->spread ? Op::AppendSpread : Op::AppendItem, list, o.reg, 0, consume_flags(o));
+    release_operand(o);
+  }
+  return list;
+}
+
 void Compiler::spread_call(const CallNode& node, uint16_t dst) {
   Temps temps(*this);
   for (Node* item : node.arguments) {
@@ -249,16 +266,7 @@ void Compiler::spread_call(const CallNode& node, uint16_t dst) {
   }
   if (node.optional) return refuse("an optional call with spread arguments");
   Operand callee = operand(node.callee, &node);
-  uint16_t list = alloc();
-  emit(Op::NewList, list, node.arguments.count);
-  own(list);
-  for (Node* item : node.arguments) {
-    Temps inner(*this);
-    auto* arg = static_cast<ArgumentNode*>(item);
-    Operand o = operand(arg->value);
-    Site site(*this, item);
-    emit(arg->spread ? Op::AppendSpread : Op::AppendItem, list, o.reg, 0, consume_flags(o));
-  }
+  uint16_t list = argument_list(node);
   uint16_t result = alloc();
   disown(list);
   emit(Op::CallSpread, result, callee.reg, list);
@@ -271,38 +279,6 @@ void Compiler::spread_call(const CallNode& node, uint16_t dst) {
   emit(Op::Move, dst, result);
 }
 
-// ---- self calls in tail position ----
-
-void Compiler::tail_call(const CallNode& node) {
-  Temps temps(*this);
-  size_t pending = owned_.size();
-  auto parameters = static_cast<uint32_t>(function_.parameters.size());
-  uint16_t first = alloc(std::max<uint32_t>(node.arguments.count, 1));
-  for (uint32_t i = 0; i < node.arguments.count; ++i) {
-    if (argument(node, i).inout) continue;  // the same parameter in the same place: it stays
-    auto reg = static_cast<uint16_t>(first + i);
-    expression(argument(node, i).value, reg);
-    own(reg);
-  }
-  uint16_t saved = locals_;
-  if (locals_ > parameters) drop_locals(static_cast<uint16_t>(parameters), locals_);
-  locals_ = static_cast<uint16_t>(parameters);
-  for (uint32_t i = 0; i < parameters; ++i) {
-    if (i < node.arguments.count && argument(node, i).inout) continue;
-    if (i < node.arguments.count) {
-      auto reg = static_cast<uint16_t>(first + i);
-      emit(Op::Store, i, reg, 0, kConsumeB);
-      disown(reg);
-    } else {
-      emit(Op::Drop, i);
-      emit(Op::LoadUnset, i);
-    }
-  }
-  // Operands of expressions that the call leaves unfinished.
-  for (size_t i = 0; i < pending; ++i) emit(Op::Drop, owned_[i]);
-  std::vector<uint16_t> kept;
-  std::swap(kept, owned_);
-  jump(start_, Op::TailJump);
 // ---- lending ----
 
 namespace {
@@ -409,6 +385,56 @@ void Compiler::give_back_failed(Lending& lending) {
   emit(Op::Rethrow, lending.window);
 }
 
+// ---- self calls in tail position ----
+
+// New values for the parameters, one register for each. Lent parameters keep what they have.
+uint16_t Compiler::parameter_values(const CallNode& node) {
+  auto parameters = static_cast<uint32_t>(function_.parameters.size());
+  uint32_t fixed = parameters - (function_.has_rest ? 1 : 0), given = node.arguments.count;
+  uint16_t first = alloc(std::max({given, parameters, 1u}));
+  for (uint32_t i = 0; i < given; ++i) {
+    if (argument(node, i).inout) continue;
+    expression(argument(node, i).value, static_cast<uint16_t>(first + i));
+    own(static_cast<uint16_t>(first + i));
+  }
+  for (uint32_t i = given; i < fixed; ++i) emit(Op::LoadUnset, first + i);
+  if (!function_.has_rest) return first;
+  uint32_t surplus = given > fixed ? given - fixed : 0;
+  emit(Op::MakeList, first + fixed, first + fixed, surplus);
+  for (uint32_t i = 0; i < surplus; ++i) disown(static_cast<uint16_t>(first + fixed + i));
+  own(static_cast<uint16_t>(first + fixed));
+  return first;
+}
+
+uint16_t Compiler::spread_parameter_values(const CallNode& node) {
+  uint16_t list = argument_list(node);
+  auto parameters = static_cast<uint32_t>(function_.parameters.size());
+  uint16_t first = alloc(parameters);
+  disown(list);
+  emit(Op::SpreadParameters, first, list);
+  for (uint32_t i = 0; i < parameters; ++i) own(static_cast<uint16_t>(first + i));
+  return first;
+}
+
+void Compiler::tail_call(const CallNode& node) {
+  Temps temps(*this);
+  Site site(*this, &node);
+  size_t pending = owned_.size();
+  auto parameters = static_cast<uint16_t>(function_.parameters.size());
+  uint16_t first = has_spread(node) ? spread_parameter_values(node) : parameter_values(node);
+  uint16_t saved = locals_;
+  if (locals_ > parameters) drop_locals(parameters, locals_);
+  locals_ = parameters;
+  for (uint16_t i = 0; i < parameters; ++i) {
+    auto reg = static_cast<uint16_t>(first + i);
+    if (!function_.parameters[i].inout) emit(Op::Store, i, reg, 0, kConsumeB);
+    disown(reg);
+  }
+  // Operands of expressions that the call leaves unfinished.
+  for (size_t i = 0; i < pending; ++i) emit(Op::Drop, owned_[i]);
+  std::vector<uint16_t> kept;
+  std::swap(kept, owned_);
+  jump(start_, Op::TailJump);
   std::swap(kept, owned_);
   locals_ = saved;
 }

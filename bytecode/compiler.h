@@ -193,7 +193,10 @@ class Compiler {
   void window_call(const CallNode& node, uint16_t dst);
   void spread_call(const CallNode& node, uint16_t dst);
   void constructor_call(const CallNode& node, uint16_t link, uint16_t dst);
+  uint16_t argument_list(const CallNode& node);
   void tail_call(const CallNode& node);
+  uint16_t parameter_values(const CallNode& node);
+  uint16_t spread_parameter_values(const CallNode& node);
   void arguments(const CallNode& node, uint16_t first, std::vector<PlacePath>& lent);
   void lending_call(const CallNode& node, uint16_t window, const std::vector<PlacePath>& lent);
   void take_lent(const CallNode& node, Lending& lending);
@@ -202,10 +205,10 @@ class Compiler {
   void put_back(Lending& lending, size_t i);
   void emit_call(const CallNode& node, uint16_t window, Operand callee);
   const Link* callee_link(const CallNode& node) const;
+  uint32_t callee_index(const CallNode& node) const;   // of a callee that is a link
   bool method_may_lend(const CallNode& node) const;
 
   // ---- compile_place.cpp ----
-  uint32_t callee_index(const CallNode& node) const;   // of a callee that is a link
   // `reserve`: registers for operands when they must not lie at the top (see guarded calls), else none.
   PlacePath place_path(const Node* place, const Node* later, uint16_t reserve = kNoRegister);
   uint32_t place_temporaries(const Node* place) const;
@@ -256,12 +259,12 @@ class Compiler {
   void drop_locals(uint16_t from, uint16_t to);
   size_t innermost_loop() const;
   size_t open_region(uint16_t reg, bool cleanup);
+  size_t open_region(uint16_t reg, bool cleanup, const std::vector<uint16_t>& owned);
   void close_region(size_t region);
 
   // ---- compile_pattern.cpp ----
   struct Bound {
     const Node* pattern;  // BindingPattern or RestPattern
-  size_t open_region(uint16_t reg, bool cleanup, const std::vector<uint16_t>& owned);
     uint16_t reg;         // the value, a view (or for a rest the container)
     uint16_t skip = 0;    // RestPattern in a list
     uint8_t drop = 0;
