@@ -90,6 +90,7 @@ class Context {
   // Throws a script value (an error value keeps its place and trace).
   Value throw_value(Value thrown);
   bool error_pending() const { return pending_ != nullptr; }
+  std::string pending_message() const { return std::string(string_view_of(pending_->message)); }
   bool limit_pending() const { return pending_ && pending_->data->limit; }
   // The error surfaces in a frame of `function` at `site`; only the first call per frame counts.
   void note_failure(const Function& function, uint32_t site);
