@@ -349,6 +349,7 @@ void Compiler::match(const MatchNode& node, uint16_t dst) {
     bind_names(bound);
     if (arm->guard) condition(arm->guard, false, refused);
     uint16_t with_names = locals_;
+    emit(Op::Drop, subject);  // kept, it would only share the parts that have names now
     expression(arm->body, dst);
     leave_block(outer);
     jump(done, Op::Jump);
@@ -361,7 +362,6 @@ void Compiler::match(const MatchNode& node, uint16_t dst) {
   }
   raise(ErrorCode::NoArm, "no arm of the match fits %", subject);
   bind(done);
-  emit(Op::Drop, subject);
   locals_ = saved;
 }
 
