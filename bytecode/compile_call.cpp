@@ -30,6 +30,20 @@ uint64_t marks_of(const CallNode& node) {
   return marks;
 }
 
+// There may be a ref on the way, whose cell is a place whatever the root is.
+bool leads_through_value(const Node* place) {
+  for (;;) {
+    if (auto* index = as<IndexNode>(place)) {
+      place = index->base;
+    } else if (auto* field = as<FieldNode>(place)) {
+      if (field->name == "value") return true;
+      place = field->base;
+    } else {
+      return false;
+    }
+  }
+}
+
 }  // namespace
 
 const Link* Compiler::callee_link(const CallNode& node) const {
@@ -40,14 +54,21 @@ const Link* Compiler::callee_link(const CallNode& node) const {
   return &function_.links[binding->index];
 }
 
+uint32_t Compiler::callee_index(const CallNode& node) const {
+  auto* name = as<NameNode>(node.callee);
+  return name ? name->binding.index : static_cast<FieldNode*>(node.callee)->binding.index;
+}
+
 // A method call of a function value not known by name lends its receiver when that value says so, which
 // is only known at run time; tier 0 does that.
 bool Compiler::method_may_lend(const CallNode& node) const {
   if (node.form != CallForm::Method || node.arguments.empty() || argument(node, 0).inout) return false;
   const Link* link = callee_link(node);
   if (link && link->kind != Link::Kind::Global && link->kind != Link::Kind::HostGlobal) return false;
-  const NameNode* root = place_root(argument(node, 0).value);
-  return root && root->binding.kind == BindingKind::Local && root->binding.is_var;
+  const Node* receiver = argument(node, 0).value;
+  const NameNode* root = place_root(receiver);
+  if (!root) return false;
+  return (root->binding.kind == BindingKind::Local && root->binding.is_var) || leads_through_value(receiver);
 }
 
 void Compiler::call(const CallNode& node, uint16_t dst) {
@@ -60,9 +81,7 @@ void Compiler::call(const CallNode& node, uint16_t dst) {
   }
   if (link && link->kind == Link::Kind::Constructor &&
       node.arguments.size() == link->type->constructors[link->index].fields.size() && !node.arguments.empty()) {
-    auto* name = as<NameNode>(node.callee);
-    return constructor_call(node, static_cast<uint16_t>(
-        name ? name->binding.index : static_cast<FieldNode*>(node.callee)->binding.index), dst);
+    return constructor_call(node, static_cast<uint16_t>(callee_index(node)), dst);
   }
   window_call(node, dst);
 }
@@ -156,27 +175,6 @@ void Compiler::arguments(const CallNode& node, uint16_t first, std::vector<Place
   }
 }
 
-void Compiler::take_lent(const CallNode& node, uint16_t first, const std::vector<PlacePath>& lent) {
-  size_t next = 0;
-  for (size_t i = 0; i < node.arguments.size(); ++i) {
-    if (!argument(node, i).inout) continue;
-    auto reg = static_cast<uint16_t>(first + i);
-    Site site(*this, argument(node, i).value);
-    take(lent[next++], reg);
-    own(reg);
-  }
-}
-
-void Compiler::give_back(const CallNode& node, uint16_t first, const std::vector<PlacePath>& lent) {
-  size_t next = 0;
-  for (size_t i = 0; i < node.arguments.size(); ++i) {
-    if (!argument(node, i).inout) continue;
-    auto reg = static_cast<uint16_t>(first + i);
-    store(lent[next++], {reg, true});
-    disown(reg);
-  }
-}
-
 void Compiler::emit_call(const CallNode& node, uint16_t window, Operand callee) {
   auto count = static_cast<uint32_t>(node.arguments.size());
   const Link* link = callee_link(node);
@@ -185,8 +183,7 @@ void Compiler::emit_call(const CallNode& node, uint16_t window, Operand callee) 
     emit_word(marks_of(node));
     return;
   }
-  auto* name = as<NameNode>(node.callee);
-  uint32_t index = name ? name->binding.index : static_cast<FieldNode*>(node.callee)->binding.index;
+  uint32_t index = callee_index(node);
   if (link->kind == Link::Kind::Function) {
     emit(Op::CallKnown, window, index, count);
   } else if (link->kind == Link::Kind::Builtin || link->kind == Link::Kind::BuiltinExport) {
@@ -195,30 +192,6 @@ void Compiler::emit_call(const CallNode& node, uint16_t window, Operand callee) 
     emit(Op::CallLink, window, index, count);
     emit_word(marks_of(node));
   }
-}
-
-// The call itself; with lent arguments inside a cleanup that stores them back and goes on raising.
-void Compiler::guarded_call(const CallNode& node, uint16_t window, const std::vector<PlacePath>& lent) {
-  auto first = static_cast<uint16_t>(window + 2);
-  Label done;
-  uint16_t error = window;
-  // The other arguments are consumed by the call even when it raises.
-  for (size_t i = 0; i < node.arguments.size(); ++i) {
-    if (!argument(node, i).inout) disown(static_cast<uint16_t>(first + i));
-  }
-  size_t region = open_region(error, true);
-  emit_call(node, window, {});
-  close_region(region);
-  own(window);
-  give_back(node, first, lent);
-  jump(done, Op::Jump);
-  chunk_->regions[region].handler = here();
-  for (size_t i = 0; i < node.arguments.size(); ++i) {
-    if (argument(node, i).inout) own(static_cast<uint16_t>(first + i));
-  }
-  give_back(node, first, lent);
-  emit(Op::Rethrow, error);
-  bind(done);
 }
 
 void Compiler::window_call(const CallNode& node, uint16_t dst) {
@@ -233,9 +206,15 @@ void Compiler::window_call(const CallNode& node, uint16_t dst) {
     below += place_temporaries(argument(node, i).value);
   }
   Operand callee;
-  if (!callee_link(node)) {
+  const Link* link = callee_link(node);
+  if (!link) {
     if (lends) return refuse("& arguments for a function value");
     callee = operand(node.callee, &node);
+  } else if (link->kind == Link::Kind::Global) {
+    // Before the arguments: the callee comes first.
+    Temps unused(*this);
+    Site site(*this, node.callee);
+    emit(Op::ViewLink, alloc(), callee_index(node));
   }
   if (below) alloc(below);
   // The result lands where the window starts; often that can be the destination itself.
@@ -245,9 +224,8 @@ void Compiler::window_call(const CallNode& node, uint16_t dst) {
   auto first = static_cast<uint16_t>(window + 2);
   std::vector<PlacePath> lent;
   arguments(node, first, lent);
-  take_lent(node, first, lent);
   if (lends) {
-    guarded_call(node, window, lent);
+    lending_call(node, window, lent);
   } else {
     // Consumed by the call, also when it raises.
     for (uint32_t i = 0; i < count; ++i) disown(static_cast<uint16_t>(first + i));
@@ -264,6 +242,23 @@ void Compiler::window_call(const CallNode& node, uint16_t dst) {
   if (window != dst) emit(Op::Move, dst, window);
 }
 
+// The arguments, some of them spread, in one list; nil stands for lent ones.
+uint16_t Compiler::argument_list(const CallNode& node) {
+  uint16_t list = alloc();
+  emit(Op::NewList, list, node.arguments.count);
+  own(list);
+  for (Node* item : node.arguments) {
+    Temps inner(*this);
+    auto* arg = static_cast<ArgumentNode*>(item);
+    Operand o = arg->inout ? Operand{alloc(), false} : operand(arg->value);
+    if (arg->inout) emit(Op::LoadNil, o.reg);
+    Site site(*this, item);
+    emit(arg->spread ? Op::AppendSpread : Op::AppendItem, list, o.reg, 0, consume_flags(o));
+    release_operand(o);
+  }
+  return list;
+}
+
 void Compiler::spread_call(const CallNode& node, uint16_t dst) {
   Temps temps(*this);
   for (Node* item : node.arguments) {
@@ -271,16 +266,7 @@ void Compiler::spread_call(const CallNode& node, uint16_t dst) {
   }
   if (node.optional) return refuse("an optional call with spread arguments");
   Operand callee = operand(node.callee, &node);
-  uint16_t list = alloc();
-  emit(Op::NewList, list, node.arguments.count);
-  own(list);
-  for (Node* item : node.arguments) {
-    Temps inner(*this);
-    auto* arg = static_cast<ArgumentNode*>(item);
-    Operand o = operand(arg->value);
-    Site site(*this, item);
-    emit(arg->spread ? Op::AppendSpread : Op::AppendItem, list, o.reg, 0, consume_flags(o));
-  }
+  uint16_t list = argument_list(node);
   uint16_t result = alloc();
   disown(list);
   emit(Op::CallSpread, result, callee.reg, list);
@@ -293,32 +279,156 @@ void Compiler::spread_call(const CallNode& node, uint16_t dst) {
   emit(Op::Move, dst, result);
 }
 
+// ---- lending ----
+
+namespace {
+
+// Taking or storing a variable as a whole cannot raise.
+bool may_raise(const PlacePath& path) { return path.slot < 0 || !path.steps.empty(); }
+
+}  // namespace
+
+// All arguments are evaluated. The others are consumed by the call even when it raises.
+void Compiler::lending_call(const CallNode& node, uint16_t window, const std::vector<PlacePath>& lent) {
+  Lending lending{.paths = lent, .window = window};
+  lending.entering.resize(lent.size() + 1);
+  std::vector<uint16_t> others;
+  for (size_t i = 0; i < node.arguments.size(); ++i) {
+    auto reg = static_cast<uint16_t>(window + 2 + i);
+    (argument(node, i).inout ? lending.registers : others).push_back(reg);
+  }
+  auto is_other = [&](uint16_t reg) { return std::find(others.begin(), others.end(), reg) != others.end(); };
+  std::remove_copy_if(owned_.begin(), owned_.end(), std::back_inserter(lending.owned), is_other);
+  take_lent(node, lending);
+  for (uint16_t reg : others) disown(reg);
+  lending.entering[0].push_back(open_region(window, true));
+  emit_call(node, window, {});
+  close_region(lending.entering[0].back());
+  own(window);
+  give_back(lending);
+  Label done;
+  jump(done, Op::Jump);
+  give_back_failed(lending);
+  owned_ = lending.owned;
+  own(window);
+  bind(done);
+}
+
+// When one cannot be taken, those before it go back.
+void Compiler::take_lent(const CallNode& node, Lending& lending) {
+  size_t next = 0;
+  for (Node* item : node.arguments) {
+    auto* lent = static_cast<ArgumentNode*>(item);
+    if (!lent->inout) continue;
+    Site site(*this, lent->value);
+    const PlacePath& path = lending.paths[next];
+    uint16_t reg = lending.registers[next];
+    if (next > 0 && may_raise(path)) {
+      size_t region = open_region(lending.window, true, lending.owned_with(0, next));
+      take(path, reg);
+      close_region(region);
+      lending.taking.emplace_back(region, next);
+    } else {
+      take(path, reg);
+    }
+    own(reg);
+    ++next;
+  }
+}
+
+// Stores what an argument holds; when that raises, its error is the one that goes on to the next.
+void Compiler::put_back(Lending& lending, size_t i) {
+  const PlacePath& path = lending.paths[i];
+  uint16_t reg = lending.registers[i];
+  if (may_raise(path)) {
+    size_t region = open_region(lending.window, true, lending.owned_with(i + 1, lending.registers.size()));
+    store(path, {reg, true});
+    close_region(region);
+    lending.entering[i + 1].push_back(region);
+  } else {
+    store(path, {reg, true});
+  }
+  disown(reg);
+}
+
+void Compiler::give_back(Lending& lending) {
+  for (size_t i = 0; i < lending.paths.size(); ++i) put_back(lending, i);
+}
+
+void Compiler::give_back_failed(Lending& lending) {
+  size_t count = lending.paths.size();
+  size_t surely = count;  // arguments before this one hold something
+  Label start;
+  for (auto [region, next] : lending.taking) {
+    chunk_->regions[region].handler = here();
+    owned_ = lending.owned_with(0, next);
+    own(lending.window);
+    for (size_t i = next; i < count; ++i) emit(Op::LoadUnset, lending.registers[i]);
+    jump(start, Op::Jump);
+    surely = std::min(surely, next);
+  }
+  bind(start);
+  for (size_t i = 0; i <= count; ++i) {
+    for (size_t region : lending.entering[i]) chunk_->regions[region].handler = here();
+    owned_ = lending.owned_with(i, count);
+    own(lending.window);
+    if (i == count) break;
+    Label taken, next;
+    if (i >= surely) {
+      jump(taken, Op::JumpSet, lending.registers[i]);
+      jump(next, Op::Jump);
+    }
+    bind(taken);
+    put_back(lending, i);
+    bind(next);
+  }
+  emit(Op::Rethrow, lending.window);
+}
+
 // ---- self calls in tail position ----
+
+// New values for the parameters, one register for each. Lent parameters keep what they have.
+uint16_t Compiler::parameter_values(const CallNode& node) {
+  auto parameters = static_cast<uint32_t>(function_.parameters.size());
+  uint32_t fixed = parameters - (function_.has_rest ? 1 : 0), given = node.arguments.count;
+  uint16_t first = alloc(std::max({given, parameters, 1u}));
+  for (uint32_t i = 0; i < given; ++i) {
+    if (argument(node, i).inout) continue;
+    expression(argument(node, i).value, static_cast<uint16_t>(first + i));
+    own(static_cast<uint16_t>(first + i));
+  }
+  for (uint32_t i = given; i < fixed; ++i) emit(Op::LoadUnset, first + i);
+  if (!function_.has_rest) return first;
+  uint32_t surplus = given > fixed ? given - fixed : 0;
+  emit(Op::MakeList, first + fixed, first + fixed, surplus);
+  for (uint32_t i = 0; i < surplus; ++i) disown(static_cast<uint16_t>(first + fixed + i));
+  own(static_cast<uint16_t>(first + fixed));
+  return first;
+}
+
+uint16_t Compiler::spread_parameter_values(const CallNode& node) {
+  uint16_t list = argument_list(node);
+  auto parameters = static_cast<uint32_t>(function_.parameters.size());
+  uint16_t first = alloc(parameters);
+  disown(list);
+  emit(Op::SpreadParameters, first, list);
+  for (uint32_t i = 0; i < parameters; ++i) own(static_cast<uint16_t>(first + i));
+  return first;
+}
 
 void Compiler::tail_call(const CallNode& node) {
   Temps temps(*this);
+  Site site(*this, &node);
   size_t pending = owned_.size();
-  auto parameters = static_cast<uint32_t>(function_.parameters.size());
-  uint16_t first = alloc(std::max<uint32_t>(node.arguments.count, 1));
-  for (uint32_t i = 0; i < node.arguments.count; ++i) {
-    if (argument(node, i).inout) continue;  // the same parameter in the same place: it stays
-    auto reg = static_cast<uint16_t>(first + i);
-    expression(argument(node, i).value, reg);
-    own(reg);
-  }
+  auto parameters = static_cast<uint16_t>(function_.parameters.size());
+  uint16_t first = has_spread(node) ? spread_parameter_values(node) : parameter_values(node);
   uint16_t saved = locals_;
-  if (locals_ > parameters) drop_locals(static_cast<uint16_t>(parameters), locals_);
-  locals_ = static_cast<uint16_t>(parameters);
-  for (uint32_t i = 0; i < parameters; ++i) {
-    if (i < node.arguments.count && argument(node, i).inout) continue;
-    if (i < node.arguments.count) {
-      auto reg = static_cast<uint16_t>(first + i);
-      emit(Op::Store, i, reg, 0, kConsumeB);
-      disown(reg);
-    } else {
-      emit(Op::Drop, i);
-      emit(Op::LoadUnset, i);
-    }
+  if (locals_ > parameters) drop_locals(parameters, locals_);
+  locals_ = parameters;
+  for (uint16_t i = 0; i < parameters; ++i) {
+    auto reg = static_cast<uint16_t>(first + i);
+    if (!function_.parameters[i].inout) emit(Op::Store, i, reg, 0, kConsumeB);
+    disown(reg);
   }
   // Operands of expressions that the call leaves unfinished.
   for (size_t i = 0; i < pending; ++i) emit(Op::Drop, owned_[i]);

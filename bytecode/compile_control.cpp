@@ -3,6 +3,7 @@
 // Loops test at the bottom: the jump back is the instruction that tests, and it charges the round's step.
 // Ways out (break, continue, return) first give back what `with` has lent, then drop what they leave.
 #include <algorithm>
+#include <utility>
 
 #include "bytecode/compiler.h"
 
@@ -81,6 +82,10 @@ void Compiler::statement(const Node* node) {
 }
 
 void Compiler::set_name(const Binding& binding, uint16_t value, bool consume) {
+  if (binding.kind == BindingKind::None) {  // `_`
+    if (consume) emit(Op::Drop, value);
+    return;
+  }
   if (binding.kind == BindingKind::Link) {
     uint16_t reg = value;
     if (!consume) {
@@ -167,12 +172,14 @@ void Compiler::while_loop(const WhileNode& node, uint16_t dst, bool) {
   scope.result = dst;
   scope.locals = locals_;
   scope.owned = owned_.size();
+  scope.site = node.site;
   scopes_.push_back(scope);
   effect(node.body);
-  scopes_.pop_back();
   bind(head);
-  loop_site_ = node.site;
-  condition(node.condition, true, body, true);
+  uint32_t outer = std::exchange(loop_site_, node.site);
+  condition(node.condition, true, body, true);  // its break and continue mean this loop
+  loop_site_ = outer;
+  scopes_.pop_back();
   emit(Op::LoadNil, dst);
   bind(done);
 }
@@ -342,6 +349,7 @@ void Compiler::match(const MatchNode& node, uint16_t dst) {
     bind_names(bound);
     if (arm->guard) condition(arm->guard, false, refused);
     uint16_t with_names = locals_;
+    emit(Op::Drop, subject);  // kept, it would only share the parts that have names now
     expression(arm->body, dst);
     leave_block(outer);
     jump(done, Op::Jump);
@@ -354,7 +362,6 @@ void Compiler::match(const MatchNode& node, uint16_t dst) {
   }
   raise(ErrorCode::NoArm, "no arm of the match fits %", subject);
   bind(done);
-  emit(Op::Drop, subject);
   locals_ = saved;
 }
 
@@ -364,7 +371,9 @@ void Compiler::raise(ErrorCode code, std::string message, uint16_t about) {
 
 // ---- try ----
 
-size_t Compiler::open_region(uint16_t reg, bool cleanup) {
+size_t Compiler::open_region(uint16_t reg, bool cleanup) { return open_region(reg, cleanup, owned_); }
+
+size_t Compiler::open_region(uint16_t reg, bool cleanup, const std::vector<uint16_t>& owned) {
   record_live();
   Region region;
   region.begin = here();
@@ -372,8 +381,8 @@ size_t Compiler::open_region(uint16_t reg, bool cleanup) {
   region.reg = reg;
   region.locals = locals_;
   region.cleanup = cleanup;
-  auto [it, fresh] = set_ids_.try_emplace(owned_, static_cast<uint32_t>(chunk_->live_sets.size()));
-  if (fresh) chunk_->live_sets.push_back(owned_);
+  auto [it, fresh] = set_ids_.try_emplace(owned, static_cast<uint32_t>(chunk_->live_sets.size()));
+  if (fresh) chunk_->live_sets.push_back(owned);
   region.live_set = it->second;
   chunk_->regions.push_back(region);
   return chunk_->regions.size() - 1;
@@ -478,7 +487,13 @@ void Compiler::continue_loop() {
   drop_owned(loop.owned);
   owned_.resize(std::min(owned_.size(), loop.owned));
   leave_block(loop.locals);
-  jump(*loop.on_continue, Op::Jump);
+  if (loop.on_continue->target == UINT32_MAX) {
+    jump(*loop.on_continue, Op::Jump);
+  } else {
+    uint32_t outer = std::exchange(loop_site_, loop.site);
+    jump(*loop.on_continue, Op::Loop);  // from the condition: a round, or it could go on for ever
+    loop_site_ = outer;
+  }
   owned_ = saved_owned;
   locals_ = saved_locals;
   reopen_scopes(at);
@@ -503,7 +518,7 @@ void Compiler::return_value(const Node* node, const Node* value) {
     result = owned_operand(value);
   }
   if (function_.result && value) {
-    Site site(*this, value);
+    Site site(*this, last_expression(value));
     emit(Op::CheckType, result.reg, type_index(function_.result));
   } else if (function_.result) {
     emit(Op::CheckType, result.reg, type_index(function_.result));

@@ -41,7 +41,7 @@ void Compiler::test(const Node* pattern, uint16_t value, Label& fail, std::vecto
     case NodeKind::BindingPattern: {
       auto* name = static_cast<const BindingPatternNode*>(pattern);
       if (name->type) jump3(fail, Op::TestType, value, type_index(name->type));
-      bound.push_back({pattern, value});
+      if (name->binding.kind != BindingKind::None) bound.push_back({pattern, value});  // else `_: T`
       return;
     }
     case NodeKind::ListPattern: return test_list(*static_cast<const ListPatternNode*>(pattern), value, fail, bound);

@@ -125,7 +125,7 @@ void Compiler::release_path(const PlacePath& path) {
   drop(path.cell);
 }
 
-void Compiler::walk_step(const PlaceStep& step) {
+void Compiler::walk_step(const PlaceStep& step, bool& may_insert) {
   Site site(*this, step.node);
   if (step.kind == PlaceStep::Kind::Field) {
     emit(Op::PlaceField, step.cache);
@@ -134,7 +134,8 @@ void Compiler::walk_step(const PlaceStep& step) {
   } else {
     Temps temps(*this);
     Label found;
-    jump3(found, Op::PlaceFind, step.index.reg, 0);
+    jump3(found, Op::PlaceFind, step.index.reg, 0, may_insert ? 0 : kSense);
+    may_insert = true;
     uint16_t fallback = alloc();
     expression(step.fallback, fallback);
     own(fallback);
@@ -150,7 +151,8 @@ void Compiler::walk(const PlacePath& path, size_t steps) {
   } else {
     emit(Op::PlaceRef, path.cell.reg);
   }
-  for (size_t i = 0; i < steps; ++i) walk_step(path.steps[i]);
+  bool may_insert = false;
+  for (size_t i = 0; i < steps; ++i) walk_step(path.steps[i], may_insert);
 }
 
 void Compiler::store(const PlacePath& path, Operand value) {
@@ -246,6 +248,7 @@ void Compiler::assign_local(const AssignNode& node, uint16_t slot) {
   BinaryOp op = operator_of(node.op);
   if (op != BinaryOp::None) {
     // x op= v: the old value is read before v is evaluated.
+    Site site(*this, node.place);
     if (!disturbs(node.value, slot)) {
       arithmetic(op, node.place, node.value, slot);
       return;
@@ -330,6 +333,7 @@ void Compiler::load_place(const PlacePath& path, uint16_t dst) {
 }
 
 void Compiler::update(const AssignNode& node, const PlacePath& path, Operand value, uint16_t old) {
+  Site site(*this, node.place);
   uint64_t op = static_cast<uint64_t>(operator_of(node.op));
   uint8_t x = value.consume ? kConsumeB : 0;
   if (path.steps.empty()) {
@@ -339,7 +343,6 @@ void Compiler::update(const AssignNode& node, const PlacePath& path, Operand val
   }
   const PlaceStep& last = path.steps.back();
   walk(path, path.steps.size() - 1);
-  Site site(*this, &node);
   if (last.kind == PlaceStep::Kind::Field) {
     emit(Op::UpdateField, last.cache, value.reg, old, x);
   } else if (last.kind == PlaceStep::Kind::IndexOr && old == kNoRegister) {
@@ -349,8 +352,7 @@ void Compiler::update(const AssignNode& node, const PlacePath& path, Operand val
     own(fallback);
     emit(Op::UpdateIndex, last.index.reg, value.reg, fallback, static_cast<uint8_t>(x | kSense));
   } else {
-    emit(Op::UpdateIndex, last.index.reg, value.reg, old,
-         static_cast<uint8_t>(x | (last.kind == PlaceStep::Kind::IndexOr ? kSense : 0)));
+    emit(Op::UpdateIndex, last.index.reg, value.reg, old, x);
   }
   emit_word(op);
 }
@@ -493,7 +495,7 @@ void Compiler::with(const WithNode& node, uint16_t dst) {
     take(path, slot);
   }
   locals_ = static_cast<uint16_t>(slot + 1);
-  uint16_t error = alloc();
+  uint16_t error = alloc(2);  // and its site
   Scope scope;
   scope.kind = Scope::Kind::With;
   scope.path = &path;

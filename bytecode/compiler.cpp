@@ -96,7 +96,10 @@ void Compiler::compile_parameters() {
       bind(given);
     }
     if (p.type) emit(Op::CheckParam, p.slot, type_index(p.type));
-    if (p.pattern) destructure(p.pattern, static_cast<uint16_t>(p.slot));
+    if (!p.pattern) continue;
+    destructure(p.pattern, static_cast<uint16_t>(p.slot));
+    // The value has no name of its own: kept, it would only share its parts.
+    if (!p.inout && !facts_.plain_slot(p.slot)) emit(Op::Drop, p.slot);
   }
 }
 

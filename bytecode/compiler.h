@@ -58,6 +58,24 @@ struct PlacePath {
   const Node* node = nullptr;
 };
 
+// A call that lends places, while it is compiled. Where it fails, the places get back, in order, what the
+// registers hold; the code for that is one chain, entered at the first place that has something to get.
+struct Lending {
+  const std::vector<PlacePath>& paths;
+  uint16_t window = 0;               // where the error goes
+  std::vector<uint16_t> registers;   // the argument of each path
+  std::vector<uint16_t> owned;       // owned temporaries besides the arguments
+  std::vector<std::pair<size_t, size_t>> taking;  // regions around a taking, and which path's it is
+  std::vector<std::vector<size_t>> entering;      // by place in the chain: regions that go on there
+
+  // Owned while the arguments [from, to) hold something.
+  std::vector<uint16_t> owned_with(size_t from, size_t to) const {
+    std::vector<uint16_t> all = owned;
+    all.insert(all.end(), registers.begin() + static_cast<ptrdiff_t>(from), registers.begin() + static_cast<ptrdiff_t>(to));
+    return all;
+  }
+};
+
 // What break, continue and return must leave on their way out.
 struct Scope {
   enum class Kind : uint8_t { Loop, With, Try } kind = Kind::Loop;
@@ -68,6 +86,7 @@ struct Scope {
   bool list_result = false;          // comprehension: break keeps the list
   uint16_t locals = 0;               // live at the loop's exit and head
   size_t owned = 0;                  // owned temporaries at the loop
+  uint32_t site = 0;                 // of the loop, for a `continue` that charges a round
   // With
   const PlacePath* path = nullptr;
   uint16_t name_slot = 0;
@@ -174,13 +193,19 @@ class Compiler {
   void window_call(const CallNode& node, uint16_t dst);
   void spread_call(const CallNode& node, uint16_t dst);
   void constructor_call(const CallNode& node, uint16_t link, uint16_t dst);
+  uint16_t argument_list(const CallNode& node);
   void tail_call(const CallNode& node);
+  uint16_t parameter_values(const CallNode& node);
+  uint16_t spread_parameter_values(const CallNode& node);
   void arguments(const CallNode& node, uint16_t first, std::vector<PlacePath>& lent);
-  void take_lent(const CallNode& node, uint16_t first, const std::vector<PlacePath>& lent);
-  void give_back(const CallNode& node, uint16_t first, const std::vector<PlacePath>& lent);
-  void guarded_call(const CallNode& node, uint16_t first, const std::vector<PlacePath>& lent);
+  void lending_call(const CallNode& node, uint16_t window, const std::vector<PlacePath>& lent);
+  void take_lent(const CallNode& node, Lending& lending);
+  void give_back(Lending& lending);
+  void give_back_failed(Lending& lending);
+  void put_back(Lending& lending, size_t i);
   void emit_call(const CallNode& node, uint16_t window, Operand callee);
   const Link* callee_link(const CallNode& node) const;
+  uint32_t callee_index(const CallNode& node) const;   // of a callee that is a link
   bool method_may_lend(const CallNode& node) const;
 
   // ---- compile_place.cpp ----
@@ -189,7 +214,7 @@ class Compiler {
   uint32_t place_temporaries(const Node* place) const;
   bool simple_default(const Node* node) const;
   void walk(const PlacePath& path, size_t steps);   // emits Place... for the root and the first steps
-  void walk_step(const PlaceStep& step);
+  void walk_step(const PlaceStep& step, bool& may_insert);
   void store(const PlacePath& path, Operand value);                    // consumes or copies value
   void take(const PlacePath& path, uint16_t dst);
   void release_path(const PlacePath& path);
@@ -234,6 +259,7 @@ class Compiler {
   void drop_locals(uint16_t from, uint16_t to);
   size_t innermost_loop() const;
   size_t open_region(uint16_t reg, bool cleanup);
+  size_t open_region(uint16_t reg, bool cleanup, const std::vector<uint16_t>& owned);
   void close_region(size_t region);
 
   // ---- compile_pattern.cpp ----

@@ -83,6 +83,9 @@ POSSET_HANDLER const Insn* op_CallSpread(State& s, Insn i) {
   return call_with_list(s.cx, &s.r[i.a], s.r[i.b], &s.r[i.c]) ? s.pc + 1 : nullptr;
 }
 POSSET_HANDLER const Insn* op_TailJump(State& s, Insn i) { return step(s) ? s.pc + i.wide : nullptr; }
+POSSET_HANDLER const Insn* op_SpreadParameters(State& s, Insn i) {
+  return spread_parameters(s.cx, s.closure, &s.r[i.a], &s.r[i.b]) ? s.pc + 1 : nullptr;
+}
 
 POSSET_HANDLER const Insn* op_Return(State& s, Insn i) {
   Borrowed value = s.r[i.a];
@@ -123,6 +126,7 @@ POSSET_HANDLER const Insn* op_Raise(State& s, Insn i) {
 }
 POSSET_HANDLER const Insn* op_Rethrow(State& s, Insn i) {
   s.cx.restore_error(move_out(s.r[i.a]));
+  s.cx.note_failure(*s.closure->function, static_cast<uint32_t>(s.r[i.a + 1].as_int()));
   return nullptr;
 }
 

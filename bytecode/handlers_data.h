@@ -181,6 +181,7 @@ POSSET_HANDLER const Insn* op_PlaceIndexOr(State& s, Insn i) {
   return s.place ? s.pc + 1 : nullptr;
 }
 POSSET_HANDLER const Insn* op_PlaceFind(State& s, Insn i) {
+  if (i.x & kSense) interp::begin_insertions(s.cx);
   bool failed = false;
   Borrowed* found = place_find(s.cx, s.place, s.r[i.a], failed);
   if (failed) return nullptr;
@@ -242,18 +243,19 @@ POSSET_HANDLER bool update_number(Borrowed& cell, syntax::BinaryOp op, Borrowed 
   return false;
 }
 // The old value that was read before the right side ran is still the one in the place.
-POSSET_HANDLER bool old_is_current(State& s, uint16_t reg, bool is_default, Borrowed cell) {
-  if (reg == kNoRegister || is_default) return true;
+POSSET_HANDLER bool old_is_current(State& s, uint16_t reg, Borrowed cell) {
+  if (reg == kNoRegister) return true;
   return s.r[reg].word0 == cell.word0 && s.r[reg].word1 == cell.word1;
 }
 POSSET_HANDLER const Insn* op_UpdateIndex(State& s, Insn i) {
   auto op = static_cast<syntax::BinaryOp>(next_word(s));
   Borrowed base = *s.place, index = s.r[i.a];
-  if (base.is_list() && index.is_int() && interp::is_unique(base.object()) && !s.r[i.b].is_heap()) {
+  bool fallback = i.x & kSense;
+  if (base.is_list() && index.is_int() && interp::is_unique(base.object()) && !s.r[i.b].is_heap() && !fallback) {
     auto* list = base.as<List>();
     auto at = static_cast<uint64_t>(index.as_int());
     Borrowed cell;
-    if (at < list->size && list_item(base, index, cell) && old_is_current(s, i.c, i.x & kSense, cell) &&
+    if (at < list->size && list_item(base, index, cell) && old_is_current(s, i.c, cell) &&
         update_number(cell, op, s.r[i.b])) {
       if (list->packing() != Packing::Any) {
         if (set_packed(list, at, cell)) return s.pc + 2;
@@ -263,7 +265,6 @@ POSSET_HANDLER const Insn* op_UpdateIndex(State& s, Insn i) {
       }
     }
   }
-  bool fallback = (i.x & kSense) && i.c != kNoRegister;
   bool ok = update_index(s.cx, s.place, s.r[i.a], op, old_value(s, i.c), fallback, &s.r[i.b], i.x & kConsumeB);
   return ok ? s.pc + 2 : nullptr;
 }
@@ -272,7 +273,7 @@ POSSET_HANDLER const Insn* op_UpdateField(State& s, Insn i) {
   FieldCache& cache = cache_at(s, i.a);
   int64_t at = cached_field(cache, *s.place);
   if (at >= 0 && interp::is_unique(s.place->object()) &&
-      old_is_current(s, i.c, false, s.place->as<Record>()->fields()[at]) &&
+      old_is_current(s, i.c, s.place->as<Record>()->fields()[at]) &&
       update_number(s.place->as<Record>()->fields()[at], op, s.r[i.b])) {
     return s.pc + 2;
   }

@@ -72,6 +72,7 @@ bool call_in_window(Context& context, Borrowed callee, Borrowed* window, uint32_
 // After a call through the core: if the callee has bytecode by now, further calls go there directly.
 void note_code(const interp::Function& function);
 bool call_with_list(Context& context, Borrowed* dst, Borrowed callee, Borrowed* list);
+bool spread_parameters(Context& context, Closure* running, Borrowed* first, Borrowed* list);
 void remember_field(Context& context, Borrowed base, FieldCache& cache);
 bool undefined_link(Context& context, const Closure* closure, uint32_t link);
 bool check_type(Context& context, const Closure* closure, const syntax::TypeExpr& type, Borrowed v, bool parameter,

@@ -1,8 +1,11 @@
 // Calls that leave the machine, checks, described errors, general iteration. See slow.h.
+#include <algorithm>
+
 #include "bytecode/slow.h"
 #include "interp/runtime/call.h"
 #include "interp/runtime/iterate.h"
 #include "interp/runtime/ops.h"
+#include "interp/runtime/work.h"
 #include "interp/value/list.h"
 #include "interp/value/print.h"
 
@@ -37,6 +40,25 @@ bool call_with_list(Context& context, Borrowed* dst, Borrowed callee, Borrowed* 
   context.stack_top = base;
   if (result.failed()) return false;
   *dst = result.take();
+  return true;
+}
+
+// As a call would arrange its arguments.
+bool spread_parameters(Context& context, Closure* running, Borrowed* first, Borrowed* list) {
+  const interp::Function& function = *running->function;
+  Value arguments = move_out(*list);
+  auto* items = arguments->as<interp::List>();
+  if (items->size < function.required || (!function.has_rest && items->size > function.parameter_count)) {
+    interp::raise_argument_count(context, Borrowed::heap(interp::Tag::Fn, running), static_cast<uint32_t>(items->size));
+    return false;
+  }
+  uint64_t fixed = function.parameter_count - (function.has_rest ? 1 : 0);
+  uint64_t given = std::min(fixed, items->size);
+  Value rest;
+  if (function.has_rest) rest = interp::list_slice(context.heap, items, given, items->size);
+  if (!interp::or_memory_limit(context, !rest.failed())) return false;
+  for (uint64_t i = 0; i < fixed; ++i) first[i] = i < given ? interp::list_copy(items, i).take() : Borrowed::unset();
+  if (function.has_rest) first[fixed] = rest.take();
   return true;
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "bytecode/vm.h"
+#include "interp/runtime/place.h"
 
 namespace posset::bytecode {
 
@@ -32,15 +33,32 @@ void enter_handler(Context& context, Frame& frame, const Region& region, const L
   Chunk& chunk = *frame.chunk;
   release_slots(frame.registers, region.locals, live.locals, 0);
   release_temporaries(frame.registers, chunk.live_sets[live.set], &chunk.live_sets[region.live_set]);
+  if (region.cleanup) frame.registers[region.reg + 1] = Borrowed::integer(context.noted_site());
   Value error = region.cleanup ? context.take_error() : context.catch_error();
   frame.registers[region.reg] = error.take();
   bool first_half = frame.pc < chunk.code.get() + chunk.size;
   frame.pc = chunk.code.get() + (first_half ? 0 : chunk.size) + region.handler;
 }
 
+bool walks(Op op) {
+  return (op >= Op::PlaceIndex && op <= Op::StoreField) || (op >= Op::PlaceFind && op <= Op::TakeField);
+}
+
+// A walk to a place that raises takes back the key it has inserted on its way. Between its instructions stand
+// only simple defaults, so none of these is a data word.
+void undo_walk(Context& context, const Chunk& chunk, uint32_t pc) {
+  const Insn* code = chunk.code.get() + chunk.size;
+  if (!walks(static_cast<Op>(code[pc].op))) return;
+  for (Op op = Op::Nop; pc > 0 && op != Op::PlaceLocal && op != Op::PlaceRef;) {
+    op = static_cast<Op>(code[--pc].op);
+    if (op == Op::PlaceIndexOr) return interp::undo_insertions(context);
+  }
+}
+
 }  // namespace
 
 bool unwind(Context& context, Frame& frame, const Borrowed* first_frame) {
+  undo_walk(context, *frame.chunk, frame.chunk->index_of(frame.pc));
   for (;;) {
     Chunk& chunk = *frame.chunk;
     uint32_t pc = chunk.index_of(frame.pc);

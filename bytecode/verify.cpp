@@ -116,7 +116,7 @@ class Verifier {
   void check_region(const Region& region) {
     if (region.begin > region.end || region.end > chunk_.size) return fail(region.begin, "region out of range");
     if (region.handler >= chunk_.size || !starts_[region.handler]) return fail(region.begin, "handler out of range");
-    if (region.reg >= chunk_.registers) fail(region.begin, "region register out of range");
+    if (uint32_t{region.reg} + (region.cleanup ? 1 : 0) >= chunk_.registers) fail(region.begin, "region register out of range");
   }
 
   const Chunk& chunk_;

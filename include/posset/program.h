@@ -51,7 +51,8 @@ static inline posset_source posset_source_of(const char* name, posset_text text)
 POSSET_API posset_status posset_load(posset_context* context, const posset_source* source,
                                      posset_program** out, posset_diagnostics** diagnostics);
 /* Runs the top level, once: imported modules first, each once per context. `out` (may be null) gets
- * the value of the last expression, owned. Running a program again does nothing and gives nil. */
+ * the value of the last expression, owned. Running a program again does nothing and gives nil; one
+ * that raised, or imports a module that did, raises ModuleFailed. */
 POSSET_API posset_status posset_run(posset_program* program, posset_value* out);
 /* What the program exports under a name, or a function or `let` of its top level that has one;
  * owned. POSSET_NOT_FOUND: no such name, or it has not been evaluated. */

@@ -90,10 +90,13 @@ class Context {
   // Throws a script value (an error value keeps its place and trace).
   Value throw_value(Value thrown);
   bool error_pending() const { return pending_ != nullptr; }
+  std::string pending_message() const { return std::string(string_view_of(pending_->message)); }
   bool limit_pending() const { return pending_ && pending_->data->limit; }
   // The error surfaces in a frame of `function` at `site`; only the first call per frame counts.
   void note_failure(const Function& function, uint32_t site);
   bool failure_noted() const { return noted_; }
+  // That site: what sets an error aside notes it again when the error goes on.
+  uint32_t noted_site() const { return point_.site; }
   // A frame is left because of the error. With `blame_caller` set by `raise_in_caller` the frame leaves no
   // point and the caller's call is the place.
   void leave_failed();
@@ -162,6 +165,7 @@ class Context {
   uint64_t output_written = 0;
 
   Value scratch;                                  // see place.h
+  Borrowed* grown = nullptr;                      // the map into which the walk to a place has inserted, see there
   // Keeps a fresh value alive that tier 1 uses through a view in the next instructions (a slice, a part of
   // an error value). Few such views are in use at once; kKeptViews of them are kept, then overwritten.
   static constexpr size_t kKeptViews = 8;

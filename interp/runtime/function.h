@@ -57,6 +57,7 @@ struct ModuleInstance {
   std::vector<std::vector<Value>> constructors;           // by type, by ordinal: Constructor or Variant
   Function* top = nullptr;
   State state = State::Fresh;
+  std::string failure;                                    // the message with which it Failed
   int64_t live_closures = 0;                              // Closure::owner_count
 };
 

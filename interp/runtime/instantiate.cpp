@@ -223,7 +223,19 @@ ModuleInstance* instantiate(Context& context, const std::shared_ptr<syntax::Modu
   return instance;
 }
 
+namespace {
+
+// Its globals are not what they should be, and a module runs once.
+Value raise_failed_before(Context& context, const ModuleInstance& instance) {
+  return context.raise(ErrorCode::ModuleFailed,
+                       "the module " + instance.tree->source->name() + " failed when it ran before: " + instance.failure,
+                       "a module runs once; start again when it is mended");
+}
+
+}  // namespace
+
 Value run_module(Context& context, ModuleInstance* instance) {
+  if (instance->state == ModuleInstance::State::Failed) return raise_failed_before(context, *instance);
   if (instance->state != ModuleInstance::State::Fresh) return Value();
   instance->state = ModuleInstance::State::Running;
   Function& top = *instance->top;
@@ -238,9 +250,12 @@ Value run_module(Context& context, ModuleInstance* instance) {
   void* code = top.unit->body.code[level].load(std::memory_order_acquire);
   auto enter = [&] { return context.runtime.tier(level)->enter(context, code, closure->as<Closure>(), base); };
   Value result = context.native.low() ? context.on_fresh_stack(enter) : enter();
-  if (result.failed()) context.leave_failed();
   context.stack_top = base;
   instance->state = result.failed() ? ModuleInstance::State::Failed : ModuleInstance::State::Done;
+  if (result.failed()) {
+    instance->failure = context.pending_message();
+    context.leave_failed();
+  }
   return result;
 }
 

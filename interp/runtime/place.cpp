@@ -11,21 +11,29 @@
 
 namespace posset::interp {
 
-namespace {
-
 // Makes a container unique; a large copy looks at the clock.
-bool own_list(Context& context, Borrowed* place) {
-  if (is_unique(place->object())) [[likely]]
-    return true;
-  return or_memory_limit(context, make_unique_list(context.heap, *place)) &&
-         look_up(context, place->as<List>()->size);
-}
-
 bool own_map(Context& context, Borrowed* place) {
   if (is_unique(place->object())) [[likely]]
     return true;
   return or_memory_limit(context, make_unique_map(context.heap, *place)) &&
          look_up(context, place->as<Map>()->used);
+}
+
+bool check_key(Context& context, Borrowed key) {
+  if (!charge_key(context, key)) return false;
+  if (is_valid_key(key) == KeyProblem::None) [[likely]]
+    return true;
+  raise_key_kind(context, key);
+  return false;
+}
+
+namespace {
+
+bool own_list(Context& context, Borrowed* place) {
+  if (is_unique(place->object())) [[likely]]
+    return true;
+  return or_memory_limit(context, make_unique_list(context.heap, *place)) &&
+         look_up(context, place->as<List>()->size);
 }
 
 bool own_record(Context& context, Borrowed* place) {
@@ -54,14 +62,6 @@ bool check_list_index(Context& context, const List* list, Borrowed index) {
   if (static_cast<uint64_t>(index.as_int()) < list->size) [[likely]]
     return true;
   raise_index(context, index.as_int(), "list", list->size);
-  return false;
-}
-
-bool check_key(Context& context, Borrowed key) {
-  if (!charge_key(context, key)) return false;
-  if (is_valid_key(key) == KeyProblem::None) [[likely]]
-    return true;
-  raise_key_kind(context, key);
   return false;
 }
 
@@ -112,8 +112,21 @@ Borrowed* place_index_default(Context& context, Borrowed* container, Borrowed in
     context.raise_memory_limit();
     return nullptr;
   }
-  if (inserted) *slot = fallback.take();
+  if (inserted) {
+    *slot = fallback.take();
+    if (!context.grown) context.grown = container;
+  }
   return slot;
+}
+
+void begin_insertions(Context& context) { context.grown = nullptr; }
+
+// The first insertion is undone; later ones went into what it inserted.
+void undo_insertions(Context& context) {
+  Borrowed* container = std::exchange(context.grown, nullptr);
+  if (!container) return;
+  auto* map = container->as<Map>();
+  map_remove(context.heap, map, map->entries[map->used - 1].key);
 }
 
 Borrowed* place_field(Context& context, Borrowed* container, const Symbol* name) {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "interp/runtime/context.h"
+#include "interp/syntax/ast.h"
 
 namespace posset::interp {
 
@@ -18,8 +19,29 @@ Borrowed* place_field(Context& context, Borrowed* container, const Symbol* name)
 // known to be there.
 Borrowed* place_index_default(Context& context, Borrowed* container, Borrowed index, Value& fallback);
 
+// What all steps of a kind check first. False: raised.
+bool check_key(Context& context, Borrowed key);
+bool own_map(Context& context, Borrowed* place);
+// A walk that raises leaves no key behind: every walk that may insert starts with the first, and whoever
+// sees it raise, in a step or at its end, calls the second before anything else runs.
+void begin_insertions(Context& context);
+void undo_insertions(Context& context);
+
 bool store_index(Context& context, Borrowed* container, Borrowed index, Value v);
 bool store_field(Context& context, Borrowed* container, const Symbol* name, Value v);
+
+// `place op= right` (place_update.cpp). `read`: the old value as it was before the right side ran, or null: it is
+// read now; it counts whatever the place holds by now. `fallback`: the default of m[k, d], where nothing was
+// read. Both may be taken. False: raised.
+struct OldValue {
+  Value* read = nullptr;
+  Value* fallback = nullptr;
+};
+bool update_cell(Context& context, Borrowed* cell, syntax::BinaryOp op, Value* old, Borrowed right);
+bool update_index(Context& context, Borrowed* container, Borrowed index, syntax::BinaryOp op, const OldValue& old,
+                  Borrowed right);
+bool update_field(Context& context, Borrowed* container, const Symbol* name, syntax::BinaryOp op, Value* old,
+                  Borrowed right);
 
 // Taking for inout and `with`: moves the value out and leaves nil, so that it is unique while it is lent
 // (copied instead where the walk went through a ref: `shared_cell`). put writes it back.

@@ -113,6 +113,14 @@ Text Arena::text(std::string_view bytes) {
   return {copy, bytes.size()};
 }
 
+const Node* last_expression(const Node* node) {
+  for (;;) {
+    auto* block = as<BlockNode>(node);
+    if (!block || block->statements.empty()) return node;
+    node = block->statements[block->statements.size() - 1];
+  }
+}
+
 FunctionDecl* Module::new_function() {
   owned_functions.push_back(std::make_unique<FunctionDecl>());
   FunctionDecl* made = owned_functions.back().get();

@@ -187,6 +187,8 @@ void for_each_child(Node* node, Visit&& visit) {
 }
 
 const char* name_of(NodeKind kind);
+// The expression that gives a block, and so a body, its value; the node itself where there is none.
+const Node* last_expression(const Node* node);
 
 // ---- functions ----
 

@@ -45,6 +45,7 @@ void Liveness::assign(AssignNode* node) {
   } else {
     visit(node->value);
   }
+  if (node->op != AssignOp::Set) read_place(node->place);  // the old value
   visit_place(node->place);
 }
 

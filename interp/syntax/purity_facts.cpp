@@ -5,9 +5,51 @@
 
 namespace posset::syntax {
 
-// ---- known values of module lets ----
+// ---- known values ----
 
 namespace {
+
+bool is_ref_call(const FunctionDecl& function, const Node* value) {
+  const auto* call = as<CallNode>(value);
+  const auto* name = call ? as<NameNode>(call->callee) : nullptr;
+  if (!name || name->binding.kind != BindingKind::Link) return false;
+  const Link& link = function.links[name->binding.index];
+  return link.kind == Link::Kind::Builtin && link.name == "ref";
+}
+
+// Made of literals and functions only, so that there is no ref in it.
+bool is_without_cells(const Node* value) {
+  switch (value->kind) {
+    case NodeKind::NilLiteral:
+    case NodeKind::BoolLiteral:
+    case NodeKind::IntLiteral:
+    case NodeKind::FloatLiteral:
+    case NodeKind::StringLiteral:
+    case NodeKind::Interpolation:
+    case NodeKind::RangeLiteral:
+    case NodeKind::Lambda:
+      return true;
+    case NodeKind::ListLiteral:
+    case NodeKind::MapLiteral:
+    case NodeKind::MapEntry:
+    case NodeKind::RecordLiteral:
+    case NodeKind::RecordField:
+    case NodeKind::Unary:
+    case NodeKind::Binary:
+      break;
+    default:
+      return false;
+  }
+  bool without = true;
+  for_each_child(const_cast<Node*>(value),
+                 [&](Node*& child) { without = without && is_without_cells(child); });
+  return without;
+}
+
+KnownValue::Cells cells_in(const FunctionDecl& function, const Node* value) {
+  if (is_ref_call(function, value)) return KnownValue::Cells::Ref;
+  return is_without_cells(value) ? KnownValue::Cells::None : KnownValue::Cells::Unknown;
+}
 
 const FunctionDecl* function_value(const Module& module, const Node* value) {
   if (const auto* lambda = as<LambdaNode>(value)) return lambda->function;
@@ -17,34 +59,33 @@ const FunctionDecl* function_value(const Module& module, const Node* value) {
 }
 
 void add_known(const Module& module, const Node* statement,
-               std::unordered_map<uint32_t, const FunctionDecl*>& table) {
+               std::unordered_map<uint32_t, KnownValue>& table) {
   if (const auto* exported = as<ExportedLetNode>(statement)) statement = exported->let;
   const auto* let = as<LetNode>(statement);
   if (!let || let->is_var) return;
   const auto* pattern = as<BindingPatternNode>(let->pattern);
   if (!pattern || pattern->binding.kind != BindingKind::Link) return;
-  if (const FunctionDecl* value = function_value(module, let->value)) {
-    table[module.top->links[pattern->binding.index].index] = value;
-  }
+  table[module.top->links[pattern->binding.index].index] = {
+      .cells = cells_in(*module.top, let->value), .function = function_value(module, let->value)};
 }
 
 }  // namespace
 
-const FunctionDecl* KnownGlobals::find(const Module& module, uint32_t index) {
+KnownValue KnownGlobals::find(const Module& module, uint32_t index) {
   const auto [entry, inserted] = tables_.try_emplace(&module);
   Table& table = entry->second;
   if (const auto* body = as<BlockNode>(module.top->body); inserted && body) {
     for (const Node* statement : body->statements) add_known(module, statement, table);
   }
   const auto found = table.find(index);
-  return found == table.end() ? nullptr : found->second;
+  return found == table.end() ? KnownValue() : found->second;
 }
 
 // ---- one function ----
 
 namespace {
 
-using KnownCaptures = std::vector<const FunctionDecl*>;
+using KnownCaptures = std::vector<KnownValue>;
 
 class Collector {
  public:
@@ -79,7 +120,9 @@ class Collector {
 
   const Link& link(const Binding& binding) const { return function_.links[binding.index]; }
   const FunctionDecl* known(const Node* value);
-  const FunctionDecl* known(const Binding& binding);
+  KnownValue known(const Binding& binding);
+  static const Binding* bound_root(const Node*& base);
+  void reads_value(const FieldNode* node);
   void forget(const Binding& binding) {
     if (binding.kind == BindingKind::Local) slots_.erase(binding.index);
   }
@@ -96,7 +139,7 @@ class Collector {
   NameEnvironment& environment_;
   KnownGlobals& globals_;
   std::vector<Facts>& out_;
-  std::unordered_map<uint32_t, const FunctionDecl*> slots_;  // what a slot surely holds
+  std::unordered_map<uint32_t, KnownValue> slots_;  // what a slot surely holds
   Facts facts_;
 };
 
@@ -114,7 +157,7 @@ void Collector::visit(Node* node) {
       auto* self = static_cast<FunctionStatementNode*>(node);
       if (self->binding.kind != BindingKind::Local) return;  // module level: a root of its own
       nested(*self->function);
-      slots_[self->binding.index] = self->function;
+      slots_[self->binding.index].function = self->function;
       return;
     }
     case NodeKind::BindingPattern:
@@ -132,6 +175,9 @@ void Collector::visit(Node* node) {
       break;
     case NodeKind::With:
       place(static_cast<WithNode*>(node)->place);
+      break;
+    case NodeKind::Field:
+      reads_value(static_cast<FieldNode*>(node));
       break;
     case NodeKind::Argument:
       if (static_cast<ArgumentNode*>(node)->inout) place(static_cast<ArgumentNode*>(node)->value);
@@ -161,10 +207,12 @@ void Collector::if_chain(IfNode* node) {
 
 void Collector::let(LetNode* node) {
   visit(node->value);
-  const FunctionDecl* value = node->is_var ? nullptr : known(node->value);
+  KnownValue value;
+  if (!node->is_var)
+    value = {.cells = cells_in(function_, node->value), .function = known(node->value)};
   visit(node->pattern);
   const auto* pattern = as<BindingPatternNode>(node->pattern);
-  if (value && pattern && pattern->binding.kind == BindingKind::Local)
+  if (!node->is_var && pattern && pattern->binding.kind == BindingKind::Local)
     slots_[pattern->binding.index] = value;
 }
 
@@ -195,33 +243,65 @@ void Collector::place(const Node* node) {
   }
 }
 
+// The name at the start of a chain of fields and indexes, or the export of a module; null: there is none.
+const Binding* Collector::bound_root(const Node*& base) {
+  for (;;) {
+    if (const auto* name = as<NameNode>(base)) return &name->binding;
+    if (const auto* index = as<IndexNode>(base)) {
+      base = index->base;
+    } else if (const auto* field = as<FieldNode>(base)) {
+      if (field->binding.kind == BindingKind::Link) return &field->binding;
+      base = field->base;
+    } else {
+      return nullptr;
+    }
+  }
+}
+
+// Reading `.value` of a ref is an effect. What a module let holds may be one unless it is seen that
+// it is not; of parameters and variables it is not assumed.
+void Collector::reads_value(const FieldNode* node) {
+  if (node->name != "value" || node->binding.kind == BindingKind::Link) return;
+  const Node* base = node->base;
+  const Binding* binding = bound_root(base);
+  if (!binding) return;
+  const KnownValue::Cells cells = known(*binding).cells;
+  const bool global =
+      binding->kind == BindingKind::Link && link(*binding).kind == Link::Kind::Global;
+  if (cells == KnownValue::Cells::Ref) {
+    impure(node->span, "reads the ref " + describe(base));
+  } else if (global && cells == KnownValue::Cells::Unknown) {
+    unproved(node->span, "reads a field 'value', which may be a ref's");
+  }
+}
+
 // ---- calls ----
 
-const FunctionDecl* Collector::known(const Binding& binding) {
+KnownValue Collector::known(const Binding& binding) {
   switch (binding.kind) {
     case BindingKind::None:
-      return nullptr;
+      return {};
     case BindingKind::Self:
-      return &function_;
+      return {.function = &function_};
     case BindingKind::Captured:
       return captures_[binding.index];
     case BindingKind::Local: {
       const auto found = slots_.find(binding.index);
-      return found == slots_.end() ? nullptr : found->second;
+      return found == slots_.end() ? KnownValue() : found->second;
     }
     case BindingKind::Link:
       break;
   }
   const Link& target = link(binding);
-  if (target.kind != Link::Kind::Global) return target.function;
+  if (target.kind != Link::Kind::Global) return {.function = target.function};
   return globals_.find(target.module ? *target.module : *function_.module, target.index);
 }
 
 const FunctionDecl* Collector::known(const Node* value) {
   if (const auto* lambda = as<LambdaNode>(value)) return lambda->function;
-  if (const auto* name = as<NameNode>(value)) return known(name->binding);
+  if (const auto* name = as<NameNode>(value)) return known(name->binding).function;
   const auto* field = as<FieldNode>(value);
-  return field ? known(field->binding) : nullptr;
+  return field ? known(field->binding).function : nullptr;
 }
 
 std::string Collector::describe(const Node* callee) const {

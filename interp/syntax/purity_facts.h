@@ -2,7 +2,9 @@
 // the call graph by purity.cpp.
 //
 // A value is a known function when it is a `fn` or a lambda bound by a plain `let`; such a slot
-// never changes, so one forward walk that notes what each slot was bound to knows all of them.
+// never changes, so one forward walk that notes what each slot was bound to knows all of them. A
+// ref is known in the same way: reading its `value` is an effect, as is reading the `value` of what
+// a module `let` holds when that may be a ref.
 // Making a lambda is pure, whatever calling it does; raising and changing locals are pure.
 #pragma once
 
@@ -28,13 +30,19 @@ struct Facts {
   std::vector<KnownCall> calls;
 };
 
-// What the lets of modules hold, as far as it is a known function.
+// What a name that is never assigned was bound to, as far as purity asks.
+struct KnownValue {
+  enum class Cells : uint8_t { Unknown, None, Ref } cells = Cells::Unknown;  // a ref itself, or one inside
+  const FunctionDecl* function = nullptr;
+};
+
+// What the lets of modules hold.
 class KnownGlobals {
  public:
-  const FunctionDecl* find(const Module& module, uint32_t index);
+  KnownValue find(const Module& module, uint32_t index);
 
  private:
-  using Table = std::unordered_map<uint32_t, const FunctionDecl*>;
+  using Table = std::unordered_map<uint32_t, KnownValue>;
   std::unordered_map<const Module*, Table> tables_;
 };
 

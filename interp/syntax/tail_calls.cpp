@@ -1,9 +1,11 @@
 // Marks the self calls in tail position (Call::tail), which run in constant stack. A tail position
 // is the function's body and, within one, the last of a block, both branches, match arms and the
 // operand of `return`; nothing inside `try`, `with`, `and`, `or`, `??` or an optional chain is one,
-// and of a loop only what it returns. Left unmarked are calls that do not fit the parameters (they
-// raise), spreads, functions with a rest parameter, and inout arguments other than the very
-// parameter they are for.
+// and of a loop only what it returns. Left unmarked are calls that cannot fit the parameters (they
+// raise), and inout arguments other than the very parameter they are for. Whether spread arguments
+// fit is seen when the call is made.
+#include <algorithm>
+
 #include "interp/syntax/module_resolver.h"
 
 namespace posset::syntax {
@@ -88,18 +90,36 @@ class TailCalls {
   }
 
   bool is_plain_self_call(const CallNode& call) const {
+    if (!is_self(call.callee) || call.optional) return false;
     const size_t count = call.arguments.size();
-    if (!is_self(call.callee) || call.optional || function_.has_rest) return false;
-    if (count < function_.required || count > function_.parameters.size()) return false;
+    const size_t spread = first_spread(call);
+    if (spread == count && count < function_.required) return false;
+    if (spread == count && !function_.has_rest && count > function_.parameters.size()) return false;
     for (size_t i = 0; i < count; ++i) {
       const auto& argument = *static_cast<const ArgumentNode*>(call.arguments[i]);
-      const bool wants = function_.parameters[i].inout;
-      if (argument.spread || argument.inout != wants) return false;
-      const auto* name = as<NameNode>(argument.value);
-      if (wants && !(name && name->binding.kind == BindingKind::Local && name->binding.index == i))
-        return false;
+      if (argument.inout ? i > spread || !is_own_inout(argument.value, i) : is_inout(i)) return false;
     }
-    return true;
+    // Behind a spread argument no position is known.
+    return spread == count || function_.inout_mask >> std::min<size_t>(spread, 63) == 0;
+  }
+
+  static size_t first_spread(const CallNode& call) {
+    size_t at = 0;
+    while (at < call.arguments.size() &&
+           !static_cast<const ArgumentNode*>(call.arguments[at])->spread)
+      ++at;
+    return at;
+  }
+
+  bool is_inout(size_t i) const {
+    return i < function_.parameters.size() && function_.parameters[i].inout;
+  }
+
+  // The parameter itself, lent in its own position.
+  bool is_own_inout(const Node* value, size_t i) const {
+    const auto* name = as<NameNode>(value);
+    return is_inout(i) && name && name->binding.kind == BindingKind::Local &&
+           name->binding.index == i;
   }
 
   FunctionDecl& function_;

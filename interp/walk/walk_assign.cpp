@@ -1,14 +1,9 @@
 // Tier 0: assignment: plain, compound, `??=`, destructuring. The order: the indexes of the place,
 // then (for a compound one) the old value, then the right side, then the store.
-//
-// What `op=` does to the value at a place is the same as in bytecode/slow_place.cpp, search for
-// search, as searching for a key is charged.
 #include "interp/runtime/messages.h"
 #include "interp/runtime/place.h"
 #include "interp/runtime/work.h"
-#include "interp/value/compare.h"
 #include "interp/value/list.h"
-#include "interp/value/map.h"
 #include "interp/walk/walker.h"
 
 namespace posset::interp {
@@ -33,13 +28,6 @@ bool cannot_disturb(const Node* right) {
       return false;
   }
 }
-
-bool concatenates(BinaryOp op, Borrowed left, Borrowed right) {
-  if (op != BinaryOp::Add) return false;
-  return (left.is_string() && right.is_string()) || (left.is_list() && right.is_list());
-}
-
-bool same_words(Borrowed a, Borrowed b) { return a.word0 == b.word0 && a.word1 == b.word1; }
 
 }  // namespace
 
@@ -95,7 +83,7 @@ Value Walker::compound_variable(const AssignNode& node, Borrowed* slot) {
   Value old = Value::copy(*slot);
   Value right = eval(node.value);
   if (right.failed()) return right;
-  if (update_cell(slot, operator_of(node.op), &old, right)) return Value();
+  if (update_cell(context_, slot, operator_of(node.op), &old, right)) return Value();
   note(node.place);
   return Value::failure();
 }
@@ -107,72 +95,22 @@ bool Walker::update(Place& place, BinaryOp op, Value* old, Borrowed right) {
   if (count > 0 && !prepare_defaults(place, count - 1)) return false;
   Borrowed* at = walk(place, count == 0 ? 0 : count - 1, shared);
   if (!at) return false;
-  const bool done = count == 0 ? update_cell(at, op, old, right)
+  const bool done = count == 0 ? update_cell(context_, at, op, old, right)
                                : update_last(at, place.steps.back(), op, old, right);
-  if (!done) note(place.node);
+  if (!done) give_up(place.node);
   return done;
 }
 
 bool Walker::update_last(Borrowed* container, PlaceStep& step, BinaryOp op, Value* old,
                          Borrowed right) {
-  if (!step.index) {
-    Borrowed* cell = place_field(context_, container, step.field);
-    return cell && update_cell(cell, op, old, right);
+  if (!step.index) return update_field(context_, container, step.field, op, old, right);
+  OldValue start{.read = old};
+  // A simple one: runs no code, so the container stays good.
+  if (!old && step.has_default()) {
+    if (!default_of(step)) return false;
+    start.fallback = &step.fallback;
   }
-  if (container->is_map()) return update_map(container, step, op, old, right);
-  const bool packed = container->is_list() && step.key->is_int() &&
-                      static_cast<uint64_t>(step.key->as_int()) < container->as<List>()->size &&
-                      container->as<List>()->packing() != Packing::Any;
-  if (!packed) {
-    Borrowed* cell = place_index(context_, container, step.key);
-    return cell && update_cell(cell, op, old, right);
-  }
-  Value left = old ? std::move(*old)
-                   : list_copy(container->as<List>(), static_cast<uint64_t>(step.key->as_int()));
-  Value result = binary(context_, op, std::move(left), right);
-  return !result.failed() && store_index(context_, container, step.key, std::move(result));
-}
-
-bool Walker::update_cell(Borrowed* cell, BinaryOp op, Value* old, Borrowed right) {
-  Value left;
-  if (old && !same_words(*old, *cell)) {
-    left = std::move(*old);
-  } else {
-    if (old) *old = Value();  // the copy read earlier would keep the value shared
-    const bool move = concatenates(op, *cell, right);
-    left = move ? Value::adopt(std::exchange(*cell, Borrowed::nil())) : Value::copy(*cell);
-  }
-  Value result = binary(context_, op, std::move(left), right);
-  if (result.failed()) return false;
-  release(std::exchange(*cell, result.take()));
-  return true;
-}
-
-// One search. A missing key is inserted with the result, so not when the operation fails.
-bool Walker::update_map(Borrowed* container, PlaceStep& step, BinaryOp op, Value* old,
-                        Borrowed right) {
-  if (is_valid_key(step.key) != KeyProblem::None)
-    return place_index(context_, container, step.key) != nullptr;
-  if (!charge_key(context_, step.key)) return false;
-  if (!is_unique(container->object())) {
-    const bool owned = or_memory_limit(context_, make_unique_map(context_.heap, *container)) &&
-                       look_up(context_, container->as<Map>()->used);
-    if (!owned) return false;
-  }
-  if (Borrowed* cell = map_find(container->as<Map>(), step.key))
-    return update_cell(cell, op, old, right);
-  if (!old && !step.has_default()) {
-    raise_key_not_found(context_, container->as<Map>(), step.key);
-    return false;
-  }
-  if (!old && !default_of(step))
-    return false;  // a simple one: runs no code, so the container stays good
-  Value left = old ? std::move(*old) : std::move(step.fallback);
-  step.fallback = Value();
-  Value result = binary(context_, op, std::move(left), right);
-  return !result.failed() &&
-         or_memory_limit(context_, map_set(context_.heap, container->as<Map>(), std::move(step.key),
-                                           std::move(result)));
+  return update_index(context_, container, step.key, op, start, right);
 }
 
 // ---- destructuring assignment ----

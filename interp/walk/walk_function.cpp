@@ -65,15 +65,6 @@ std::string mismatch(Context& context, const TypeExpr& type, Borrowed v) {
   return "expected " + type_name_of(type) + ", got " + type_text(context, v);
 }
 
-// The expression that gives a body its value.
-const Node* last_expression(const Node* body) {
-  for (;;) {
-    auto* block = as<BlockNode>(body);
-    if (!block || block->statements.empty()) return body;
-    body = block->statements[block->statements.size() - 1];
-  }
-}
-
 }  // namespace
 
 bool Walker::check_argument(const Parameter& parameter) {
@@ -212,7 +203,7 @@ Value Walker::visit(const ReturnNode& node) {
   Value v;
   if (node.value) v = eval(node.value);
   if (v.failed()) return v;
-  if (!check_result(v, node.value ? node.value : &node)) return Value::failure();
+  if (!check_result(v, node.value ? last_expression(node.value) : &node)) return Value::failure();
   return stop(Signal::Return, std::move(v));
 }
 

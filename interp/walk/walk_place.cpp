@@ -224,12 +224,19 @@ Borrowed* Walker::step_into(Borrowed* at, PlaceStep& step, bool taken, bool& sha
 // The address of what the first `count` steps lead to, on the way made unique. Null: raised and
 // noted.
 Borrowed* Walker::walk(Place& place, size_t count, bool& shared) {
+  begin_insertions(context_);
   Borrowed* at = root_of(place, shared);
   for (size_t i = 0; at && i < count; ++i) {
     at = step_into(at, place.steps[i], place.taken, shared);
-    if (!at) note(place.steps[i].node);
+    if (!at) give_up(place.steps[i].node);
   }
   return at;
+}
+
+// A walk has raised, in a step or at its end.
+void Walker::give_up(const Node* where) {
+  undo_insertions(context_);
+  note(where);
 }
 
 // False: stopped; a raise is noted.
@@ -247,7 +254,7 @@ bool Walker::store(Place& place, Value v) {
   PlaceStep& last = place.steps.back();
   const bool done = last.index ? store_index(context_, at, last.key, std::move(v))
                                : store_field(context_, at, last.field, std::move(v));
-  if (!done) note(place.node);
+  if (!done) give_up(place.node);
   return done;
 }
 
@@ -261,8 +268,10 @@ Value Walker::take(Place& place) {
   place.taken = true;
   if (whole) return shared ? Value::copy(*at) : Value::adopt(std::exchange(*at, Borrowed::nil()));
   PlaceStep& last = place.steps.back();
-  return last.index ? take_index(context_, at, last.key, shared)
-                    : take_field(context_, at, last.field, shared);
+  Value v = last.index ? take_index(context_, at, last.key, shared)
+                       : take_field(context_, at, last.field, shared);
+  if (v.failed()) give_up(place.node);
+  return v;
 }
 
 }  // namespace posset::interp

@@ -165,6 +165,7 @@ class Walker {
   Borrowed* root_of(Place& place, bool& shared);
   Borrowed* step_into(Borrowed* at, PlaceStep& step, bool taken, bool& shared);
   Borrowed* walk(Place& place, size_t count, bool& shared);
+  void give_up(const syntax::Node* where);
   bool store(Place& place, Value v);
   Value take(Place& place);
 
@@ -172,9 +173,6 @@ class Walker {
   bool update(Place& place, syntax::BinaryOp op, Value* old, Borrowed right);
   bool update_last(Borrowed* container, PlaceStep& step, syntax::BinaryOp op, Value* old,
                    Borrowed right);
-  bool update_cell(Borrowed* cell, syntax::BinaryOp op, Value* old, Borrowed right);
-  bool update_map(Borrowed* container, PlaceStep& step, syntax::BinaryOp op, Value* old,
-                  Borrowed right);
   Value compound(const syntax::AssignNode& node);
   Value compound_variable(const syntax::AssignNode& node, Borrowed* slot);
   Value assign_coalesce(const syntax::AssignNode& node);

@@ -110,26 +110,33 @@ TEST_CASE("checking leaves nothing behind") {
   CHECK(w.statistics().modules == 0);
 }
 
+namespace {
+
+using Files = std::map<std::string, std::string>;
+
+// A loader; `data` is the Files it knows.
+bool load_file(void* data, posset_text, posset_text path, posset_module_source* answer) {
+  auto& known = *static_cast<Files*>(data);
+  auto found = known.find(str(path));
+  if (found == known.end()) {
+    posset_module_missing(answer, text("no module of that name"));
+    return false;
+  }
+  posset_module_found(answer, path, text(found->first + ".posset"), text(found->second));
+  return true;
+}
+
+}  // namespace
+
 TEST_CASE("modules come from the host's loader, once each") {
-  using Files = std::map<std::string, std::string>;
   Files files{{"geometry",
                "println(\"loaded\")\nexport fn area(w, h) => w * h\nexport type Shape = Square(s)"},
               {"uses", "import \"geometry\" as g\nexport let six = g.area(2, 3)"},
               {"loop", "import \"loop2\""},
               {"loop2", "import \"loop\""}};
   World w;
-  auto load = [](void* data, posset_text, posset_text path, posset_module_source* answer) {
-    auto& known = *static_cast<Files*>(data);
-    auto found = known.find(str(path));
-    if (found == known.end()) {
-      posset_module_missing(answer, text("no module of that name"));
-      return false;
-    }
-    posset_module_found(answer, path, text(found->first + ".posset"), text(found->second));
-    return true;
-  };
   CHECK(w.eval("import \"geometry\"\ngeometry.area(1, 2)") == POSSET_INVALID);
-  REQUIRE(posset_context_set_loader(w.context, load, &files) == POSSET_OK);
+  REQUIRE(posset_context_set_loader(w.context, load_file, &files) == POSSET_OK);
   CHECK(w.show("import \"geometry\"\nimport \"uses\"\n[geometry.area(1, 2), uses.six]") ==
         "[2, 6]");
   CHECK(w.show("import {Square} from \"geometry\"\nSquare(2)") == "Square(2)");
@@ -142,6 +149,24 @@ TEST_CASE("modules come from the host's loader, once each") {
   CHECK(report.find("no module of that name") != std::string::npos);
   posset_diagnostics_free(diagnostics);
   CHECK(w.eval("import \"loop\"") == POSSET_INVALID);
+}
+
+TEST_CASE("a module that failed fails again wherever it is imported") {
+  Files files{{"bad", "println(\"runs\")\nexport let x = [1][1]\nexport fn f() => 1"},
+              {"uses", "import \"bad\"\nexport let y = 2"}};
+  World w;
+  REQUIRE(posset_context_set_loader(w.context, load_file, &files) == POSSET_OK);
+  CHECK(w.eval("import \"bad\"\nbad.f()") == POSSET_RAISED);
+  CHECK(w.problem().code == POSSET_ERROR_OutOfRange);
+  const std::string before =
+      "raised: the module bad.posset failed when it ran before: index 1 is out of range for a list of 1";
+  CHECK(w.show("import {f} from \"bad\"\nf()") == before);
+  CHECK(w.show("1\nimport \"uses\"\nuses.y") == before);
+  CHECK(w.eval("import \"bad\"") == POSSET_RAISED);
+  const posset::test::Problem again = w.problem();
+  CHECK(again.code == POSSET_ERROR_ModuleFailed);
+  CHECK(again.line == 1);
+  CHECK(w.output == "runs\n");
 }
 
 TEST_CASE("many expressions leave no modules behind") {
