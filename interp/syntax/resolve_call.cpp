@@ -153,6 +153,7 @@ bool ModuleResolver::is_callable(const Meaning& meaning) {
     case Link::Kind::Type:
     case Link::Kind::Module:
     case Link::Kind::HostGlobal:
+    case Link::Kind::Literal:  // no name means one
       return false;
   }
   return false;

@@ -155,6 +155,8 @@ void ModuleResolver::report_not_assignable(const PlacePath& path, PlaceUse use) 
       case Link::Kind::HostGlobal:
         what = "a value the host has set";
         break;
+      case Link::Kind::Literal:  // no name means one
+        break;
     }
   }
   const std::string name(path.root->name);
