@@ -21,13 +21,15 @@ constexpr const char* kUsageText =
     "posset check [--json] FILE...     parse and resolve only\n"
     "posset explain [OPTIONS] FILE [NAME]\n"
     "posset dump --tree|--bytecode FILE [NAME]\n"
+    "posset doc [NAME]                 the standard library, or one function (math.sin)\n"
     "posset --version\n\n"
     "Exit status: 0 done, 1 error in the script, 2 usage, 3 the source does not parse or resolve,\n"
     "4 a limit was exceeded, 130 interrupted. `posset VERB --help` lists the options.\n";
 
 const std::map<std::string, Verb> kVerbs = {
     {"run", Verb::Run},         {"eval", Verb::Eval}, {"repl", Verb::Repl}, {"check", Verb::Check},
-    {"explain", Verb::Explain}, {"dump", Verb::Dump}, {"fmt", Verb::Fmt},
+    {"explain", Verb::Explain}, {"dump", Verb::Dump}, {"doc", Verb::Doc},
+    {"fmt", Verb::Fmt},
 };
 
 struct Flags {
@@ -170,6 +172,9 @@ int check_operands(CommandLine& line, std::vector<std::string> rest) {
     case Verb::Dump:
       if (rest.empty() || rest.size() > 2) return usage("a FILE, and at most one NAME");
       return -1;
+    case Verb::Doc:
+      if (rest.size() > 1) return usage("doc takes at most one NAME");
+      return -1;
     case Verb::Run:
     case Verb::Check:
     case Verb::Fmt:
@@ -194,7 +199,8 @@ size_t first_operand(const CLI::App& app, const std::vector<std::string>& words)
 int parse_words(CommandLine& line, std::vector<std::string> words, const std::string& verb) {
   Flags flags;
   CLI::App app("posset " + verb, "posset " + verb);
-  if (line.verb != Verb::Check && line.verb != Verb::Dump && line.verb != Verb::Fmt) {
+  if (line.verb != Verb::Check && line.verb != Verb::Dump && line.verb != Verb::Doc &&
+      line.verb != Verb::Fmt) {
     add_evaluation_options(app, line, flags);
   }
   app.add_option("--color", flags.color, "colours in diagnostics: auto, always, never");

@@ -2,13 +2,13 @@
 """Writes the pages of docs/ that come from tables: each TABLES row is a .def file and a page.
 
 A table's columns are named by the first `MACRO(column, ...)` in its opening comment; its sections are
-the comments of the form `// ---- text ----`. docs/stdlib.md is what `posset doc` prints, when the
-command has that verb: the standard library's rows are C++, and only the runtime knows them all.
+the comments of the form `// ---- text ----`. docs/stdlib.md is what `posset doc` prints: the standard
+library's rows are C++, and only the runtime knows them all. That page is kept in the repository, the others
+are not; check_docs.py says when it is stale.
 """
 
 import argparse
 import re
-import subprocess
 import sys
 
 import harness
@@ -101,19 +101,21 @@ def write(name, text):
         print(f"wrote docs/{name}")
 
 
+def stdlib_page(posset):
+    """The text of docs/stdlib.md, from the command."""
+    done = harness.run([*posset, "doc"])
+    if done.status != 0 or not done.stdout.startswith("# "):
+        raise harness.Failure(f"`posset doc` ended with {done.status}\n{done.stderr}")
+    return done.stdout
+
+
 def main():
     parser = argparse.ArgumentParser(description="Writes the pages of docs/ that come from tables.")
     parser.add_argument("--posset", default="build/posset")
     options = parser.parse_args()
     for source, name, title in TABLES:
-        if (harness.ROOT / source).exists():
-            write(name, page(title, source, (harness.ROOT / source).read_text(encoding="utf-8")))
-    done = subprocess.run([*harness.posset_command(options.posset), "doc"], stdout=subprocess.PIPE,
-                          stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, text=True, check=False)
-    if done.returncode == 0 and done.stdout.startswith("# "):
-        write("stdlib.md", done.stdout)
-    else:
-        print("docs/stdlib.md is not written: the command has no verb `doc`")
+        write(name, page(title, source, (harness.ROOT / source).read_text(encoding="utf-8")))
+    write("stdlib.md", stdlib_page(harness.posset_command(options.posset)))
     return 0
 
 
