@@ -184,12 +184,14 @@ int check_operands(CommandLine& line, std::vector<std::string> rest) {
   return -1;
 }
 
-// Options end at the first word that is none; `-` is a file.
-size_t first_operand(const CLI::App& app, const std::vector<std::string>& words) {
+// Options end at the first word that is none; `-` is a file, and for eval `-x + 1` an expression: all options
+// but `-h` begin with two dashes.
+size_t first_operand(const CLI::App& app, const std::vector<std::string>& words, Verb verb) {
   for (size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
     if (word == "--") return i + 1;
     if (word.size() < 2 || word[0] != '-') return i;
+    if (verb == Verb::Eval && word[1] != '-' && word != "-h") return i;
     const CLI::Option* option = app.get_option_no_throw(word.substr(0, word.find('=')));
     if (option && option->get_expected_max() > 0 && word.find('=') == std::string::npos) ++i;
   }
@@ -212,7 +214,7 @@ int parse_words(CommandLine& line, std::vector<std::string> words, const std::st
     app.add_flag("--ir", flags.ir, "native tiers: intermediate code");
     app.add_flag("--asm", flags.assembly, "native tiers: machine code");
   }
-  size_t operands = first_operand(app, words);
+  size_t operands = first_operand(app, words, line.verb);
   std::vector<std::string> options(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(std::min(operands, words.size())));
   if (!options.empty() && options.back() == "--") options.pop_back();
   std::reverse(options.begin(), options.end());  // CLI11 takes them last first
