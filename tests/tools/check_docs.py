@@ -5,6 +5,7 @@
     tested/NAME    some script of tests/lang calls the function NAME
     links/PAGE     the files a page links to are there
     folder/PATH    the README of a folder has a row for every file in it
+    MODE/PAGE:N    the block of `posset` at line N does what its comments say (run_lang.py), in every tier
 """
 
 import argparse
@@ -15,6 +16,7 @@ import sys
 
 import harness
 import make_docs
+import run_lang
 from harness import Failure
 
 # Folders whose README names every file; a pattern like `slow_*.cpp` names several.
@@ -95,10 +97,22 @@ def check_folder(folder):
                                 + [f"README.md names {name}, which is not there" for name in gone]))
 
 
+def run_blocks(runner, page):
+    """Runs the blocks of a page as scripts of tests/lang; an example inside a text has no expectations."""
+    text = (harness.ROOT / page).read_text(encoding="utf-8")
+    for block in re.finditer(r"^```posset\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL):
+        line = text.count("\n", 0, block.start()) + 1
+        path = harness.ROOT / "build" / "test" / "docs" / f"{page.replace('/', '_')}_{line}.posset"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(block[1], encoding="utf-8")
+        runner.run_script(path, str(path.relative_to(harness.ROOT)))
+
+
 def main():
     parser = argparse.ArgumentParser(description="Checks what the documentation promises.")
     parser.add_argument("--posset", default="build/posset")
     options = parser.parse_args()
+    options.modes, options.filter, options.timeout = " ".join(run_lang.MODES), "", 20.0
     posset = harness.posset_command(options.posset)
     tally = harness.Tally()
     harness.run_one(tally, "stdlib_page", lambda: check_stdlib_page(posset))
@@ -109,6 +123,9 @@ def main():
                         lambda m=module, n=name: check_tested(scripts, m, n))
     for page in tracked("*.md"):
         harness.run_one(tally, f"links/{page}", lambda page=page: check_links(page))
+    runner = run_lang.LangRunner(options, tally)
+    for page in tracked("*.md"):
+        run_blocks(runner, page)
     for folder in FOLDERS:
         harness.run_one(tally, f"folder/{folder}", lambda folder=folder: check_folder(folder))
     return tally.finish()
