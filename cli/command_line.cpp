@@ -39,32 +39,43 @@ struct Flags {
   bool tree = false, bytecode = false, ir = false, assembly = false;
 };
 
-const char* help_of(const char* flag) {
-#define RUNTIME_OPTION(field, name, type, fallback, environment, value, help) \
-  if (std::string_view(name) == flag) return help;
+struct OptionText {
+  const char* help = "";
+  const char* environment = "";
+};
+
+OptionText text_of(std::string_view flag) {
+#define RUNTIME_OPTION(field, name, type, fallback, variable, value, help) \
+  if (flag == name) return {help, variable};
 #define CONTEXT_OPTION RUNTIME_OPTION
 #include <posset/options.def>
 #undef RUNTIME_OPTION
 #undef CONTEXT_OPTION
-  return "";
+  return {};
+}
+
+// An option of the table, with its help and the environment variable that stands in for it.
+template <class T>
+CLI::Option* add_row(CLI::App& app, const char* flag, T& out) {
+  OptionText text = text_of(flag);
+  return app.add_option(std::string("--") + flag, out, text.help)->envname(text.environment);
 }
 
 void add_evaluation_options(CLI::App& app, CommandLine& line, Flags& flags) {
-  app.add_option("--tier", line.runtime.max_tier, help_of("tier"))->check(CLI::Range(0, 3))->envname("POSSET_TIER");
-  app.add_option("--force-tier", line.runtime.forced_tier, help_of("force-tier"))->check(CLI::Range(0, 3));
-  app.add_option("--thresholds", flags.thresholds, help_of("thresholds"))->envname("POSSET_THRESHOLDS");
-  app.add_option("--workers", flags.workers, help_of("workers"))->check(CLI::Range(int64_t{1}, int64_t{4096}));
-  app.add_option("--quantum", flags.quantum, help_of("quantum"))->check(CLI::Range(int64_t{1}, int64_t{10000000}));
-  app.add_option("--trace", flags.trace, help_of("trace"));
-  app.add_flag("--stats", line.stats, "counters at the end, on standard error");
-  app.add_option("--memory-limit", line.context.memory_limit, help_of("memory-limit"))
-      ->check(CLI::PositiveNumber);
-  app.add_option("--time-limit", line.context.time_limit_seconds, help_of("time-limit"))->check(CLI::PositiveNumber);
-  app.add_option("--step-limit", line.context.step_limit, help_of("step-limit"))->check(CLI::PositiveNumber);
-  app.add_option("--stack-limit", line.context.stack_limit, help_of("stack-limit"))->check(CLI::PositiveNumber);
-  app.add_option("--allow", flags.allow, "grants: read[=DIR], write[=DIR], env, clock, run, all, none");
-  app.add_option("--cache", flags.cache, help_of("cache"));
+  add_row(app, "tier", line.runtime.max_tier)->check(CLI::Range(0, 3));
+  add_row(app, "force-tier", line.runtime.forced_tier)->check(CLI::Range(0, 3));
+  add_row(app, "thresholds", flags.thresholds);
+  add_row(app, "workers", flags.workers)->check(CLI::Range(int64_t{1}, int64_t{4096}));
+  add_row(app, "quantum", flags.quantum)->check(CLI::Range(int64_t{1}, int64_t{10000000}));
+  add_row(app, "trace", flags.trace);
+  add_row(app, "memory-limit", line.context.memory_limit)->check(CLI::PositiveNumber);
+  add_row(app, "time-limit", line.context.time_limit_seconds)->check(CLI::PositiveNumber);
+  add_row(app, "step-limit", line.context.step_limit)->check(CLI::PositiveNumber);
+  add_row(app, "stack-limit", line.context.stack_limit)->check(CLI::PositiveNumber);
+  add_row(app, "cache", flags.cache);
   app.add_flag("--no-cache", flags.no_cache, "keep no compiled code between runs");
+  app.add_flag("--stats", line.stats, "counters at the end, on standard error");
+  app.add_option("--allow", flags.allow, "grants: read[=DIR], write[=DIR], env, clock, run, all, none");
 }
 
 int usage(const std::string& problem) {

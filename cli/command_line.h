@@ -1,5 +1,5 @@
-// The command line as data: verb, options, file, arguments. Parsing is by CLI11 from the option table of the
-// public API, so that flags, defaults and help are said once. Options stand between the verb and the file;
+// The command line as data: verb, options, file, arguments. Parsing is by CLI11; defaults, help and environment
+// variables of the options come from the table of the public API (posset/options.def). Options stand between the verb and the file;
 // everything behind the file belongs to the script.
 #pragma once
 

@@ -5,6 +5,7 @@
     tested/NAME    some script of tests/lang calls the function NAME
     links/PAGE     the files a page links to are there
     folder/PATH    the README of a folder has a row for every file in it
+    snippet        the C++ of README.md is part of examples/embed/ten_lines.cpp, which is built and run
     MODE/PAGE:N    the block of `posset` at line N does what its comments say (run_lang.py), in every tier
 """
 
@@ -97,6 +98,16 @@ def check_folder(folder):
                                 + [f"README.md names {name}, which is not there" for name in gone]))
 
 
+def check_snippet():
+    text = (harness.ROOT / "README.md").read_text(encoding="utf-8")
+    block = re.search(r"^```cpp\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
+    program = (harness.ROOT / "examples/embed/ten_lines.cpp").read_text(encoding="utf-8").split("\n")
+    lines = {line.strip() for line in program}
+    other = [line for line in block[1].split("\n") if line.strip() not in lines | {""}]
+    if other:
+        raise Failure("not in examples/embed/ten_lines.cpp:\n" + "\n".join(other))
+
+
 def run_blocks(runner, page):
     """Runs the blocks of a page as scripts of tests/lang; an example inside a text has no expectations."""
     text = (harness.ROOT / page).read_text(encoding="utf-8")
@@ -123,6 +134,7 @@ def main():
                         lambda m=module, n=name: check_tested(scripts, m, n))
     for page in tracked("*.md"):
         harness.run_one(tally, f"links/{page}", lambda page=page: check_links(page))
+    harness.run_one(tally, "snippet", check_snippet)
     runner = run_lang.LangRunner(options, tally)
     for page in tracked("*.md"):
         run_blocks(runner, page)
