@@ -21,13 +21,15 @@ constexpr const char* kUsageText =
     "posset check [--json] FILE...     parse and resolve only\n"
     "posset explain [OPTIONS] FILE [NAME]\n"
     "posset dump --tree|--bytecode FILE [NAME]\n"
+    "posset doc [NAME]                 the standard library, or one function (math.sin)\n"
     "posset --version\n\n"
     "Exit status: 0 done, 1 error in the script, 2 usage, 3 the source does not parse or resolve,\n"
     "4 a limit was exceeded, 130 interrupted. `posset VERB --help` lists the options.\n";
 
 const std::map<std::string, Verb> kVerbs = {
     {"run", Verb::Run},         {"eval", Verb::Eval}, {"repl", Verb::Repl}, {"check", Verb::Check},
-    {"explain", Verb::Explain}, {"dump", Verb::Dump}, {"fmt", Verb::Fmt},
+    {"explain", Verb::Explain}, {"dump", Verb::Dump}, {"doc", Verb::Doc},
+    {"fmt", Verb::Fmt},
 };
 
 struct Flags {
@@ -37,32 +39,43 @@ struct Flags {
   bool tree = false, bytecode = false, ir = false, assembly = false;
 };
 
-const char* help_of(const char* flag) {
-#define RUNTIME_OPTION(field, name, type, fallback, environment, value, help) \
-  if (std::string_view(name) == flag) return help;
+struct OptionText {
+  const char* help = "";
+  const char* environment = "";
+};
+
+OptionText text_of(std::string_view flag) {
+#define RUNTIME_OPTION(field, name, type, fallback, variable, value, help) \
+  if (flag == name) return {help, variable};
 #define CONTEXT_OPTION RUNTIME_OPTION
 #include <posset/options.def>
 #undef RUNTIME_OPTION
 #undef CONTEXT_OPTION
-  return "";
+  return {};
+}
+
+// An option of the table, with its help and the environment variable that stands in for it.
+template <class T>
+CLI::Option* add_row(CLI::App& app, const char* flag, T& out) {
+  OptionText text = text_of(flag);
+  return app.add_option(std::string("--") + flag, out, text.help)->envname(text.environment);
 }
 
 void add_evaluation_options(CLI::App& app, CommandLine& line, Flags& flags) {
-  app.add_option("--tier", line.runtime.max_tier, help_of("tier"))->check(CLI::Range(0, 3))->envname("POSSET_TIER");
-  app.add_option("--force-tier", line.runtime.forced_tier, help_of("force-tier"))->check(CLI::Range(0, 3));
-  app.add_option("--thresholds", flags.thresholds, help_of("thresholds"))->envname("POSSET_THRESHOLDS");
-  app.add_option("--workers", flags.workers, help_of("workers"))->check(CLI::Range(int64_t{1}, int64_t{4096}));
-  app.add_option("--quantum", flags.quantum, help_of("quantum"))->check(CLI::Range(int64_t{1}, int64_t{10000000}));
-  app.add_option("--trace", flags.trace, help_of("trace"));
-  app.add_flag("--stats", line.stats, "counters at the end, on standard error");
-  app.add_option("--memory-limit", line.context.memory_limit, help_of("memory-limit"))
-      ->check(CLI::PositiveNumber);
-  app.add_option("--time-limit", line.context.time_limit_seconds, help_of("time-limit"))->check(CLI::PositiveNumber);
-  app.add_option("--step-limit", line.context.step_limit, help_of("step-limit"))->check(CLI::PositiveNumber);
-  app.add_option("--stack-limit", line.context.stack_limit, help_of("stack-limit"))->check(CLI::PositiveNumber);
-  app.add_option("--allow", flags.allow, "grants: read[=DIR], write[=DIR], env, clock, run, all, none");
-  app.add_option("--cache", flags.cache, help_of("cache"));
+  add_row(app, "tier", line.runtime.max_tier)->check(CLI::Range(0, 3));
+  add_row(app, "force-tier", line.runtime.forced_tier)->check(CLI::Range(0, 3));
+  add_row(app, "thresholds", flags.thresholds);
+  add_row(app, "workers", flags.workers)->check(CLI::Range(int64_t{1}, int64_t{4096}));
+  add_row(app, "quantum", flags.quantum)->check(CLI::Range(int64_t{1}, int64_t{10000000}));
+  add_row(app, "trace", flags.trace);
+  add_row(app, "memory-limit", line.context.memory_limit)->check(CLI::PositiveNumber);
+  add_row(app, "time-limit", line.context.time_limit_seconds)->check(CLI::PositiveNumber);
+  add_row(app, "step-limit", line.context.step_limit)->check(CLI::PositiveNumber);
+  add_row(app, "stack-limit", line.context.stack_limit)->check(CLI::PositiveNumber);
+  add_row(app, "cache", flags.cache);
   app.add_flag("--no-cache", flags.no_cache, "keep no compiled code between runs");
+  app.add_flag("--stats", line.stats, "counters at the end, on standard error");
+  app.add_option("--allow", flags.allow, "grants: read[=DIR], write[=DIR], env, clock, run, all, none");
 }
 
 int usage(const std::string& problem) {
@@ -170,6 +183,9 @@ int check_operands(CommandLine& line, std::vector<std::string> rest) {
     case Verb::Dump:
       if (rest.empty() || rest.size() > 2) return usage("a FILE, and at most one NAME");
       return -1;
+    case Verb::Doc:
+      if (rest.size() > 1) return usage("doc takes at most one NAME");
+      return -1;
     case Verb::Run:
     case Verb::Check:
     case Verb::Fmt:
@@ -179,12 +195,14 @@ int check_operands(CommandLine& line, std::vector<std::string> rest) {
   return -1;
 }
 
-// Options end at the first word that is none; `-` is a file.
-size_t first_operand(const CLI::App& app, const std::vector<std::string>& words) {
+// Options end at the first word that is none; `-` is a file, and for eval `-x + 1` an expression: all options
+// but `-h` begin with two dashes.
+size_t first_operand(const CLI::App& app, const std::vector<std::string>& words, Verb verb) {
   for (size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
     if (word == "--") return i + 1;
     if (word.size() < 2 || word[0] != '-') return i;
+    if (verb == Verb::Eval && word[1] != '-' && word != "-h") return i;
     const CLI::Option* option = app.get_option_no_throw(word.substr(0, word.find('=')));
     if (option && option->get_expected_max() > 0 && word.find('=') == std::string::npos) ++i;
   }
@@ -194,7 +212,8 @@ size_t first_operand(const CLI::App& app, const std::vector<std::string>& words)
 int parse_words(CommandLine& line, std::vector<std::string> words, const std::string& verb) {
   Flags flags;
   CLI::App app("posset " + verb, "posset " + verb);
-  if (line.verb != Verb::Check && line.verb != Verb::Dump && line.verb != Verb::Fmt) {
+  if (line.verb != Verb::Check && line.verb != Verb::Dump && line.verb != Verb::Doc &&
+      line.verb != Verb::Fmt) {
     add_evaluation_options(app, line, flags);
   }
   app.add_option("--color", flags.color, "colours in diagnostics: auto, always, never");
@@ -206,7 +225,7 @@ int parse_words(CommandLine& line, std::vector<std::string> words, const std::st
     app.add_flag("--ir", flags.ir, "native tiers: intermediate code");
     app.add_flag("--asm", flags.assembly, "native tiers: machine code");
   }
-  size_t operands = first_operand(app, words);
+  size_t operands = first_operand(app, words, line.verb);
   std::vector<std::string> options(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(std::min(operands, words.size())));
   if (!options.empty() && options.back() == "--") options.pop_back();
   std::reverse(options.begin(), options.end());  // CLI11 takes them last first

@@ -1,5 +1,5 @@
-// The command line as data: verb, options, file, arguments. Parsing is by CLI11 from the option table of the
-// public API, so that flags, defaults and help are said once. Options stand between the verb and the file;
+// The command line as data: verb, options, file, arguments. Parsing is by CLI11; defaults, help and environment
+// variables of the options come from the table of the public API (posset/options.def). Options stand between the verb and the file;
 // everything behind the file belongs to the script.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace posset::cli {
 
-enum class Verb { Run, Eval, Repl, Check, Explain, Dump, Fmt };
+enum class Verb { Run, Eval, Repl, Check, Explain, Dump, Doc, Fmt };
 
 struct CommandLine {
   Verb verb = Verb::Run;
@@ -22,7 +22,7 @@ struct CommandLine {
   bool color = false;
   bool json = false;                        // check
   posset_form form = POSSET_FORM_BYTECODE;  // dump
-  std::string file;                         // or the expression of eval
+  std::string file;                         // or the expression of eval, the NAME of doc
   std::vector<std::string> arguments;       // of the script; further files of check; NAME of explain, dump
 };
 

@@ -13,6 +13,7 @@ int main(int argc, char** argv) {
     case Verb::Check: return check(line);
     case Verb::Explain: return explain(line);
     case Verb::Dump: return dump(line);
+    case Verb::Doc: return doc(line);
     case Verb::Fmt: break;
   }
   return kUsage;

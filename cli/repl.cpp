@@ -133,9 +133,7 @@ void Repl::help(const std::string&) {
 void Repl::doc(const std::string& name) {
   posset_builtin_info info;
   if (posset_find_builtin(host_->runtime(), text_of(name), &info) == POSSET_OK) {
-    say(std::string(info.signature.data, info.signature.size) + (info.pure ? "" : "   (not pure)"));
-    say("  " + std::string(info.doc.data, info.doc.size));
-    return;
+    return say(describe_builtin(info));
   }
   posset_value value;
   std::string text;

@@ -10,6 +10,10 @@ int evaluate(const CommandLine& line); // run.cpp
 int check(const CommandLine& line);    // check.cpp
 int explain(const CommandLine& line);  // inspect.cpp
 int dump(const CommandLine& line);     // inspect.cpp
+int doc(const CommandLine& line);      // doc.cpp
 int repl(const CommandLine& line);     // repl.cpp
+
+// What `:doc NAME` and `posset doc NAME` show, without the last line break (doc.cpp).
+std::string describe_builtin(const posset_builtin_info& info);
 
 }  // namespace posset::cli

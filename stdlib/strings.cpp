@@ -1,6 +1,8 @@
 // The module strings. Case and width by Unicode's tables (utf8proc); text is UTF-8 throughout.
 #include <utf8proc.h>
 
+#include <algorithm>
+#include <string>
 #include <vector>
 
 #include "stdlib/modules.h"
@@ -104,15 +106,24 @@ posset_status replace(posset_call* call) {
   return out.finish(call);
 }
 
+constexpr size_t kRepeatBlock = 16 << 10;  // bytes
+
 posset_status repeat(posset_call* call) {
   std::string_view text;
   uint64_t count;
   POSSET_TRY(want_text(call, 0, text));
   POSSET_TRY(posset_want_count(call, 1, &count));
+  if (text.empty()) count = 0;
+  // A block of several copies at a time: short texts cost no more than long ones.
+  const uint64_t copies = std::min(count, std::max<uint64_t>(1, kRepeatBlock / std::max<size_t>(1, text.size())));
+  std::string block;
+  for (uint64_t i = 0; i < copies && copies > 1; ++i) block += text;
   Buffer out(call->context);
-  for (uint64_t i = 0; i < count && !text.empty() && !out.failed(); ++i) {
-    POSSET_TRY(posset_charge_steps(call->context, 1 + text.size() / 64));
-    out.append(text);
+  while (count > 0 && !out.failed()) {
+    uint64_t now = std::min(count, copies);
+    POSSET_TRY(posset_charge_bytes(call->context, now * text.size()));
+    out.append(copies > 1 ? std::string_view(block).substr(0, now * text.size()) : text);
+    count -= now;
   }
   return out.finish(call);
 }

@@ -110,7 +110,7 @@ class Context {
   // Sets an error taken by `take_error` or set aside pending again, unchanged.
   void restore_error(Value error);
 
-  // ---- steps, limits, safepoints (limits.cpp) ----
+  // ---- steps, limits, safepoints (context.cpp) ----
   // Counts down at every function entry and loop iteration; below zero calls `poll`.
   int64_t fuel = 0;
   uint32_t depth = 0;                    // nested script calls
@@ -151,7 +151,7 @@ class Context {
   std::unordered_map<std::string, std::unique_ptr<Borrowed>> host_globals;  // owned values
   std::unordered_map<std::string, const NativeFunction*> host_functions;
 
-  // ---- modules (module.cpp) ----
+  // ---- modules (instantiate.cpp) ----
   // Loads the text of a module: gives false and `why` when it cannot. `key` identifies it.
   using Loader = std::function<bool(const std::string& from_key, const std::string& path, std::string& key,
                                     std::string& name, std::string& text, std::string& why)>;

@@ -220,3 +220,13 @@ def hello_is_quick(cli):
         best = min(best, time.monotonic() - started)
     if best > (2.0 if cli.sanitized else 0.1):
         raise Failure(f"{best * 1000:.0f} ms")
+
+
+@case
+def an_environment_variable_stands_in_for_its_option(cli):
+    cli.write("a.posset", "fn f(x) => x\nfor i in 0..5 { f(i) }\n")
+    cli("explain", "a.posset", "f", POSSET_TIER="0").ends(0)
+    if "tier 0 (walk)" not in cli("explain", "a.posset", "f", POSSET_TIER="0").stdout:
+        raise Failure("POSSET_TIER=0 did not keep f in tier 0")
+    cli("run", "--tier", "1", "a.posset", POSSET_TIER="9").ends(0, 2)
+    cli("run", "a.posset", POSSET_TIER="9").ends(2).says("tier")

@@ -282,3 +282,27 @@ def output_and_errors_are_in_order_on_one_stream(cli):
     outcome = cli.finish(child)
     if not 0 <= outcome.stdout.find("first") < outcome.stdout.find("second"):
         raise harness.Failure(outcome.stdout)
+
+
+@case
+def eval_takes_an_expression_that_begins_with_a_minus(cli):
+    cli("eval", "-1 + 3").ends(0).prints("2\n")
+    cli("eval", "--tier", "0", "-9223372036854775808").ends(0).prints("-9223372036854775808\n")
+    cli("eval", "--", "--5").ends(0).prints("5\n")
+
+
+@case
+def doc_shows_a_function_of_the_library(cli):
+    cli("doc", "len").ends(0).prints(
+        "len(x)\n  The number of elements of a list, map or range, of characters of a string.\n")
+    cli("doc", "time.now").ends(0).prints("now()   (not pure)\n  Seconds since 1970 (UTC), as a float.\n")
+    cli("doc", "nosuch").ends(2).says("nosuch")
+    cli("doc", "len", "push").ends(2)
+
+
+@case
+def doc_alone_writes_all_of_the_library(cli):
+    page = cli("doc").ends(0).stdout
+    for row in ("| `len(x)` | yes |", "## Module `math`", "| `sin(x)` | yes |", "| `println(..args)` |  |"):
+        if row not in page:
+            raise harness.Failure(f"no {row} in\n{page[:2000]}")

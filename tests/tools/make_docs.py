@@ -2,13 +2,13 @@
 """Writes the pages of docs/ that come from tables: each TABLES row is a .def file and a page.
 
 A table's columns are named by the first `MACRO(column, ...)` in its opening comment; its sections are
-the comments of the form `// ---- text ----`. docs/stdlib.md is what `posset doc` prints, when the
-command has that verb: the standard library's rows are C++, and only the runtime knows them all.
+the comments of the form `// ---- text ----`. docs/stdlib.md is what `posset doc` prints: the standard
+library's rows are C++, and only the runtime knows them all. That page is kept in the repository, the others
+are not; check_docs.py says when it is stale.
 """
 
 import argparse
 import re
-import subprocess
 import sys
 
 import harness
@@ -69,11 +69,33 @@ def cell(text):
     return f"`{text}`" if text else ""
 
 
+def expand(text):
+    """The table without its own `#define`s, their rows written out (the bodies paste with ## and by juxtaposition)."""
+    macros = {}
+    define = re.compile(r"^#define (\w+)\(([^)]*)\)((?:.*\\\n)*.*\n)", re.MULTILINE)
+    for name, parameters, body in define.findall(text):
+        macros[name] = ([each.strip() for each in parameters.split(",")], body.replace("\\\n", "\n"))
+    text = re.sub(r"^#(define|undef)(?:.*\\\n)*.*\n", "", text, flags=re.MULTILINE)
+    call = re.compile(rf"^[ \t]*({'|'.join(macros)})\(", re.MULTILINE)
+    while macros and (found := call.search(text)):
+        parameters, body = macros[found[1]]
+        given, end = arguments(text, found.end())
+        for parameter, value in zip(parameters, given):
+            body = re.sub(rf"(##)?\b{parameter}\b(##)?", lambda _, value=value: value, body)
+        text = text[:found.start()] + re.sub(r"^[ \t]+", "", body, flags=re.MULTILINE) + text[end + 1:].lstrip("\n")
+    return text
+
+
 def page(title, source, text):
     """The page as text: one table for each run of rows with the same macro."""
+    text = expand(text)
     comment = opening(text)
     prose = re.split(r"\n\s*\n|\n\s*[A-Z_]+\(", comment)[0].replace("\n", " ")
+    # What follows the line of the columns explains them.
+    legend = re.sub(r"\A.*?((\n|\A)[ \t]*[A-Z_]+\([^)]*\)[:.]?)+", "", comment, flags=re.DOTALL).strip()
     lines = [f"# {title}", "", f"Made from `{source}` by `./dev docs`.", "", prose, ""]
+    if legend:
+        lines += ["```", legend, "```", ""]
     body = "\n".join(" " * len(line) if line.startswith("#") else line for line in text.split("\n"))
     marks = sorted([(m.start(), "row", m) for m in ROW.finditer(body)]
                    + [(m.start(), "section", m) for m in
@@ -81,7 +103,7 @@ def page(title, source, text):
     previous = None
     for _, kind, match in marks:
         if kind == "section":
-            lines += ["", f"## {match[1].capitalize()}", ""]
+            lines += ["", f"## {match[1][:1].upper() + match[1][1:]}", ""]
             previous = None
             continue
         cells, _ = arguments(body, match.end())
@@ -101,19 +123,21 @@ def write(name, text):
         print(f"wrote docs/{name}")
 
 
+def stdlib_page(posset):
+    """The text of docs/stdlib.md, from the command."""
+    done = harness.run([*posset, "doc"])
+    if done.status != 0 or not done.stdout.startswith("# "):
+        raise harness.Failure(f"`posset doc` ended with {done.status}\n{done.stderr}")
+    return done.stdout
+
+
 def main():
     parser = argparse.ArgumentParser(description="Writes the pages of docs/ that come from tables.")
     parser.add_argument("--posset", default="build/posset")
     options = parser.parse_args()
     for source, name, title in TABLES:
-        if (harness.ROOT / source).exists():
-            write(name, page(title, source, (harness.ROOT / source).read_text(encoding="utf-8")))
-    done = subprocess.run([*harness.posset_command(options.posset), "doc"], stdout=subprocess.PIPE,
-                          stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, text=True, check=False)
-    if done.returncode == 0 and done.stdout.startswith("# "):
-        write("stdlib.md", done.stdout)
-    else:
-        print("docs/stdlib.md is not written: the command has no verb `doc`")
+        write(name, page(title, source, (harness.ROOT / source).read_text(encoding="utf-8")))
+    write("stdlib.md", stdlib_page(harness.posset_command(options.posset)))
     return 0
 
 
