@@ -20,6 +20,9 @@ if(POSSET_SIMDJSON_PLUGIN)
 else()
   target_link_libraries(libposset PRIVATE third_party_simdjson)
 endif()
+if(POSSET_ARENA_PLUGIN)
+  add_dependencies(libposset posset_arena)
+endif()
 add_library(posset::posset ALIAS libposset)
 
 # What tests of the insides link: never the shared library, which hides them.

@@ -1,0 +1,138 @@
+// See arena.h.
+#include "sched/p2/arena.h"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+#include "sched/base/plugin.h"
+#include "sched/base/wait.h"
+
+namespace posset::sched {
+
+Arena::Arena(const Clock& clock, TaskRunner& runner, Trace* trace, Config config)
+    : clock_(clock), runner_(runner), trace_(trace), config_(std::move(config)) {}
+
+Arena::~Arena() {
+  for (Task& task : close(StopMode::Discard)) runner_.cancel(std::move(task), Route::Arena);
+  wait();
+}
+
+void Arena::want() {
+  ArenaState unused = ArenaState::Unused;
+  // Relaxed: only a wish; whoever fulfils it synchronises through the mutex.
+  state_.compare_exchange_strong(unused, ArenaState::Wanted, std::memory_order_relaxed);
+}
+
+void Arena::open_if_wanted() {
+  ArenaState wanted = ArenaState::Wanted;
+  if (state_.load(std::memory_order_relaxed) != wanted) return;
+  if (!state_.compare_exchange_strong(wanted, ArenaState::Opening, std::memory_order_relaxed)) return;
+  const int64_t start_ns = clock_.now_ns();
+  auto entry = reinterpret_cast<posset_arena_entry>(plugin_symbol(config_.file, POSSET_ARENA_SYMBOL));
+  const posset_arena_functions* functions = entry ? entry() : nullptr;
+  posset_arena* arena = functions ? functions->create(std::max(config_.threads, 1)) : nullptr;
+  if (trace_) {
+    trace_->record(static_cast<uint16_t>(TraceKind::arena_opened), {arena != nullptr, clock_.now_ns() - start_ns});
+  }
+  MutexLock lock(mutex_);
+  functions_ = functions;
+  arena_ = arena;
+  // Release: who reads Open finds the arena, though it takes the mutex anyway.
+  if (!closed_) state_.store(arena ? ArenaState::Open : ArenaState::Missing, std::memory_order_release);
+}
+
+void Arena::trace_queued(const Task& task, double estimate_ns) {
+  if (!trace_) return;
+  // There is no score here: the order is that of coming in.
+  trace_->record(static_cast<uint16_t>(TraceKind::task_queued),
+                 {static_cast<int64_t>(task.job), static_cast<int64_t>(Route::Arena), 0,
+                  static_cast<int64_t>(estimate_ns), static_cast<int64_t>(waiting_.size() + 1),
+                  static_cast<int64_t>(task.priority)});
+}
+
+Admission Arena::try_submit(Task& task, double estimate_ns) {
+  MutexLock lock(mutex_);
+  if (closed_ || !arena_) return Admission::Stopped;
+  if (waiting_.size() >= config_.max_waiting) return Admission::QueueFull;
+  // The call is enqueued first, which may fail; it cannot look for its task before the mutex is free. Under
+  // the mutex, because a stop may destroy the arena as soon as nothing waits.
+  if (!functions_->enqueue(arena_, run_first, this)) return Admission::QueueFull;
+  trace_queued(task, estimate_ns);
+  waiting_.push_back({std::move(task), clock_.now_ns()});
+  return Admission::Accepted;
+}
+
+std::optional<Arena::Waiting> Arena::take_first() {
+  MutexLock lock(mutex_);
+  if (waiting_.empty()) return std::nullopt;  // its task was cancelled
+  std::optional<Waiting> first(std::move(waiting_.front()));
+  waiting_.pop_front();
+  ++running_;
+  if (closed_) fewer_.notify_all();
+  return first;
+}
+
+// On a thread of the arena.
+void Arena::run_first(void* argument) {
+  auto* arena = static_cast<Arena*>(argument);
+  std::optional<Waiting> first = arena->take_first();
+  if (!first) return;
+  if (arena->trace_) arena->trace_->name_thread("arena");
+  arena->runner_.run(std::move(first->task), first->enqueued_ns, Route::Arena);
+  first.reset();
+  arena->ended();
+}
+
+void Arena::ended() {
+  MutexLock lock(mutex_);
+  --running_;
+  // Under the mutex: whoever waits may destroy this object as soon as it has it.
+  if (closed_) fewer_.notify_all();
+}
+
+std::optional<Task> Arena::cancel(uint64_t job) {
+  MutexLock lock(mutex_);
+  auto found = std::find_if(waiting_.begin(), waiting_.end(), [job](const Waiting& w) { return w.task.job == job; });
+  if (found == waiting_.end()) return std::nullopt;
+  std::optional<Task> task(std::move(found->task));
+  waiting_.erase(found);
+  return task;
+}
+
+std::vector<Task> Arena::close(StopMode mode) {
+  std::vector<Task> dropped;
+  MutexLock lock(mutex_);
+  closed_ = true;
+  state_.store(ArenaState::Closed, std::memory_order_relaxed);
+  if (mode == StopMode::Drain) return dropped;
+  for (Waiting& waiting : waiting_) dropped.push_back(std::move(waiting.task));
+  waiting_.clear();
+  fewer_.notify_all();
+  return dropped;
+}
+
+bool Arena::wait_begun(int64_t deadline_ns) {
+  MutexLock lock(mutex_);
+  assert(closed_);
+  while (!waiting_.empty() && wait_on(clock_, lock, fewer_, deadline_ns)) {
+  }
+  return waiting_.empty();
+}
+
+void Arena::wait() {
+  MutexLock lock(mutex_);
+  assert(closed_);
+  while (!waiting_.empty() || running_ > 0) lock.wait(fewer_);
+  posset_arena* arena = std::exchange(arena_, nullptr);
+  const posset_arena_functions* functions = functions_;
+  lock.unlock();
+  if (arena) functions->destroy(arena);
+}
+
+size_t Arena::outstanding() const {
+  MutexLock lock(mutex_);
+  return waiting_.size() + running_;
+}
+
+}  // namespace posset::sched

@@ -1,0 +1,179 @@
+// See hybrid.h.
+#include "sched/p2/hybrid.h"
+
+#include <algorithm>
+
+namespace posset::sched {
+
+HybridScheduler::HybridScheduler(const Clock& clock, Trace* trace, HybridOptions options)
+    : clock_(clock),
+      trace_(trace),
+      options_(std::move(options)),
+      tracker_(options_.max_types, options_.horizon),
+      runner_(clock, tracker_, trace),
+      queue_(clock, trace,
+             {.weight = options_.runtime_weight,
+              .decay_per_s = options_.decay_per_s,
+              .max_queue_size = options_.max_queue_size,
+              .epoch_ns = clock.now_ns()}),
+      arena_(clock, runner_, trace,
+             {.file = options_.arena_file,
+              .threads = static_cast<int>(options_.pool_threads),
+              .max_waiting = options_.max_queue_size}),
+      pool_(queue_, runner_, trace,
+            {.name = "compile",
+             .lanes = kCompileLane,
+             .threads = options_.pool_threads,
+             .after_task = [this] { arena_.open_if_wanted(); }}),
+      evaluators_(queue_, runner_, trace,
+                  {.name = "evaluate",
+                   .lanes = options_.pool_threads == 0 ? kBothLanes : kEvalLane,
+                   .threads = options_.evaluation_threads}) {}
+
+HybridScheduler::~HybridScheduler() { stop(StopMode::Discard); }
+
+// Only pool threads open the arena, so without them there is none.
+bool HybridScheduler::may_use_arena(const Task& task) const {
+  return task.lane == Lane::Compile && options_.use_arena && options_.pool_threads > 0 && !parallel();
+}
+
+// Stopped: the arena is not there (yet), and the queue is asked instead.
+Admission HybridScheduler::to_arena(Task& task, double estimate_ns) {
+  if (arena_.state() == ArenaState::Open) return arena_.try_submit(task, estimate_ns);
+  arena_.want();
+  return Admission::Stopped;
+}
+
+// False: nobody would ever take a task of this lane.
+bool HybridScheduler::start_workers(Lane lane) {
+  const bool by_pool = lane == Lane::Compile && options_.pool_threads > 0;
+  const size_t wanted = by_pool ? options_.pool_threads : options_.evaluation_threads;
+  if (wanted == 0) return true;  // the host serves the lane with run_one
+  return by_pool ? pool_.start() : evaluators_.start();
+}
+
+Admission HybridScheduler::accepted(Counter& route) {
+  queued_.add();
+  route.add();
+  return Admission::Accepted;
+}
+
+Admission HybridScheduler::refused(const Task& task, Route route, Admission why) {
+  const bool full = why == Admission::QueueFull;
+  (full ? refused_full_ : refused_stopped_).add();
+  if (trace_) {
+    const size_t length = route == Route::Arena ? arena_.outstanding() : queue_.size();
+    trace_->record(static_cast<uint16_t>(TraceKind::task_refused),
+                   {static_cast<int64_t>(task.job), static_cast<int64_t>(route),
+                    static_cast<int64_t>(full ? Outcome::QueueFull : Outcome::Stopped), static_cast<int64_t>(length)});
+  }
+  return why;
+}
+
+Admission HybridScheduler::try_submit(Task&& task) {
+  const double estimate_ns = tracker_.estimate_ns(task.type);
+  if (may_use_arena(task)) {
+    const Admission admission = to_arena(task, estimate_ns);
+    if (admission == Admission::Accepted) return accepted(to_arena_);
+    if (admission == Admission::QueueFull) return refused(task, Route::Arena, admission);
+  }
+  if (queue_.stopped()) return refused(task, Route::Pool, Admission::Stopped);
+  if (!start_workers(task.lane)) return refused(task, Route::Pool, Admission::QueueFull);
+  const Admission admission = queue_.try_push(task, estimate_ns);
+  return admission == Admission::Accepted ? accepted(to_pool_) : refused(task, Route::Pool, admission);
+}
+
+Admission HybridScheduler::submit_by(Task&& task, int64_t deadline_ns) {
+  const double estimate_ns = tracker_.estimate_ns(task.type);
+  // Where the arena is full the caller waits for the queue.
+  if (may_use_arena(task) && to_arena(task, estimate_ns) == Admission::Accepted) return accepted(to_arena_);
+  if (queue_.stopped()) return refused(task, Route::Pool, Admission::Stopped);
+  if (!start_workers(task.lane)) return refused(task, Route::Pool, Admission::QueueFull);
+  const Admission admission = queue_.push_by(task, estimate_ns, deadline_ns);
+  return admission == Admission::Accepted ? accepted(to_pool_) : refused(task, Route::Pool, admission);
+}
+
+bool HybridScheduler::cancel(uint64_t job) {
+  if (std::optional<TaskQueue::Taken> taken = queue_.cancel(job)) {
+    runner_.cancel(std::move(taken->task), Route::Pool);
+    return true;
+  }
+  if (std::optional<Task> task = arena_.cancel(job)) {
+    runner_.cancel(std::move(*task), Route::Arena);
+    return true;
+  }
+  return false;
+}
+
+bool HybridScheduler::run_one(LaneMask lanes) {
+  std::optional<TaskQueue::Taken> taken = queue_.try_take(lanes);
+  if (!taken) return false;
+  runner_.run(std::move(taken->task), taken->entry.enqueued_ns, Route::Pool);
+  return true;
+}
+
+size_t HybridScheduler::drop(StopMode mode) {
+  size_t dropped = 0;
+  for (TaskQueue::Taken& taken : queue_.stop(mode)) {
+    runner_.cancel(std::move(taken.task), Route::Pool);
+    ++dropped;
+  }
+  for (Task& task : arena_.close(mode)) {
+    runner_.cancel(std::move(task), Route::Arena);
+    ++dropped;
+  }
+  return dropped;
+}
+
+LaneMask HybridScheduler::lanes_without_threads() const {
+  LaneMask lanes = 0;
+  if (options_.evaluation_threads == 0) lanes |= kEvalLane;
+  if (options_.evaluation_threads == 0 && options_.pool_threads == 0) lanes |= kCompileLane;
+  return lanes;
+}
+
+size_t HybridScheduler::drain(int64_t deadline_ns) {
+  // Nobody else would run these.
+  while (clock_.now_ns() < deadline_ns && run_one(lanes_without_threads())) {
+  }
+  const bool begun = queue_.wait_empty(deadline_ns) && arena_.wait_begun(deadline_ns);
+  return begun ? 0 : drop(StopMode::Discard);
+}
+
+size_t HybridScheduler::stop(StopMode mode, int64_t deadline_ns) {
+  size_t dropped = drop(mode);
+  {
+    MutexLock lock(stop_mutex_);
+    if (phase_ != Phase::Open) {
+      while (phase_ != Phase::Stopped) lock.wait(stopped_);
+      return dropped;
+    }
+    phase_ = Phase::Stopping;
+  }
+  if (mode == StopMode::Drain) dropped += drain(deadline_ns);
+  pool_.join();
+  evaluators_.join();
+  arena_.wait();
+  MutexLock lock(stop_mutex_);
+  phase_ = Phase::Stopped;
+  stopped_.notify_all();
+  return dropped;
+}
+
+HybridStatistics HybridScheduler::statistics() const {
+  return {.queued = queued_.sum(),
+          .refused_full = refused_full_.sum(),
+          .refused_stopped = refused_stopped_.sum(),
+          .done = runner_.done(),
+          .failed = runner_.failed(),
+          .cancelled = runner_.cancelled(),
+          .callback_failures = runner_.callback_failures(),
+          .to_arena = to_arena_.sum(),
+          .to_pool = to_pool_.sum(),
+          .waiting = queue_.size(),
+          .evaluations = evaluations(),
+          .arena = arena_.state(),
+          .runtimes = tracker_.statistics()};
+}
+
+}  // namespace posset::sched

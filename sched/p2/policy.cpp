@@ -1,0 +1,128 @@
+// See policy.h.
+#include "sched/p2/policy.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace posset::sched {
+
+namespace {
+
+// The standard heaps keep the greatest in front.
+bool later(const PriorityPolicy::Entry& a, const PriorityPolicy::Entry& b) { return b.before(a); }
+
+}  // namespace
+
+double PriorityPolicy::key_of(const Entry& entry) const {
+  const double enqueued_s = static_cast<double>(entry.enqueued_ns - config_.epoch_ns) / static_cast<double>(kSecond);
+  return static_cast<double>(entry.priority) + config_.weight * entry.estimate_s + config_.decay_per_s * enqueued_s;
+}
+
+Admission PriorityPolicy::admission() const {
+  if (stopped_) return Admission::Stopped;
+  return size() < config_.max_queue_size ? Admission::Accepted : Admission::QueueFull;
+}
+
+PriorityPolicy::Pushed PriorityPolicy::push(Entry entry) {
+  assert(admission() == Admission::Accepted);
+  assert(entry.estimate_s >= 0);
+  entry.key = key_of(entry);
+  entry.sequence = next_sequence_++;
+  std::vector<Entry>& lane = heap(entry.lane);
+  lane.push_back(entry);
+  std::push_heap(lane.begin(), lane.end(), later);
+  return {entry.key, wake_for(entry.lane)};
+}
+
+std::optional<PriorityPolicy::Entry> PriorityPolicy::pop(LaneMask lanes) {
+  std::vector<Entry>* best = nullptr;
+  for (Lane lane : {Lane::Eval, Lane::Compile}) {
+    std::vector<Entry>& candidate = heap(lane);
+    if ((lanes & lane_bit(lane)) == 0 || candidate.empty()) continue;
+    if (!best || candidate.front().before(best->front())) best = &candidate;
+  }
+  if (!best) return std::nullopt;
+  std::pop_heap(best->begin(), best->end(), later);
+  const Entry entry = best->back();
+  best->pop_back();
+  return entry;
+}
+
+std::optional<PriorityPolicy::Entry> PriorityPolicy::cancel(uint64_t job) {
+  // A look at every task, and a new heap: the queue is short and cancelling rare.
+  for (std::vector<Entry>& lane : heaps_) {
+    auto found = lane.end();
+    for (auto entry = lane.begin(); entry != lane.end(); ++entry) {
+      if (entry->job == job && (found == lane.end() || entry->sequence < found->sequence)) found = entry;
+    }
+    if (found == lane.end()) continue;
+    const Entry entry = *found;
+    *found = lane.back();
+    lane.pop_back();
+    std::make_heap(lane.begin(), lane.end(), later);
+    return entry;
+  }
+  return std::nullopt;
+}
+
+bool PriorityPolicy::park(ConsumerId consumer, LaneMask lanes) {
+  assert(size(lanes) == 0 && !parked(consumer));
+  if (stopped_) return false;
+  parked_.push_back({consumer, lanes});
+  return true;
+}
+
+void PriorityPolicy::unpark(ConsumerId consumer) {
+  std::erase_if(parked_, [consumer](const Parked& parked) { return parked.consumer == consumer; });
+}
+
+bool PriorityPolicy::parked(ConsumerId consumer) const {
+  return std::any_of(parked_.begin(), parked_.end(), [consumer](const Parked& p) { return p.consumer == consumer; });
+}
+
+// One that sees only this lane before one that sees both: the latter may find something better to do, and
+// then nobody would have been woken for this task.
+std::optional<PriorityPolicy::ConsumerId> PriorityPolicy::wake_for(Lane lane) {
+  auto best = parked_.rend();
+  for (auto parked = parked_.rbegin(); parked != parked_.rend(); ++parked) {
+    if ((parked->lanes & lane_bit(lane)) == 0) continue;
+    if (best == parked_.rend()) best = parked;
+    if (parked->lanes != lane_bit(lane)) continue;
+    best = parked;
+    break;
+  }
+  if (best == parked_.rend()) return std::nullopt;
+  const ConsumerId consumer = best->consumer;
+  parked_.erase(std::next(best).base());
+  return consumer;
+}
+
+PriorityPolicy::Stop PriorityPolicy::stop(StopMode mode) {
+  Stop made;
+  stopped_ = true;
+  for (const Parked& parked : parked_) made.wake.push_back(parked.consumer);
+  parked_.clear();
+  if (mode == StopMode::Drain) return made;
+  while (std::optional<Entry> entry = pop(kBothLanes)) made.dropped.push_back(*entry);
+  return made;
+}
+
+void PriorityPolicy::set_weights(double weight, double decay_per_s) {
+  assert(weight >= 0 && decay_per_s >= 0);
+  config_.weight = weight;
+  config_.decay_per_s = decay_per_s;
+  for (std::vector<Entry>& lane : heaps_) {
+    for (Entry& entry : lane) entry.key = key_of(entry);
+    std::make_heap(lane.begin(), lane.end(), later);
+  }
+}
+
+size_t PriorityPolicy::size(LaneMask lanes) const {
+  size_t sum = 0;
+  for (Lane lane : {Lane::Eval, Lane::Compile}) {
+    if (lanes & lane_bit(lane)) sum += heap(lane).size();
+  }
+  return sum;
+}
+
+}  // namespace posset::sched

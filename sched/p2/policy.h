@@ -1,0 +1,113 @@
+// The rules of the priority queue, without threads, locks or a clock: what is let in, what runs next, who is
+// woken for it and what a stop does. The threads' queue (queue.h) calls it under its lock; the simulator
+// calls it directly. Each call is one atomic step.
+//
+// Order. The score of a task at time t is base + weight * estimate - decay * (t - enqueued): short and old
+// ones first. All tasks age at one rate, so decay * t is common to all and leaves the order alone; what
+// remains is a number fixed when the task comes in:
+//
+//   key = base + weight * estimate_s + decay * enqueued_s
+//
+// The lowest key is next, and the first come among equals. (Computing the score itself at that moment, with
+// an age of zero, would drop the ageing altogether.) So nothing that comes in later than
+// (base - lowest base + weight * (estimate - lowest estimate)) / decay seconds after a task overtakes it.
+//
+// Both lanes share the order. Consumers see the lanes of their mask; one that sees both takes the lowest of
+// all. A consumer that finds nothing parks; a task that comes in wakes one parked consumer that may take it,
+// rather one that sees no other lane, and a stop wakes all.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "sched/p2/task.h"
+
+namespace posset::sched {
+
+class PriorityPolicy {
+ public:
+  struct Config {
+    double weight = 1.0;       // score points a second of estimated run time costs
+    double decay_per_s = 0.1;  // score points a second of waiting earns
+    size_t max_queue_size = 16;
+    int64_t epoch_ns = 0;      // enqueue times count from here
+  };
+
+  // What stands for a task in the queue.
+  struct Entry {
+    double key = 0;
+    uint64_t sequence = 0;  // the order of coming in
+    double estimate_s = 0;  // as it was then
+    int64_t enqueued_ns = 0;
+    uint64_t job = 0;
+    uint32_t item = 0;      // where the caller keeps the task; not looked at here
+    Lane lane = Lane::Compile;
+    Priority priority = Priority::Normal;
+
+    bool before(const Entry& other) const {
+      return key < other.key || (key == other.key && sequence < other.sequence);
+    }
+  };
+
+  using ConsumerId = uint32_t;
+  struct Pushed {
+    double key = 0;
+    std::optional<ConsumerId> wake;
+  };
+
+  explicit PriorityPolicy(const Config& config) : config_(config) {}
+
+  // Whether one more may come in now.
+  Admission admission() const;
+  // Lets `entry` in; the caller has asked `admission`. Fills in key and sequence.
+  Pushed push(Entry entry);
+  // Takes out the next one of these lanes.
+  std::optional<Entry> pop(LaneMask lanes);
+  // Takes out the first queued task of that number.
+  std::optional<Entry> cancel(uint64_t job);
+
+  // The consumer found nothing and sleeps until it is woken. False: it shall not, because the queue has
+  // stopped and nothing will come.
+  bool park(ConsumerId consumer, LaneMask lanes);
+  // It woke without being told (a spurious wake-up, a timeout).
+  void unpark(ConsumerId consumer);
+
+  struct Stop {
+    std::vector<Entry> dropped;       // to be cancelled
+    std::vector<ConsumerId> wake;     // all that were parked
+  };
+  // Nothing comes in any more. May be called again: Discard after Drain drops what is left.
+  Stop stop(StopMode mode);
+  bool stopped() const { return stopped_; }
+
+  // Both not negative. What is queued is ordered anew.
+  void set_weights(double weight, double decay_per_s);
+
+  size_t size() const { return heap(Lane::Eval).size() + heap(Lane::Compile).size(); }
+  size_t size(LaneMask lanes) const;
+  const Config& config() const { return config_; }
+  // For checks: the queued entries of a lane in no particular order, and who is parked.
+  const std::vector<Entry>& queued(Lane lane) const { return heap(lane); }
+  bool parked(ConsumerId consumer) const;
+
+ private:
+  struct Parked {
+    ConsumerId consumer;
+    LaneMask lanes;
+  };
+
+  std::vector<Entry>& heap(Lane lane) { return heaps_[static_cast<size_t>(lane)]; }
+  const std::vector<Entry>& heap(Lane lane) const { return heaps_[static_cast<size_t>(lane)]; }
+  double key_of(const Entry& entry) const;
+  std::optional<ConsumerId> wake_for(Lane lane);
+
+  Config config_;
+  bool stopped_ = false;
+  uint64_t next_sequence_ = 0;
+  std::array<std::vector<Entry>, kLanes> heaps_;
+  std::vector<Parked> parked_;  // the last to park is woken first: its memory is warm
+};
+
+}  // namespace posset::sched

@@ -1,0 +1,65 @@
+// See pool.h.
+#include "sched/p2/pool.h"
+
+#include <cassert>
+#include <system_error>
+#include <utility>
+
+namespace posset::sched {
+
+WorkerPool::WorkerPool(TaskQueue& queue, TaskRunner& runner, Trace* trace, Config config)
+    : queue_(queue), runner_(runner), trace_(trace), config_(std::move(config)) {}
+
+WorkerPool::~WorkerPool() {
+  for (TaskQueue::Taken& taken : queue_.stop(StopMode::Discard)) runner_.cancel(std::move(taken.task), Route::Pool);
+  join();
+}
+
+bool WorkerPool::start() {
+  // Acquire pairs with the release below: who sees true may rely on a thread being there.
+  if (started_.load(std::memory_order_acquire)) return true;
+  MutexLock lock(mutex_);
+  if (joined_) return false;
+  try {
+    while (threads_.size() < config_.threads) {
+      const size_t number = threads_.size();
+      const TaskQueue::ConsumerId consumer = queue_.add_consumer(config_.lanes);
+      threads_.emplace_back([this, consumer, number] { work(consumer, number); });
+    }
+  } catch (const std::system_error&) {
+    // Fewer threads than wanted serve as well, as long as there is one.
+  }
+  if (threads_.empty()) return false;
+  started_.store(true, std::memory_order_release);
+  return true;
+}
+
+void WorkerPool::work(TaskQueue::ConsumerId consumer, size_t number) {
+  if (trace_) trace_->name_thread(config_.name + " " + std::to_string(number));
+  while (std::optional<TaskQueue::Taken> taken = queue_.take(consumer)) {
+    runner_.run(std::move(taken->task), taken->entry.enqueued_ns, Route::Pool);
+    taken.reset();
+    if (config_.after_task) config_.after_task();
+  }
+}
+
+void WorkerPool::join() {
+  std::vector<std::thread> threads;
+  {
+    MutexLock lock(mutex_);
+    joined_ = true;
+    threads.swap(threads_);
+  }
+  assert(queue_.stopped());
+  for (std::thread& thread : threads) {
+    assert(thread.get_id() != std::this_thread::get_id());
+    thread.join();
+  }
+}
+
+size_t WorkerPool::threads() const {
+  MutexLock lock(mutex_);
+  return threads_.size();
+}
+
+}  // namespace posset::sched

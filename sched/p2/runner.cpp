@@ -1,0 +1,50 @@
+// See runner.h.
+#include "sched/p2/runner.h"
+
+namespace posset::sched {
+
+void TaskRunner::run(Task task, int64_t enqueued_ns, Route route) {
+  TaskContext context(clock_, task.job, route);
+  const int64_t start_ns = clock_.now_ns();
+  if (trace_) {
+    trace_->record(static_cast<uint16_t>(TraceKind::task_started),
+                   {static_cast<int64_t>(task.job), static_cast<int64_t>(route), start_ns - enqueued_ns});
+  }
+  const Outcome outcome = call(task, context);
+  const int64_t took_ns = clock_.now_ns() - start_ns - context.suspended_ns();
+  if (outcome == Outcome::Done) {
+    try {
+      tracker_.record(task.type, static_cast<double>(took_ns));
+    } catch (const std::bad_alloc&) {
+      // An estimate less; the task is done all the same.
+    }
+  }
+  end(task, route, outcome, took_ns);
+}
+
+Outcome TaskRunner::call(Task& task, TaskContext& context) {
+  try {
+    task.run(context);
+    return Outcome::Done;
+  } catch (...) {
+    return Outcome::Failed;
+  }
+}
+
+void TaskRunner::end(Task& task, Route route, Outcome outcome, int64_t took_ns) {
+  task.run = nullptr;
+  // Counted before it is told: who is told finds it in the statistics.
+  (outcome == Outcome::Done ? done_ : outcome == Outcome::Failed ? failed_ : cancelled_).add();
+  if (trace_) {
+    trace_->record(static_cast<uint16_t>(TraceKind::task_finished),
+                   {static_cast<int64_t>(task.job), static_cast<int64_t>(route), static_cast<int64_t>(outcome), took_ns});
+  }
+  if (!task.done) return;
+  try {
+    task.done(outcome);
+  } catch (...) {
+    callback_failures_.add();
+  }
+}
+
+}  // namespace posset::sched

@@ -1,0 +1,45 @@
+// Runs one task on the calling thread and says how it ended; the same for pool, arena and whoever helps.
+// The run time, less what the task spent suspended, goes to the tracker whatever way the task came; a task
+// that failed records nothing. An exception ends the task and not the thread.
+#pragma once
+
+#include <cstdint>
+
+#include "sched/base/clock.h"
+#include "sched/base/statistics.h"
+#include "sched/base/trace.h"
+#include "sched/p2/task.h"
+#include "sched/p2/tracker.h"
+
+namespace posset::sched {
+
+class TaskRunner {
+ public:
+  // All outlive it; `trace` may be null.
+  TaskRunner(const Clock& clock, RuntimeTracker& tracker, Trace* trace)
+      : clock_(clock), tracker_(tracker), trace_(trace) {}
+
+  // Both call the user's code: no lock may be held.
+  void run(Task task, int64_t enqueued_ns, Route route);
+  void cancel(Task task, Route route) { end(task, route, Outcome::Cancelled, 0); }
+
+  uint64_t done() const { return done_.sum(); }
+  uint64_t failed() const { return failed_.sum(); }
+  uint64_t cancelled() const { return cancelled_.sum(); }
+  // Exceptions of `done` callbacks.
+  uint64_t callback_failures() const { return callback_failures_.sum(); }
+
+ private:
+  Outcome call(Task& task, TaskContext& context);
+  void end(Task& task, Route route, Outcome outcome, int64_t took_ns);
+
+  const Clock& clock_;
+  RuntimeTracker& tracker_;
+  Trace* const trace_;
+  Counter done_;
+  Counter failed_;
+  Counter cancelled_;
+  Counter callback_failures_;
+};
+
+}  // namespace posset::sched
