@@ -61,9 +61,20 @@ bool agree(const std::string& text, const Outcome& walker, const Outcome& byteco
   return walker.describe() == bytecode.describe();
 }
 
-[[noreturn]] void report(const std::string& text, const Outcome& walker, const Outcome& bytecode) {
-  std::fprintf(stderr, "MISMATCH\n---- tier 0 ----\n%s---- tier 1 ----\n%s---- program ----\n%s\n",
-               walker.describe().c_str(), bytecode.describe().c_str(), text.c_str());
+[[noreturn]] void report(const std::string& text, const Limits& limits, const Outcome& walker,
+                         const Outcome& bytecode) {
+  std::fprintf(stderr,
+               "MISMATCH
+                   -- --tier 0 -- -- %
+                   s-- --tier 1 -- -- % s-- --program,
+               under
+                   "
+                   "--step-limit %llu --stack-limit %u and %llu bytes of output ----
+                   % s ",
+                     walker.describe()
+                         .c_str(),
+               bytecode.describe().c_str(), static_cast<unsigned long long>(limits.steps),
+               limits.stack, static_cast<unsigned long long>(limits.output), text.c_str());
   std::abort();
 }
 
@@ -80,11 +91,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     walker_runtime.renew();
     bytecode_runtime.renew();
   }
-  const Outcome walker = run_program(walker_runtime, text);
-  const Outcome bytecode = run_program(bytecode_runtime, text);
+  const Limits limits = limits_for(text);
+  const Outcome walker = run_program(walker_runtime, text, limits);
+  const Outcome bytecode = run_program(bytecode_runtime, text, limits);
   counts.add(walker, !is_text);
   if (std::getenv("POSSET_FUZZ_PRINT") && !walker.loaded)
     std::fprintf(stderr, "%s", walker.diagnostics.c_str());
-  if (!agree(text, walker, bytecode)) report(text, walker, bytecode);
+  if (!agree(text, walker, bytecode)) report(text, limits, walker, bytecode);
   return 0;
 }

@@ -11,9 +11,8 @@ namespace posset::fuzz {
 namespace {
 
 constexpr uint64_t kMemoryLimit = 64u << 20;
-constexpr uint64_t kStepLimit = 20000;
-constexpr uint64_t kOutputLimit = 1u << 16;
-constexpr uint32_t kStackLimit = 400;  // sanitized frames of the walker are large
+// The stack's is low because sanitized frames of the walker are large.
+constexpr Limits kGenerous = {.steps = 20000, .output = 1u << 16, .stack = 400};
 
 void require(bool condition, const char* what) {
   if (condition) return;
@@ -41,12 +40,12 @@ std::string describe_error(posset_error* error, bool& memory_limited) {
   return text;
 }
 
-posset_context* make_context(posset_runtime* runtime, std::string& output) {
+posset_context* make_context(posset_runtime* runtime, const Limits& limits, std::string& output) {
   posset_context_options options = posset_context_defaults();
   options.memory_limit = kMemoryLimit;
-  options.step_limit = kStepLimit;
-  options.stack_limit = kStackLimit;
-  options.output_limit = kOutputLimit;
+  options.step_limit = limits.steps;
+  options.stack_limit = limits.stack;
+  options.output_limit = limits.output;
   posset_context* context = nullptr;
   require(posset_context_create(runtime, &options, &context) == POSSET_OK, "no context");
   posset_context_set_output(context, append, &output);
@@ -99,9 +98,34 @@ std::string Outcome::describe() const {
          "\nlive objects: " + std::to_string(live_objects) + "\noutput:\n" + output + "\n";
 }
 
-Outcome run_program(TierRuntime& runtime, const std::string& text) {
+Limits limits_for(const std::string& text) {
+  uint64_t hash = 14695981039346656037u;  // FNV-1a, finished off so that all bits depend on all
+  for (const char each : text) hash = (hash ^ static_cast<unsigned char>(each)) * 1099511628211u;
+  hash ^= hash >> 32;
+  Limits limits = kGenerous;
+  const auto amount = (hash >> 8) & 0xff;
+  switch (hash & 7) {
+    case 0:
+      limits.steps = 1 + amount;
+      break;
+    case 1:
+      limits.steps = 1 + amount % 16;
+      break;
+    case 2:
+      limits.stack = static_cast<uint32_t>(2 + amount % 12);
+      break;
+    case 3:
+      limits.output = 1 + amount;
+      break;
+    default:
+      break;
+  }
+  return limits;
+}
+
+Outcome run_program(TierRuntime& runtime, const std::string& text, const Limits& limits) {
   Outcome outcome;
-  posset_context* context = make_context(runtime.get(), outcome.output);
+  posset_context* context = make_context(runtime.get(), limits, outcome.output);
   posset_program* program = nullptr;
   posset_diagnostics* diagnostics = nullptr;
   const posset_source source =

@@ -31,6 +31,15 @@ class TierRuntime {
   posset_runtime* runtime_ = nullptr;
 };
 
+struct Limits {
+  uint64_t steps, output;
+  uint32_t stack;
+};
+
+// Generous ones for most texts, for some so tight that they end the run wherever it just is. They
+// depend on nothing but the text, so that a find can be run again.
+Limits limits_for(const std::string& text);
+
 struct Outcome {
   bool loaded = false;  // else `diagnostics` tells
   bool memory_limited = false;
@@ -45,6 +54,6 @@ struct Outcome {
   std::string describe() const;
 };
 
-Outcome run_program(TierRuntime& runtime, const std::string& text);
+Outcome run_program(TierRuntime& runtime, const std::string& text, const Limits& limits);
 
 }  // namespace posset::fuzz
