@@ -509,6 +509,7 @@ void Compiler::return_value(const Node* node, const Node* value) {
     result = {alloc(), false};
     emit(Op::LoadNil, result.reg);
   } else if (auto* call = as<CallNode>(value); call && call->tail && in_function_) {
+    Site site(*this, value);
     tail_call(*call);
     locals_ = saved_locals;
     return;
