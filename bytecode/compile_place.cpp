@@ -62,7 +62,8 @@ PlacePath Compiler::place_path(const Node* place, const Node* later, uint16_t re
   auto take_register = [&] { return reserve != kNoRegister ? reserve++ : alloc(); };
   auto keep = [&](const Node* node) -> Operand {
     int64_t slot = local_slot(node);
-    if (slot >= 0 && !disturbs(later, static_cast<uint32_t>(slot)) &&
+    // Not the root itself: walking to the place may already change it.
+    if (slot >= 0 && slot != path.slot && !disturbs(later, static_cast<uint32_t>(slot)) &&
         !static_cast<const NameNode*>(node)->binding.last_use) {
       return {static_cast<uint16_t>(slot), false};
     }
