@@ -79,6 +79,7 @@ struct FieldCache {
 struct Region {
   uint32_t begin = 0, end = 0;   // instructions covered
   uint32_t handler = 0;
+  uint32_t depth = 0;            // how many are around it
   uint16_t reg = 0;              // where the error goes; of a cleanup also reg + 1, its site
   uint16_t locals = 0;           // live locals at the handler
   uint32_t live_set = 0;         // owned temporaries at the handler

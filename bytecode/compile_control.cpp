@@ -379,6 +379,7 @@ size_t Compiler::open_region(uint16_t reg, bool cleanup, const std::vector<uint1
   region.begin = here();
   region.end = UINT32_MAX;
   region.reg = reg;
+  region.depth = static_cast<uint32_t>(scopes_.size());
   region.locals = locals_;
   region.cleanup = cleanup;
   auto [it, fresh] = set_ids_.try_emplace(owned, static_cast<uint32_t>(chunk_->live_sets.size()));
@@ -397,14 +398,15 @@ void Compiler::try_catch(const TryNode& node, uint16_t dst) {
   uint16_t error = name ? static_cast<uint16_t>(name->binding.index) : alloc();
   Scope scope;
   scope.kind = Scope::Kind::Try;
-  scopes_.push_back(scope);
-  size_t region = open_region(error, false);
+  scope.regions.push_back(open_region(error, false));
+  scopes_.push_back(std::move(scope));
   expression(node.body, dst);
-  close_region(region);
+  std::vector<size_t> regions = std::move(scopes_.back().regions);
   scopes_.pop_back();
+  close_region(regions.back());
   Label done;
   jump(done, Op::Jump);
-  chunk_->regions[region].handler = here();
+  for (size_t region : regions) chunk_->regions[region].handler = here();
   if (name) {
     locals_ = static_cast<uint16_t>(error + 1);
   } else {
@@ -419,21 +421,21 @@ void Compiler::try_catch(const TryNode& node, uint16_t dst) {
 
 // ---- ways out ----
 
-// Gives back what the `with` blocks above `down_to` have lent. Their cleanups must not cover this code, so
-// each region is cut here and reopened behind the jump.
+// Gives back what the `with` blocks above `down_to` have lent. Neither their cleanups nor the `try`s that
+// are left must cover this code, so each region is cut here and reopened behind the jump.
 void Compiler::leave_scopes(size_t down_to) {
   for (size_t i = scopes_.size(); i-- > down_to;) {
     Scope& scope = scopes_[i];
-    if (scope.kind != Scope::Kind::With) continue;
+    if (scope.regions.empty()) continue;
     close_region(scope.regions.back());
-    leave_with(scope);
+    if (scope.kind == Scope::Kind::With) leave_with(scope);
   }
 }
 
 void Compiler::reopen_scopes(size_t down_to) {
   for (size_t i = down_to; i < scopes_.size(); ++i) {
     Scope& scope = scopes_[i];
-    if (scope.kind != Scope::Kind::With) continue;
+    if (scope.regions.empty()) continue;
     Region again = chunk_->regions[scope.regions.back()];
     again.begin = here();
     again.end = UINT32_MAX;
@@ -509,6 +511,7 @@ void Compiler::return_value(const Node* node, const Node* value) {
     result = {alloc(), false};
     emit(Op::LoadNil, result.reg);
   } else if (auto* call = as<CallNode>(value); call && call->tail && in_function_) {
+    Site site(*this, value);
     tail_call(*call);
     locals_ = saved_locals;
     return;

@@ -62,7 +62,8 @@ PlacePath Compiler::place_path(const Node* place, const Node* later, uint16_t re
   auto take_register = [&] { return reserve != kNoRegister ? reserve++ : alloc(); };
   auto keep = [&](const Node* node) -> Operand {
     int64_t slot = local_slot(node);
-    if (slot >= 0 && !disturbs(later, static_cast<uint32_t>(slot)) &&
+    // Not the root itself: walking to the place may already change it.
+    if (slot >= 0 && slot != path.slot && !disturbs(later, static_cast<uint32_t>(slot)) &&
         !static_cast<const NameNode*>(node)->binding.last_use) {
       return {static_cast<uint16_t>(slot), false};
     }
@@ -411,25 +412,30 @@ void Compiler::test_targets(const PlaceListNode& target, uint16_t list, Label& f
   bool has_rest = rest < count;
   jump3(fail, Op::TestList, list, has_rest ? count - 1 : count, has_rest ? kSense : 0);
   for (uint32_t i = 0; i < count; ++i) {
+    if (i == rest) {  // made when it is stored: nothing must be left when a later shape does not fit
+      items.push_back(list);
+      continue;
+    }
     uint16_t reg = alloc();
     items.push_back(reg);
-    if (i == rest) {
-      emit(Op::RestList, reg, list, i, static_cast<uint8_t>(count - 1 - i));
-      own(reg);
-    } else {
-      emit(Op::ViewItem, reg, list, i > rest ? count - 1 - i : i, i > rest ? kSense : 0);
-    }
+    emit(Op::ViewItem, reg, list, i > rest ? count - 1 - i : i, i > rest ? kSense : 0);
     if (auto* nested = as<PlaceListNode>(target.items[i])) test_targets(*nested, reg, fail, items);
   }
 }
 
 void Compiler::store_targets(const PlaceListNode& target, const std::vector<uint16_t>& items, size_t& next) {
-  for (Node* item : target.items) {
+  uint32_t count = target.items.count;
+  for (uint32_t i = 0; i < count; ++i) {
+    Node* item = target.items[i];
     uint16_t reg = items[next++];
     if (auto* nested = as<PlaceListNode>(item)) {
       store_targets(*nested, items, next);
     } else if (auto* rest = as<SpreadNode>(item)) {
-      store_target(rest->value, {reg, true});
+      Temps temps(*this);
+      uint16_t made = alloc();
+      emit(Op::RestList, made, reg, i, static_cast<uint8_t>(count - 1 - i));
+      own(made);
+      store_target(rest->value, {made, true});
     } else {
       store_target(item, {reg, false});
     }

@@ -278,10 +278,9 @@ void Compiler::finish(Chunk& chunk) {
   }
   chunk.profile = std::make_unique<std::atomic<uint32_t>[]>(chunk.size);
   chunk.sites = std::move(sites_);
-  // Regions opened later are nested deeper; the innermost must come first.
-  std::stable_sort(chunk.regions.begin(), chunk.regions.end(), [](const Region& a, const Region& b) {
-    return a.end - a.begin < b.end - b.begin;
-  });
+  // The innermost must come first. Its size does not say which it is: ways out cut regions into pieces.
+  std::stable_sort(chunk.regions.begin(), chunk.regions.end(),
+                   [](const Region& a, const Region& b) { return a.depth > b.depth; });
   chunk.entry.store(chunk.code.get(), std::memory_order_release);
 }
 

@@ -90,7 +90,7 @@ struct Scope {
   // With
   const PlacePath* path = nullptr;
   uint16_t name_slot = 0;
-  // With: the cleanup's regions; the last one is open
+  // With, Try: the pieces of its region; the last one is open
   std::vector<size_t> regions;
 };
 

@@ -157,6 +157,12 @@ void Facts::visit_assign(const AssignNode& assign) {
   define(static_cast<uint32_t>(slot), plain_result);
 }
 
+void Facts::define_target(Node* target) {
+  if (auto* spread = as<SpreadNode>(target)) return define_target(spread->value);
+  if (target->kind != NodeKind::PlaceList) return define_place(target);
+  for_each_child(target, [&](Node*& child) { define_target(child); });
+}
+
 void Facts::visit_destructuring(const DestructuringAssignNode& assign) {
   auto* target = as<PlaceListNode>(assign.target);
   auto* values = as<ListLiteralNode>(assign.value);
@@ -164,16 +170,11 @@ void Facts::visit_destructuring(const DestructuringAssignNode& assign) {
                   std::none_of(values->items.begin(), values->items.end(), [](Node* n) { return as<SpreadNode>(n); });
   if (!target) return;
   for (size_t i = 0; i < target->items.size(); ++i) {
-    Node* item = target->items[i];
-    int64_t slot = local_slot(item);
+    int64_t slot = local_slot(target->items[i]);
     if (slot >= 0) {
       define(static_cast<uint32_t>(slot), pairwise && plain(values->items[i]));
-    } else if (auto* spread = as<SpreadNode>(item)) {
-      define_place(spread->value);
-    } else if (item->kind == NodeKind::PlaceList) {
-      for_each_child(item, [&](Node*& child) { define_place(child); });
     } else {
-      define_place(item);
+      define_target(target->items[i]);
     }
   }
 }

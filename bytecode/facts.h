@@ -23,6 +23,7 @@ class Facts {
   void define(uint32_t slot, bool plain);
   void define_pattern(syntax::Node* pattern, bool plain);
   void define_place(syntax::Node* place);
+  void define_target(syntax::Node* target);  // of a destructuring assignment
   void visit_assign(const syntax::AssignNode& assign);
   void visit_destructuring(const syntax::DestructuringAssignNode& assign);
   bool plain_call(const syntax::CallNode& call) const;

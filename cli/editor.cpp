@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <cwchar>
 #include <iostream>
 #include <set>
 #include <vector>
@@ -80,12 +81,12 @@ Editor::State* state_of(EditLine* edit) {
 
 char* show_prompt(EditLine* edit) { return state_of(edit)->prompt.data(); }
 
-unsigned char cancel_line(EditLine* edit, int) {
+unsigned char cancel_line(EditLine* edit, wint_t) {
   state_of(edit)->cancelled = true;
   return CC_NEWLINE;
 }
 
-unsigned char complete(EditLine* edit, int) {
+unsigned char complete(EditLine* edit, wint_t) {
   const LineInfo* line = el_line(edit);
   const char* from = line->cursor;
   while (from > line->buffer && is_name_character(from[-1])) --from;
@@ -140,8 +141,9 @@ Editor::Editor(std::function<posset_context*()> context, std::function<posset_ru
   el_set(edit, EL_PROMPT, show_prompt);
   el_set(edit, EL_EDITOR, "emacs");
   el_set(edit, EL_SETTY, "-d", "-isig", nullptr);  // Ctrl-C is a key while a line is edited
-  el_set(edit, EL_ADDFN, "posset-cancel", "drop the line", cancel_line);
-  el_set(edit, EL_ADDFN, "posset-complete", "complete a name", complete);
+  // The wide form keeps the pointers; the narrow one keeps copies that nobody frees.
+  el_wset(edit, EL_ADDFN, L"posset-cancel", L"drop the line", cancel_line);
+  el_wset(edit, EL_ADDFN, L"posset-complete", L"complete a name", complete);
   el_set(edit, EL_BIND, "^C", "posset-cancel", nullptr);
   el_set(edit, EL_BIND, "\t", "posset-complete", nullptr);
   el_set(edit, EL_BIND, "^R", "em-inc-search-prev", nullptr);

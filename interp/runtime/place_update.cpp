@@ -1,7 +1,7 @@
 // Compound assignment to places: `place op= v` once the place has been walked to.
 //
-// The value at the place is taken out of its container for the operation when that lets `+` extend it in
-// place; it is only taken when the operation cannot fail, so a failing one changes nothing.
+// The value at the place is taken out of its container for the operation when that lets `+` extend
+// it in place; it is only taken when the operation cannot fail, so a failing one changes nothing.
 #include "interp/runtime/messages.h"
 #include "interp/runtime/ops.h"
 #include "interp/runtime/place.h"
@@ -22,13 +22,11 @@ bool concatenates(BinaryOp op, Borrowed left, Borrowed right) {
 bool same_words(Borrowed a, Borrowed b) { return a.word0 == b.word0 && a.word1 == b.word1; }
 
 // What the operation starts from where the place holds nothing.
-Value start_value(const OldValue& old) {
-  return std::move(old.read ? *old.read : *old.fallback);
-}
+Value start_value(const OldValue& old) { return std::move(old.read ? *old.read : *old.fallback); }
 
 // One search. A missing key is inserted with the result, so not when the operation fails.
-bool update_map(Context& context, Borrowed* container, Borrowed key, BinaryOp op, const OldValue& old,
-                Borrowed right) {
+bool update_map(Context& context, Borrowed* container, Borrowed key, BinaryOp op,
+                const OldValue& old, Borrowed right) {
   if (!old.read && !old.fallback) {
     Borrowed* cell = place_index(context, container, key);
     return cell && update_cell(context, cell, op, nullptr, right);
@@ -48,7 +46,8 @@ bool update_map(Context& context, Borrowed* container, Borrowed key, BinaryOp op
   return true;
 }
 
-bool update_packed(Context& context, Borrowed* container, Borrowed index, BinaryOp op, Value* old, Borrowed right) {
+bool update_packed(Context& context, Borrowed* container, Borrowed index, BinaryOp op, Value* old,
+                   Borrowed right) {
   auto* list = container->as<List>();
   Value left = old ? std::move(*old) : list_copy(list, static_cast<uint64_t>(index.as_int()));
   Value result = binary(context, op, std::move(left), right);
@@ -78,15 +77,17 @@ bool update_cell(Context& context, Borrowed* cell, BinaryOp op, Value* old, Borr
   return true;
 }
 
-bool update_index(Context& context, Borrowed* container, Borrowed index, BinaryOp op, const OldValue& old,
-                  Borrowed right) {
+bool update_index(Context& context, Borrowed* container, Borrowed index, BinaryOp op,
+                  const OldValue& old, Borrowed right) {
   if (container->is_map()) return update_map(context, container, index, op, old, right);
-  if (is_packed_item(*container, index)) return update_packed(context, container, index, op, old.read, right);
+  if (is_packed_item(*container, index))
+    return update_packed(context, container, index, op, old.read, right);
   Borrowed* cell = place_index(context, container, index);
   return cell && update_cell(context, cell, op, old.read, right);
 }
 
-bool update_field(Context& context, Borrowed* container, const Symbol* name, BinaryOp op, Value* old, Borrowed right) {
+bool update_field(Context& context, Borrowed* container, const Symbol* name, BinaryOp op,
+                  Value* old, Borrowed right) {
   Borrowed* cell = place_field(context, container, name);
   return cell && update_cell(context, cell, op, old, right);
 }

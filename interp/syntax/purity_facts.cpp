@@ -243,7 +243,8 @@ void Collector::place(const Node* node) {
   }
 }
 
-// The name at the start of a chain of fields and indexes, or the export of a module; null: there is none.
+// The name at the start of a chain of fields and indexes, or the export of a module; null: there is
+// none.
 const Binding* Collector::bound_root(const Node*& base) {
   for (;;) {
     if (const auto* name = as<NameNode>(base)) return &name->binding;
@@ -269,7 +270,9 @@ void Collector::reads_value(const FieldNode* node) {
   const bool global =
       binding->kind == BindingKind::Link && link(*binding).kind == Link::Kind::Global;
   if (cells == KnownValue::Cells::Ref) {
-    impure(node->span, "reads the ref " + describe(base));
+    const auto* name = as<NameNode>(base);
+    const Text text = name ? name->name : static_cast<const FieldNode*>(base)->name;
+    impure(node->span, "reads the ref " + quoted(text));
   } else if (global && cells == KnownValue::Cells::Unknown) {
     unproved(node->span, "reads a field 'value', which may be a ref's");
   }

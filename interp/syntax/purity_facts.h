@@ -32,7 +32,11 @@ struct Facts {
 
 // What a name that is never assigned was bound to, as far as purity asks.
 struct KnownValue {
-  enum class Cells : uint8_t { Unknown, None, Ref } cells = Cells::Unknown;  // a ref itself, or one inside
+  enum class Cells : uint8_t {
+    Unknown,
+    None,
+    Ref
+  } cells = Cells::Unknown;  // a ref itself, or one inside
   const FunctionDecl* function = nullptr;
 };
 

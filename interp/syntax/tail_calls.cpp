@@ -97,7 +97,8 @@ class TailCalls {
     if (spread == count && !function_.has_rest && count > function_.parameters.size()) return false;
     for (size_t i = 0; i < count; ++i) {
       const auto& argument = *static_cast<const ArgumentNode*>(call.arguments[i]);
-      if (argument.inout ? i > spread || !is_own_inout(argument.value, i) : is_inout(i)) return false;
+      if (argument.inout ? i > spread || !is_own_inout(argument.value, i) : is_inout(i))
+        return false;
     }
     // Behind a spread argument no position is known.
     return spread == count || function_.inout_mask >> std::min<size_t>(spread, 63) == 0;

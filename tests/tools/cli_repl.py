@@ -16,6 +16,8 @@ from harness import Failure
 
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[=>()][0-9A-Z]?|\r|\x07|\x0f")
 
+PROMPT = re.compile(r"(^|\n)[>.] $")
+
 
 class Terminal:
     """A REPL on a terminal of its own: `types` sends keys, `shows` waits for text."""
@@ -64,8 +66,8 @@ class Terminal:
         self.shows(line.rsplit("\t", maxsplit=1)[-1][-20:])
 
     def settles(self):
-        """Waits until nothing more comes: the prompt stands."""
-        while self._read(0.15 * harness.time_scale()):
+        """Waits until nothing more comes: the prompt stands. What looks like one needs less time."""
+        while self._read((0.03 if PROMPT.search(self.text) else 0.15) * harness.time_scale()):
             pass
         self.seen = len(self.text)
 

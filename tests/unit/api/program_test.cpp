@@ -159,7 +159,8 @@ TEST_CASE("a module that failed fails again wherever it is imported") {
   CHECK(w.eval("import \"bad\"\nbad.f()") == POSSET_RAISED);
   CHECK(w.problem().code == POSSET_ERROR_OutOfRange);
   const std::string before =
-      "raised: the module bad.posset failed when it ran before: index 1 is out of range for a list of 1";
+      "raised: the module bad.posset failed when it ran before: index 1 is out of range for a list "
+      "of 1";
   CHECK(w.show("import {f} from \"bad\"\nf()") == before);
   CHECK(w.show("1\nimport \"uses\"\nuses.y") == before);
   CHECK(w.eval("import \"bad\"") == POSSET_RAISED);

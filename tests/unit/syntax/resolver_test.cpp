@@ -316,7 +316,8 @@ TEST_CASE("self calls in tail position are marked") {
   CHECK(tails_of("fn f(a) => f(..a)") == std::vector{true});
   CHECK(tails_of("fn f(..a) => f(1)") == std::vector{true});
   CHECK(tails_of("fn f(inout a, b) => f(&a, ..b)") == std::vector{true});
-  CHECK(tails_of("fn f(a, inout b) => f(..a)") == std::vector{false});  // which would be b is not known
+  CHECK(tails_of("fn f(a, inout b) => f(..a)") ==
+        std::vector{false});  // which would be b is not known
   CHECK(tails_of("fn f(inout a, b) => f(&a, b)") == std::vector{true});
   CHECK(tails_of("fn f(inout a, b) => f(&a.x, b)") == std::vector{false});
   CHECK(tails_of("fn f(inout a, inout b) => f(&b, &a)") == std::vector{false});

@@ -1,0 +1,149 @@
+// See program_run.h.
+#include "program_run.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include <posset/posset.h>
+
+namespace posset::fuzz {
+
+namespace {
+
+constexpr uint64_t kMemoryLimit = 64u << 20;
+// The stack's is low because sanitized frames of the walker are large.
+constexpr Limits kGenerous = {.steps = 20000, .output = 1u << 16, .stack = 400};
+
+void require(bool condition, const char* what) {
+  if (condition) return;
+  std::fprintf(stderr, "program_fuzz: %s\n", what);
+  std::abort();
+}
+
+bool append(void* data, const char* text, size_t size) {
+  static_cast<std::string*>(data)->append(text, size);
+  return true;
+}
+
+std::string text_of(posset_text text) { return std::string(text.data ? text.data : "", text.size); }
+
+std::string describe_error(posset_error* error, bool& memory_limited) {
+  posset_error_info info{};
+  info.size = sizeof info;
+  posset_error_get(error, &info);
+  memory_limited = info.code == POSSET_ERROR_MemoryLimit;
+  std::string text = std::string(info.code_name) + " at " + std::to_string(info.line) + ":" +
+                     std::to_string(info.column) + ": " + text_of(info.message) + "\n";
+  if (info.hint.size) text += "  hint: " + text_of(info.hint) + "\n";
+  for (size_t line = 0; line < info.trace_count; ++line)
+    text += "  " + text_of(posset_error_trace(error, line)) + "\n";
+  return text;
+}
+
+posset_context* make_context(posset_runtime* runtime, const Limits& limits, std::string& output) {
+  posset_context_options options = posset_context_defaults();
+  options.memory_limit = kMemoryLimit;
+  options.step_limit = limits.steps;
+  options.stack_limit = limits.stack;
+  options.output_limit = limits.output;
+  posset_context* context = nullptr;
+  require(posset_context_create(runtime, &options, &context) == POSSET_OK, "no context");
+  posset_context_set_output(context, append, &output);
+  return context;
+}
+
+void run_loaded(posset_context* context, posset_program* program, Outcome& outcome) {
+  posset_value value = posset_nil();
+  const posset_status status = posset_run(program, &value);
+  require(status == POSSET_OK || status == POSSET_RAISED, "posset_run gave a strange status");
+  if (status == POSSET_RAISED) {
+    posset_error* error = posset_take_error(context);
+    require(error != nullptr, "raised without an error");
+    outcome.error = describe_error(error, outcome.memory_limited);
+    posset_error_free(error);
+  }
+  posset_statistics statistics{};
+  statistics.size = sizeof statistics;
+  posset_context_statistics(context, &statistics);
+  outcome.steps = statistics.steps;
+  if (status == POSSET_OK) posset_print(context, value, true, append, &outcome.value);
+  posset_release(value);
+}
+
+}  // namespace
+
+TierRuntime::~TierRuntime() { renew(); }
+
+void TierRuntime::renew() {
+  posset_runtime_release(runtime_);
+  runtime_ = nullptr;
+}
+
+posset_runtime* TierRuntime::get() {
+  if (runtime_) return runtime_;
+  posset_runtime_options options = posset_runtime_defaults();
+  options.workers = 1;
+  if (tier_ == Tier::Walker) {
+    options.max_tier = 0;
+  } else {
+    options.forced_tier = 1;
+  }
+  require(posset_default_runtime(&options, &runtime_) == POSSET_OK, "no runtime");
+  return runtime_;
+}
+
+std::string Outcome::describe() const {
+  if (!loaded) return "not loaded:\n" + diagnostics;
+  return "value: " + value + "\nerror: " + error + "\nsteps: " + std::to_string(steps) +
+         "\nlive objects: " + std::to_string(live_objects) + "\noutput:\n" + output + "\n";
+}
+
+Limits limits_for(const std::string& text) {
+  uint64_t hash = 14695981039346656037u;  // FNV-1a, finished off so that all bits depend on all
+  for (const char each : text) hash = (hash ^ static_cast<unsigned char>(each)) * 1099511628211u;
+  hash ^= hash >> 32;
+  Limits limits = kGenerous;
+  const auto amount = (hash >> 8) & 0xff;
+  switch (hash & 7) {
+    case 0:
+      limits.steps = 1 + amount;
+      break;
+    case 1:
+      limits.steps = 1 + amount % 16;
+      break;
+    case 2:
+      limits.stack = static_cast<uint32_t>(2 + amount % 12);
+      break;
+    case 3:
+      limits.output = 1 + amount;
+      break;
+    default:
+      break;
+  }
+  return limits;
+}
+
+Outcome run_program(TierRuntime& runtime, const std::string& text, const Limits& limits) {
+  Outcome outcome;
+  posset_context* context = make_context(runtime.get(), limits, outcome.output);
+  posset_program* program = nullptr;
+  posset_diagnostics* diagnostics = nullptr;
+  const posset_source source =
+      posset_source_of("fuzz.posset", posset_text_n(text.data(), text.size()));
+  const posset_status status = posset_load(context, &source, &program, &diagnostics);
+  outcome.loaded = status == POSSET_OK;
+  for (size_t each = 0; !outcome.loaded && each < posset_diagnostics_count(diagnostics); ++each)
+    posset_diagnostics_render(diagnostics, each, false, append, &outcome.diagnostics);
+  posset_diagnostics_free(diagnostics);
+  if (outcome.loaded) run_loaded(context, program, outcome);
+  posset_program_free(program);
+  posset_context_finish(context);
+  posset_statistics statistics{};
+  statistics.size = sizeof statistics;
+  posset_context_statistics(context, &statistics);
+  outcome.live_objects = statistics.live_objects;
+  posset_context_release(context);
+  return outcome;
+}
+
+}  // namespace posset::fuzz

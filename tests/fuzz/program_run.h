@@ -1,0 +1,59 @@
+// Runs one program in one tier through the public interface and keeps all that a host can observe
+// of it, so that two runs can be compared. Limits are the same for every run and none is of time; a
+// run that ended at the memory limit says so, because tiers need different amounts.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+struct posset_runtime;
+
+namespace posset::fuzz {
+
+enum class Tier {
+  Walker,
+  Bytecode
+};  // the second is forced: every unit is compiled before it runs
+
+// A runtime of one tier. Units are shared by programs of one runtime, as in an embedding, so
+// keeping one for several programs tests more than making a new one each time; `renew` does that.
+class TierRuntime {
+ public:
+  explicit TierRuntime(Tier tier) : tier_(tier) {}
+  ~TierRuntime();
+  TierRuntime(const TierRuntime&) = delete;
+  TierRuntime& operator=(const TierRuntime&) = delete;
+  posset_runtime* get();
+  void renew();
+
+ private:
+  Tier tier_;
+  posset_runtime* runtime_ = nullptr;
+};
+
+struct Limits {
+  uint64_t steps, output;
+  uint32_t stack;
+};
+
+// Generous ones for most texts, for some so tight that they end the run wherever it just is. They
+// depend on nothing but the text, so that a find can be run again.
+Limits limits_for(const std::string& text);
+
+struct Outcome {
+  bool loaded = false;  // else `diagnostics` tells
+  bool memory_limited = false;
+  std::string diagnostics;
+  std::string output;
+  std::string value;  // of the last expression, as a literal
+  std::string error;  // code, place and message, and a line for each function of the trace
+  uint64_t steps = 0;
+  uint64_t live_objects = 0;  // when everything has been given back
+
+  // Everything, in lines: what is compared and what a report shows.
+  std::string describe() const;
+};
+
+Outcome run_program(TierRuntime& runtime, const std::string& text, const Limits& limits);
+
+}  // namespace posset::fuzz
