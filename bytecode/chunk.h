@@ -26,6 +26,7 @@
 namespace posset::bytecode {
 
 using interp::Borrowed;
+using interp::Reason;
 
 enum class Op : uint8_t {
 #define OP(Name, a, b, c, flags, meaning) Name,

@@ -74,10 +74,10 @@ void Compiler::statement(const Node* node) {
       emit(Op::Throw, o.reg, 0, 0, consume_flag_a(o));
       return;
     }
-    case NodeKind::Import: return refuse("imports run modules");
+    case NodeKind::Import: return refuse(Reason::imports);
     case NodeKind::Spawn:
-    case NodeKind::Await: return refuse("tasks");
-    default: return refuse("an unknown statement");
+    case NodeKind::Await: return refuse(Reason::tasks);
+    default: return refuse(Reason::internal);
   }
 }
 
@@ -450,7 +450,7 @@ void Compiler::drop_owned(size_t down_to) {
 
 void Compiler::break_loop(const BreakNode& node) {
   size_t at = innermost_loop();
-  if (at == SIZE_MAX) return refuse("break outside a loop");
+  if (at == SIZE_MAX) return refuse(Reason::internal);
   Scope loop = scopes_[at];
   uint16_t saved_locals = locals_;
   std::vector<uint16_t> saved_owned = owned_;
@@ -481,7 +481,7 @@ void Compiler::break_loop(const BreakNode& node) {
 
 void Compiler::continue_loop() {
   size_t at = innermost_loop();
-  if (at == SIZE_MAX) return refuse("continue outside a loop");
+  if (at == SIZE_MAX) return refuse(Reason::internal);
   Scope loop = scopes_[at];
   uint16_t saved_locals = locals_;
   std::vector<uint16_t> saved_owned = owned_;

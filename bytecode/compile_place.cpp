@@ -76,7 +76,7 @@ PlacePath Compiler::place_path(const Node* place, const Node* later, uint16_t re
   std::vector<const Node*> chain = chain_of(place);
   const NameNode* root = place_root(place);
   if (!root) {
-    refuse("a place that does not start at a variable");
+    refuse(Reason::place_of_a_value);
     return path;
   }
   size_t first = 0;
@@ -91,7 +91,7 @@ PlacePath Compiler::place_path(const Node* place, const Node* later, uint16_t re
     };
     auto cell = std::find_if(chain.begin(), chain.end(), is_value);
     if (std::count_if(chain.begin(), chain.end(), is_value) != 1) {
-      refuse("a place behind several fields called value");
+      refuse(Reason::place_through_value);
       return path;
     }
     path.cell = keep(static_cast<const FieldNode*>(*cell)->base);
@@ -109,7 +109,7 @@ PlacePath Compiler::place_path(const Node* place, const Node* later, uint16_t re
       step.kind = index->fallback ? PlaceStep::Kind::IndexOr : PlaceStep::Kind::Index;
       step.index = keep(index->index);
       step.fallback = index->fallback;
-      if (index->fallback && !simple_default(index->fallback)) refuse("a computed default in a place");
+      if (index->fallback && !simple_default(index->fallback)) refuse(Reason::computed_default);
     }
     path.steps.push_back(step);
   }

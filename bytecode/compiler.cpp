@@ -30,13 +30,13 @@ size_t depth_of(Node* root) {
 }  // namespace
 
 std::unique_ptr<Chunk> compile(interp::RuntimeState& runtime, const FunctionDecl& function, int loop,
-                               const char*& refusal) {
+                               Reason& refusal) {
   if (depth_of(function.body) > kMaxDepth) {
-    refusal = "nested too deeply";
+    refusal = Reason::nested_deeply;
     return nullptr;
   }
   if (function.slot_count > kMaxRegisters) {
-    refusal = "too many variables";
+    refusal = Reason::many_variables;
     return nullptr;
   }
   Compiler compiler(runtime, function, loop);
@@ -65,15 +65,15 @@ Compiler::Compiler(interp::RuntimeState& runtime, const FunctionDecl& function, 
   chunk_->name = function.name.empty() ? (function.is_top_level ? "<top>" : "<fn>") : std::string(function.name);
 }
 
-std::unique_ptr<Chunk> Compiler::run(const char*& refusal) {
+std::unique_ptr<Chunk> Compiler::run(Reason& refusal) {
   if (in_function_) {
     compile_function();
   } else {
     compile_loop_only(function_.loops[static_cast<size_t>(loop_)]);
   }
-  if (!refusal_) finish(*chunk_);
+  if (refusal_ == Reason::none) finish(*chunk_);
   refusal = refusal_;
-  return refusal_ ? nullptr : std::move(chunk_);
+  return refusal_ == Reason::none ? std::move(chunk_) : nullptr;
 }
 
 void Compiler::compile_function() {
@@ -124,7 +124,7 @@ uint32_t first_slot_in(Node* node, uint32_t least) {
 }  // namespace
 
 void Compiler::compile_loop_only(Node* loop) {
-  if (has_tail_call(loop)) return refuse("a self tail call inside the loop");
+  if (has_tail_call(loop)) return refuse(Reason::tail_call_in_loop);
   chunk_->is_loop = true;
   chunk_->name += " loop " + std::to_string(loop_);
   Site site(*this, loop);
@@ -196,7 +196,7 @@ void Compiler::aim(uint32_t at, uint32_t target) {
   if (op.b == 'W') {
     insn.wide = static_cast<int32_t>(distance);
   } else {
-    if (distance < INT16_MIN || distance > INT16_MAX) refuse("a jump too far for tier 1");
+    if (distance < INT16_MIN || distance > INT16_MAX) refuse(Reason::far_jump);
     insn.c = static_cast<uint16_t>(static_cast<int16_t>(distance));
   }
 }
@@ -229,7 +229,7 @@ void Compiler::bind(Label& label) {
 
 uint16_t Compiler::alloc(uint32_t count) {
   if (top_ + count > kMaxRegisters) {
-    refuse("too many registers");
+    refuse(Reason::many_registers);
     top_ = static_cast<uint16_t>(function_.slot_count);
   }
   uint16_t first = top_;
@@ -252,7 +252,7 @@ void Compiler::disown(uint16_t reg) {
 uint16_t Compiler::constant(Borrowed v) {
   auto [it, fresh] = numbers_.try_emplace({v.word0, v.word1}, static_cast<uint16_t>(chunk_->constants.size()));
   if (!fresh) return it->second;
-  if (chunk_->constants.size() >= INT16_MAX) refuse("too many constants");
+  if (chunk_->constants.size() >= INT16_MAX) refuse(Reason::many_constants);
   chunk_->constants.push_back(v);
   return it->second;
 }

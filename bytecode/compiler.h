@@ -27,7 +27,7 @@ using namespace syntax;
 
 // Null with `refusal` set when the function (or its loop number `loop`, when not negative) needs tier 0.
 std::unique_ptr<Chunk> compile(interp::RuntimeState& runtime, const FunctionDecl& function, int loop,
-                               const char*& refusal);
+                               Reason& refusal);
 
 // Where an operand is, and whether the instruction that uses it should consume it.
 struct Operand {
@@ -97,7 +97,7 @@ struct Scope {
 class Compiler {
  public:
   Compiler(interp::RuntimeState& runtime, const FunctionDecl& function, int loop);
-  std::unique_ptr<Chunk> run(const char*& refusal);
+  std::unique_ptr<Chunk> run(Reason& refusal);
 
  private:
   // ---- compiler.cpp ----
@@ -118,14 +118,14 @@ class Compiler {
   void own(uint16_t reg);
   void disown(uint16_t reg);
   bool is_temp(uint16_t reg) const { return reg >= function_.slot_count; }
-  void refuse(const char* why) { if (!refusal_) refusal_ = why; }
+  void refuse(Reason why) { if (refusal_ == Reason::none) refusal_ = why; }
   void finish(Chunk& chunk);
   uint16_t constant(Borrowed v);
   uint16_t field_cache(Text name);
   uint16_t type_index(const TypeExpr* type);
   template <class Table, class Item>
   uint16_t descriptor(Table& table, Item&& item) {
-    if (table.size() >= UINT16_MAX) refuse("too many descriptors");
+    if (table.size() >= UINT16_MAX) refuse(Reason::many_descriptors);
     table.push_back(std::forward<Item>(item));
     return static_cast<uint16_t>(table.size() - 1);
   }
@@ -287,7 +287,7 @@ class Compiler {
   const FunctionDecl& function_;
   int loop_;
   Facts facts_;
-  const char* refusal_ = nullptr;
+  Reason refusal_ = Reason::none;
   std::unique_ptr<Chunk> chunk_;
 
   std::vector<Insn> code_;

@@ -21,8 +21,12 @@ bool call_in_window(Context& context, Borrowed callee, Borrowed* window, uint32_
 
 void note_code(const interp::Function& function) {
   if (function.direct_code.load(std::memory_order_relaxed)) return;
-  void* code = function.unit->body.code[1].load(std::memory_order_acquire);
-  if (code) function.direct_code.store(code, std::memory_order_release);
+  const std::atomic<void*>& published = function.unit->body.code[1];
+  void* code = published.load(std::memory_order_acquire);
+  if (!code) return;
+  function.direct_code.store(code, std::memory_order_seq_cst);
+  // Evicted meanwhile: then perhaps after the eviction had cleared this copy.
+  if (published.load(std::memory_order_seq_cst) != code) function.direct_code.store(nullptr, std::memory_order_seq_cst);
 }
 
 bool call_with_list(Context& context, Borrowed* dst, Borrowed callee, Borrowed* list) {

@@ -9,7 +9,7 @@ namespace posset::bytecode {
 namespace {
 
 void* compile_unit(interp::RuntimeState& runtime, const syntax::FunctionDecl& function, int loop,
-                   const char*& refusal) {
+                   interp::Reason& refusal) {
   return compile(runtime, function, loop, refusal).release();
 }
 

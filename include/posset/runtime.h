@@ -35,6 +35,10 @@ POSSET_API posset_status posset_runtime_create(const posset_runtime_options* opt
 POSSET_API void posset_runtime_retain(posset_runtime* runtime);
 POSSET_API void posset_runtime_release(posset_runtime* runtime);
 
+/* Waits until the compilations asked for so far have ended. Programs never need it: they go on while
+ * code is made. For measurements, explanations and tests. Any thread; not from a host function. */
+POSSET_API void posset_runtime_settle(posset_runtime* runtime);
+
 /* The options the runtime was made with. */
 POSSET_API posset_runtime_options posset_runtime_get_options(const posset_runtime* runtime);
 

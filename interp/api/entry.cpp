@@ -18,10 +18,15 @@ void Evaluation::begin() {
   if (context_->error_pending()) context_->take_error();
   if (context_->orphans.load(std::memory_order_relaxed)) free_orphans(context_);
   context_->begin_evaluation();
+  if (kind_ == Kind::Work) return;
+  context_->code_slot.enter();
+  context_->running.emplace(context_->runtime.control.scheduler().evaluating());
 }
 
 void Evaluation::end() {
   if (kind_ == Kind::Work) return;  // nothing ran
+  context_->running.reset();
+  context_->code_slot.leave();
   context_->last_steps = context_->steps_used();
   context_->clear_interrupt();
   context_->drop_kept_views();

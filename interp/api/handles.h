@@ -15,6 +15,7 @@
 #include <deque>
 #include <memory>
 #include <new>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -27,6 +28,7 @@
 #include "interp/runtime/native.h"
 #include "interp/runtime/program.h"
 #include "interp/syntax/diagnostic.h"
+#include "sched/p2/hybrid.h"
 
 namespace posset::api {
 
@@ -109,6 +111,7 @@ struct posset_context final : posset::interp::Context {
   std::atomic<uint32_t> handles{1};
   std::atomic<uintptr_t> thread{0};  // that is inside; 0: none
   uint32_t evaluations = 0;          // nested ones
+  std::optional<posset::sched::EvaluationGuard> running;  // of the outermost one
   bool finished = false;
   uint64_t last_steps = 0;
 

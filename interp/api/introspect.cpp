@@ -16,6 +16,8 @@ using posset::interp::Closure;
 using posset::interp::Counted;
 using posset::interp::Function;
 using posset::interp::ModuleInstance;
+using posset::interp::Reason;
+using posset::interp::Reclaimer;
 using posset::interp::Tag;
 using posset::interp::TierInterface;
 using posset::interp::TierStatus;
@@ -92,7 +94,7 @@ std::string title_of(const FunctionDecl& decl) {
 // The code of a tier as text; made for the purpose when the unit has none. Empty with `refusal` set
 // when the tier cannot take it.
 std::string code_text(posset_context* context, const FunctionDecl& decl, const Counted& counted,
-                      int loop, int level, const char*& refusal) {
+                      int loop, int level, Reason& refusal) {
   const TierInterface& tier = *context->runtime.tier(level);
   if (void* code = counted.code[level].load(std::memory_order_acquire)) return tier.describe(code);
   void* code = tier.compile(context->runtime, decl, loop, refusal);
@@ -108,11 +110,12 @@ std::string with_line_end(std::string made) {
 }
 
 std::string dump_code(posset_context* context, const Function& function, int level) {
+  Reclaimer::Pin pin(context->runtime.units.reclaimer);
   const FunctionDecl& decl = *function.decl;
-  const char* refusal = nullptr;
+  Reason refusal = Reason::none;
   std::string made = code_text(context, decl, function.unit->body, -1, level, refusal);
-  if (refusal)
-    made = title_of(decl) + "\n  stays in tier " + std::to_string(level - 1) + ": " + refusal;
+  if (refusal != Reason::none)
+    made = title_of(decl) + "\n  stays in tier " + std::to_string(level - 1) + ": " + text_of(refusal);
   return with_line_end(made);
 }
 
@@ -142,27 +145,27 @@ void append_indented(std::string& out, std::string_view lines, std::string_view 
 }
 
 // Why there is no code for `level`, which is above what is ready.
-std::string why_not(posset_context* context, const Counted& counted, int level) {
+Reason why_not(posset_context* context, const FunctionDecl& decl, const Counted& counted, int level) {
   const auto& options = context->runtime.options;
-  std::string tier = "tier " + std::to_string(level) + ": ";
-  if (!context->runtime.tier(level)) return tier + "not built into this runtime";
-  if (level > options.max_tier)
-    return tier + "above the highest tier allowed, " + std::to_string(options.max_tier);
-  switch (counted.status[level].load(std::memory_order_acquire)) {
-    case TierStatus::Failed:
-      return tier + "refused: " + (counted.refusal[level] ? counted.refusal[level] : "unknown");
-    case TierStatus::Compiling:
-      return tier + "being compiled";
-    case TierStatus::Ready:
-      return tier + "ready";
-    case TierStatus::NotStarted:
-      break;
-  }
-  return tier + "not hot: " + std::to_string(options.thresholds[level]) + " executions are needed";
+  if (!context->runtime.tier(level)) return Reason::not_built;
+  if (level > options.max_tier) return Reason::above_highest;
+  if (decl.is_top_level && decl.module->is_session) return Reason::session_input;
+  Reason noted = counted.reason[level].load(std::memory_order_relaxed);
+  return noted == Reason::none ? Reason::not_hot : noted;
 }
 
-void append_tier(std::string& out, posset_context* context, const Counted& counted,
-                 std::string_view indent) {
+std::string why_not_text(posset_context* context, Reason reason, int level) {
+  const auto& options = context->runtime.options;
+  std::string text = "tier " + std::to_string(level) + ": " + text_of(reason);
+  if (reason == Reason::above_highest) text += ", " + std::to_string(options.max_tier);
+  if (reason == Reason::not_hot) {
+    text += ": " + std::to_string(options.thresholds[level]) + " executions are needed";
+  }
+  return text + " [" + name_of(reason) + "]";
+}
+
+void append_tier(std::string& out, posset_context* context, const FunctionDecl& decl,
+                 const Counted& counted, std::string_view indent) {
   int ready = counted.ready.load(std::memory_order_acquire);
   uint32_t count = counted.count.load(std::memory_order_relaxed);
   out.append(indent).append("tier ").append(std::to_string(ready)).append(" (");
@@ -172,7 +175,8 @@ void append_tier(std::string& out, posset_context* context, const Counted& count
   for (int level = ready + 1; level < posset::interp::kTiers; ++level) {
     if (level > 1 && !context->runtime.tier(level) && context->runtime.tier(level - 1) == nullptr)
       break;
-    out.append(indent).append(why_not(context, counted, level)).append("\n");
+    out.append(indent).append(why_not_text(context, why_not(context, decl, counted, level), level));
+    out += "\n";
   }
   void* code = counted.code[ready].load(std::memory_order_acquire);
   const TierInterface& tier = *context->runtime.tier(ready);
@@ -184,13 +188,14 @@ void append_tier(std::string& out, posset_context* context, const Counted& count
 }
 
 void append_explanation(std::string& out, posset_context* context, const Function& function) {
+  Reclaimer::Pin pin(context->runtime.units.reclaimer);
   const FunctionDecl& decl = *function.decl;
   out += title_of(decl) + "\n";
   append_indented(out, posset::syntax::explain_purity(decl), "  ");
-  append_tier(out, context, function.unit->body, "  ");
+  append_tier(out, context, decl, function.unit->body, "  ");
   for (size_t i = 0; i < decl.loops.size() && i < function.unit->loop_hashes.size(); ++i) {
     out += "  loop " + std::to_string(i) + " (" + place_of(decl, decl.loops[i]->span) + ")\n";
-    append_tier(out, context, function.unit->loops[i], "    ");
+    append_tier(out, context, decl, function.unit->loops[i], "    ");
   }
 }
 

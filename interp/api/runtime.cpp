@@ -27,6 +27,7 @@ RuntimeOptions used_options(const posset_runtime_options& options) {
   used.thresholds[3] = options.tier3_after;
   used.max_tier = options.max_tier;
   used.forced_tier = options.forced_tier;
+  used.code_limit_bytes = options.code_limit;
   return used;
 }
 
@@ -57,6 +58,10 @@ void posset_runtime_retain(posset_runtime* runtime) {
 void posset_runtime_release(posset_runtime* runtime) {
   // Acquire and release: what every holder did happens before the end.
   if (runtime && runtime->handles.fetch_sub(1, std::memory_order_acq_rel) == 1) delete runtime;
+}
+
+void posset_runtime_settle(posset_runtime* runtime) {
+  if (runtime) runtime->state.control.wait();
 }
 
 posset_runtime_options posset_runtime_get_options(const posset_runtime* runtime) {

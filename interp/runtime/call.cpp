@@ -2,7 +2,6 @@
 #include "interp/runtime/call.h"
 
 #include "interp/runtime/ops.h"
-#include "interp/runtime/policy.h"
 #include "interp/value/list.h"
 #include "interp/value/print.h"
 
@@ -68,10 +67,8 @@ bool count_fits(const Function& f, uint32_t count) {
 
 Value run(Context& context, Closure* closure, Borrowed* base) {
   const Function& f = *closure->function;
-  Counted& body = f.unit->body;
-  int level = ready_tier(context.runtime, *f.decl, body, -1);
-  void* code = body.code[level].load(std::memory_order_acquire);
-  Value result = context.runtime.tier(level)->enter(context, code, closure, base);
+  const ReadyCode ready = ready_code(context.runtime.control, f, f.unit->body, -1);
+  Value result = context.runtime.tier(ready.level)->enter(context, ready.code, closure, base);
   if (result.failed()) context.leave_failed();
   return result;
 }

@@ -29,19 +29,16 @@ void* reserve_registers(size_t& bytes) {
 
 }  // namespace
 
-RuntimeState::RuntimeState(RuntimeOptions given) : options(given), constants_(shapes) {}
-
-RuntimeState::~RuntimeState() {
-  units.for_each([&](Unit& unit) {
-    auto drop = [&](Counted& counted) {
-      for (int level = 1; level < kTiers; ++level) {
-        if (void* code = counted.code[level].load()) tiers_[level]->drop(code);
-      }
-    };
-    drop(unit.body);
-    for (size_t i = 0; i < unit.loop_hashes.size(); ++i) drop(unit.loops[i]);
-  });
+RuntimeState::RuntimeState(RuntimeOptions given)
+    : options(given),
+      trace(given.trace ? std::make_unique<sched::Trace>(clock) : nullptr),
+      constants_(shapes),
+      control(*this, clock, trace.get()) {
+  units.set_limit(options.code_limit_bytes);
+  units.set_trace(trace.get());
 }
+
+RuntimeState::~RuntimeState() = default;
 
 Borrowed RuntimeState::immortal_string(std::string_view text) {
   if (text.size() <= kMaxShort) return make_short(text);
@@ -55,9 +52,13 @@ Borrowed RuntimeState::immortal_string(std::string_view text) {
   return made;
 }
 
-void RuntimeState::attach(const TierInterface* tier) { tiers_[tier->level] = tier; }
+void RuntimeState::attach(const TierInterface* tier) {
+  tiers_[tier->level] = tier;
+  units.attach(tier->level, tier);
+}
 
-Context::Context(RuntimeState& shared, const Limits& limits) : runtime(shared), heap(shared.shapes) {
+Context::Context(RuntimeState& shared, const Limits& limits)
+    : runtime(shared), heap(shared.shapes), code_slot(shared.units.reclaimer) {
   stack_memory_ = reserve_registers(stack_bytes_);
   stack_top = static_cast<Borrowed*>(stack_memory_);
   size_t registers = stack_bytes_ / sizeof(Borrowed);

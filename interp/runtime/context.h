@@ -17,6 +17,7 @@
 #include "interp/runtime/function.h"
 #include "interp/runtime/native.h"
 #include "interp/runtime/tier.h"
+#include "interp/runtime/tier_control.h"
 #include "interp/syntax/resolver.h"
 #include "interp/value/heap.h"
 #include "interp/value/objects.h"
@@ -30,6 +31,8 @@ struct RuntimeOptions {
   uint32_t thresholds[kTiers] = {0, 2, 100, 500};
   int max_tier = 3;
   int forced_tier = -1;        // >= 0: compile every unit for it before its first execution
+  size_t code_limit_bytes = SIZE_MAX;  // units and code together
+  bool trace = false;
 };
 
 // Shared by all contexts of one runtime. Built-ins and built-in modules are registered before the first
@@ -39,14 +42,16 @@ class RuntimeState {
   explicit RuntimeState(RuntimeOptions options);
   ~RuntimeState();
 
-  void attach(const TierInterface* tier);
+  void attach(const TierInterface* tier);  // before the first context is made
   const TierInterface* tier(int level) const { return tiers_[level]; }
 
   // A string that is never counted and lives as long as the runtime; equal texts are one object. Any thread.
   Borrowed immortal_string(std::string_view text);
 
-  RuntimeOptions options;
+  const RuntimeOptions options;
   ShapeTable shapes;
+  sched::SystemClock clock;
+  const std::unique_ptr<sched::Trace> trace;  // null: off
   UnitTable units;
 
   // name -> descriptor; modules: "math" -> name -> descriptor or constant
@@ -63,6 +68,9 @@ class RuntimeState {
   std::mutex constants_mutex_;
   Heap constants_;
   std::unordered_map<std::string, Borrowed> immortal_strings_;
+
+ public:
+  TierControl control;  // last: its threads end before what they read goes
 };
 
 struct Limits {
@@ -82,6 +90,7 @@ class Context {
 
   RuntimeState& runtime;
   Heap heap;
+  Reclaimer::Slot code_slot;  // entered while the context evaluates
 
   // ---- errors (error.cpp) ----
   // Makes the pending error; gives Failed. Must not be called while one is pending.

@@ -18,7 +18,7 @@ struct ModuleInstance;
 
 struct Function {
   const syntax::FunctionDecl* decl = nullptr;
-  Unit* unit = nullptr;
+  UnitRef unit;
   ModuleInstance* module = nullptr;
   uint32_t parameter_count = 0;
   uint32_t required = 0;
@@ -28,7 +28,10 @@ struct Function {
   bool has_types = false;           // some parameter or the result is annotated
   uint64_t inout_mask = 0;
   // Code of tier 1 once this function has been seen to have it: what a call inside that tier needs first.
+  // Cleared when the code is evicted.
   mutable std::atomic<void*> direct_code{nullptr};
+  mutable const Function* next_of_unit = nullptr;      // both guarded by the unit table
+  mutable const Function* previous_of_unit = nullptr;
   const Borrowed** links = nullptr; // by link number: the cell that holds the value (Unset: not run yet)
   std::vector<const Borrowed*> link_cells;
   std::vector<Value> link_values;   // values that have no cell elsewhere

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "interp/runtime/call.h"
-#include "interp/runtime/policy.h"
 #include "interp/runtime/program.h"
 #include "interp/value/record.h"
 
@@ -57,7 +56,7 @@ Function* make_function(Context& context, ModuleInstance& instance, const Functi
   auto made = std::make_unique<Function>();
   made->decl = &decl;
   made->module = &instance;
-  made->unit = context.runtime.units.find_or_add(decl);
+  made->unit = context.runtime.units.find_or_add(*made);
   made->parameter_count = static_cast<uint32_t>(decl.parameters.size());
   made->required = decl.required;
   made->slot_count = decl.slot_count;
@@ -244,11 +243,10 @@ Value run_module(Context& context, ModuleInstance* instance) {
   if (closure.failed()) return closure;
   context.stack_top = base + top.slot_count;
   // Session inputs share slots with the session through tier 0 only; their loops may still change tier.
-  int level = instance->tree->is_session
-                  ? 0
-                  : count_and_promote(context.runtime, *top.decl, top.unit->body, -1);
-  void* code = top.unit->body.code[level].load(std::memory_order_acquire);
-  auto enter = [&] { return context.runtime.tier(level)->enter(context, code, closure->as<Closure>(), base); };
+  const ReadyCode ready = instance->tree->is_session ? ReadyCode{0, nullptr}
+                                                     : ready_code(context.runtime.control, top, top.unit->body, -1);
+  const TierInterface* tier = context.runtime.tier(ready.level);
+  auto enter = [&] { return tier->enter(context, ready.code, closure->as<Closure>(), base); };
   Value result = context.native.low() ? context.on_fresh_stack(enter) : enter();
   context.stack_top = base;
   instance->state = result.failed() ? ModuleInstance::State::Failed : ModuleInstance::State::Done;

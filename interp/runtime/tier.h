@@ -25,9 +25,9 @@ struct TierInterface {
   int level = 0;                 // 1 bytecode, 2 and 3 native
   const char* name = "";
 
-  // Makes code for a function body (loop < 0) or one of its loops. Null with `refusal` set (static text)
-  // when this tier cannot take it. May be called from any thread.
-  void* (*compile)(RuntimeState& runtime, const syntax::FunctionDecl& function, int loop, const char*& refusal) = nullptr;
+  // Makes code for a function body (loop < 0) or one of its loops. Null with `refusal` set when this tier
+  // cannot take it. May be called from any thread.
+  void* (*compile)(RuntimeState& runtime, const syntax::FunctionDecl& function, int loop, Reason& refusal) = nullptr;
 
   // Runs a function: arguments are in their slots, absent ones are Unset, rest collected, steps and depth
   // charged. Consumes the frame's slots (all are dead afterwards except inout parameters, which stay for

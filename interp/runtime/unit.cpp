@@ -1,9 +1,18 @@
-// See unit.h.
+// The unit table and its bound. See unit.h.
 #include "interp/runtime/unit.h"
+
+#include <algorithm>
+
+#include "interp/runtime/function.h"
+#include "interp/runtime/tier.h"
+#include "interp/runtime/trace_events.h"
 
 namespace posset::interp {
 
 namespace {
+
+// How far below the limit an eviction goes, so that the next one is not due at once.
+constexpr size_t kKeptQuarters = 3;
 
 std::unique_ptr<Unit> make_unit(const syntax::FunctionDecl& function) {
   auto unit = std::make_unique<Unit>();
@@ -15,22 +24,207 @@ std::unique_ptr<Unit> make_unit(const syntax::FunctionDecl& function) {
   return unit;
 }
 
+// Of the unit alone, with what the table needs for it.
+size_t bytes_of(const Unit& unit) {
+  constexpr size_t kTableEntry = 64;
+  return sizeof(Unit) + kTableEntry + unit.canonical.capacity() + unit.name.capacity() +
+         unit.loop_hashes.size() * (sizeof(Counted) + sizeof(syntax::StructuralHash));
+}
+
+std::string hash_text(const syntax::StructuralHash& hash) {
+  char text[33];
+  std::snprintf(text, sizeof text, "%016llx%016llx", static_cast<unsigned long long>(hash.high),
+                static_cast<unsigned long long>(hash.low));
+  return text;
+}
+
+bool colder(const Unit& a, uint32_t heat_a, const Unit& b, uint32_t heat_b) {
+  return heat_a != heat_b ? heat_a < heat_b : a.last_use < b.last_use;
+}
+
+// The list of a unit's functions.
+void link(const Function*& first, const Function& function) {
+  function.next_of_unit = first;
+  if (first) first->previous_of_unit = &function;
+  first = &function;
+}
+
+void unlink(const Function*& first, const Function& function) {
+  if (function.next_of_unit) function.next_of_unit->previous_of_unit = function.previous_of_unit;
+  (function.previous_of_unit ? function.previous_of_unit->next_of_unit : first) = function.next_of_unit;
+}
+
+uint32_t heat(const Counted& counted) { return counted.count.load(std::memory_order_relaxed); }
+
 }  // namespace
 
-Unit* UnitTable::find_or_add(const syntax::FunctionDecl& function) {
-  std::lock_guard lock(mutex_);
+template <class Visit>
+void UnitTable::for_each_code(Unit& unit, Visit&& visit) const {
+  for (int loop = -1; loop < static_cast<int>(unit.loop_hashes.size()); ++loop) {
+    for (int level = 1; level < kTiers; ++level) {
+      void* code = unit.counted(loop).code[level].load(std::memory_order_acquire);
+      if (code) visit(loop, level, code);
+    }
+  }
+}
+
+UnitTable::~UnitTable() {
+  for (auto& entry : units_) {
+    for_each_code(*entry.second, [&](int, int level, void* code) { tiers_[level]->drop(code); });
+  }
+}
+
+Unit* UnitTable::find(const syntax::FunctionDecl& function) {
   auto [first, last] = units_.equal_range(function.hash.low);
   for (auto it = first; it != last; ++it) {
     Unit& unit = *it->second;
     // Equal bytes, equal trees: a collision of the hash may cost time, never correctness.
     if (unit.hash == function.hash && unit.canonical == function.canonical) return &unit;
   }
-  return units_.emplace(function.hash.low, make_unit(function))->second.get();
+  return nullptr;
+}
+
+UnitRef UnitTable::find_or_add(const Function& function) {
+  sched::MutexLock lock(mutex_);
+  const syntax::FunctionDecl& decl = *function.decl;
+  Unit* unit = find(decl);
+  if (!unit) {
+    unit = units_.emplace(decl.hash.low, make_unit(decl))->second.get();
+    unit->number = next_number_++;
+    bytes_ += bytes_of(*unit);
+    if (trace_) trace_new(*unit, decl);
+  }
+  ++unit->users;
+  unit->last_use = ++uses_;
+  link(unit->functions, function);
+  stay_below_limit();
+  return {this, unit, &function};
+}
+
+void UnitTable::trace_new(const Unit& unit, const syntax::FunctionDecl& function) {
+  const auto& source = *function.module->source;
+  auto at = source.position(function.span.begin);
+  std::string place = source.name() + ":" + std::to_string(at.line) + ":" + std::to_string(at.column);
+  std::string name = function.is_top_level ? "<top>" : unit.name.empty() ? "<fn>" : unit.name;
+  trace_->record(static_cast<uint16_t>(TierEvent::unit_seen),
+                 {unit.number, trace_->text(name), trace_->text(place), static_cast<int64_t>(unit.loop_hashes.size()),
+                  trace_->text(hash_text(unit.hash))});
+}
+
+UnitRef UnitTable::share(Unit& unit) {
+  sched::MutexLock lock(mutex_);
+  ++unit.users;
+  return {this, &unit};
+}
+
+void UnitTable::release(Unit& unit, const Function* function) {
+  sched::MutexLock lock(mutex_);
+  --unit.users;
+  if (function) unlink(unit.functions, *function);
+}
+
+void UnitTable::publish(Unit& unit, int loop, int level, void* code) {
+  sched::MutexLock lock(mutex_);
+  Counted& counted = unit.counted(loop);
+  bytes_ += tiers_[level]->memory(code);
+  counted.code[level].store(code, std::memory_order_release);
+  counted.reason[level].store(Reason::none, std::memory_order_relaxed);
+  counted.status[level].store(TierStatus::Ready, std::memory_order_release);
+  if (counted.ready.load(std::memory_order_relaxed) < level) {
+    counted.ready.store(static_cast<uint8_t>(level), std::memory_order_release);
+  }
+  stay_below_limit();
 }
 
 size_t UnitTable::size() const {
-  std::lock_guard lock(mutex_);
+  sched::MutexLock lock(mutex_);
   return units_.size();
+}
+
+// ---- the bound ----
+
+void UnitTable::stay_below_limit() {
+  if (bytes() <= std::max(limit_, look_at_)) return;
+  const size_t target = limit_ / 4 * kKeptQuarters;
+  drop_unused(target);
+  if (bytes() > limit_) evict_code(target);
+  // What is left belongs to units in use; not to be looked through for each one more.
+  look_at_ = bytes() + limit_ / 8;
+}
+
+void UnitTable::drop_unused(size_t target) {
+  std::vector<Entries::iterator> unused;
+  for (auto it = units_.begin(); it != units_.end(); ++it) {
+    if (it->second->users == 0) unused.push_back(it);
+  }
+  std::sort(unused.begin(), unused.end(), [](auto a, auto b) {
+    return colder(*a->second, heat(a->second->body), *b->second, heat(b->second->body));
+  });
+  for (Entries::iterator entry : unused) {
+    if (bytes() > target) {
+      erase(entry);
+      continue;
+    }
+    std::atomic<uint32_t>& count = entry->second->body.count;
+    count.store(count.load(std::memory_order_relaxed) / 2, std::memory_order_relaxed);
+  }
+}
+
+void UnitTable::erase(Entries::iterator entry) {
+  Unit& unit = *entry->second;
+  if (trace_) {
+    trace_->record(static_cast<uint16_t>(TierEvent::unit_forgotten),
+                   {unit.number, heat(unit.body), static_cast<int64_t>(bytes_of(unit))});
+  }
+  for_each_code(unit, [&](int loop, int level, void*) { unpublish(unit, loop, level); });
+  bytes_ -= bytes_of(unit);
+  units_.erase(entry);
+}
+
+void UnitTable::evict_code(size_t target) {
+  struct Candidate {
+    Unit* unit;
+    int loop;
+    int level;
+  };
+  std::vector<Candidate> all;
+  for (auto& entry : units_) {
+    for_each_code(*entry.second, [&](int loop, int level, void*) { all.push_back({entry.second.get(), loop, level}); });
+  }
+  std::sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
+    return colder(*a.unit, heat(a.unit->counted(a.loop)), *b.unit, heat(b.unit->counted(b.loop)));
+  });
+  for (const Candidate& each : all) {
+    if (bytes() <= target) break;
+    Counted& counted = each.unit->counted(each.loop);
+    unpublish(*each.unit, each.loop, each.level);
+    counted.count.store(0, std::memory_order_relaxed);
+    counted.settled.store(false, std::memory_order_release);
+  }
+}
+
+void UnitTable::unpublish(Unit& unit, int loop, int level) {
+  Counted& counted = unit.counted(loop);
+  void* code = counted.code[level].exchange(nullptr, std::memory_order_seq_cst);
+  if (loop < 0 && level == 1) {
+    for (const Function* function = unit.functions; function; function = function->next_of_unit) {
+      function->direct_code.store(nullptr, std::memory_order_seq_cst);
+    }
+  }
+  const size_t size = tiers_[level]->memory(code);
+  if (trace_) {
+    trace_->record(static_cast<uint16_t>(TierEvent::code_evicted),
+                   {unit.number, loop, level, static_cast<int64_t>(size), heat(counted)});
+  }
+  counted.reason[level].store(Reason::evicted, std::memory_order_relaxed);
+  counted.entered[level].store(false, std::memory_order_relaxed);
+  counted.again_at[level].store(0, std::memory_order_relaxed);
+  counted.status[level].store(TierStatus::NotStarted, std::memory_order_release);
+  int highest = kTiers - 1;
+  while (highest > 0 && !counted.code[highest].load(std::memory_order_relaxed)) --highest;
+  counted.ready.store(static_cast<uint8_t>(highest), std::memory_order_release);
+  bytes_ -= size;
+  reclaimer.retire(tiers_[level], code);
 }
 
 }  // namespace posset::interp

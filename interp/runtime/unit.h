@@ -3,35 +3,52 @@
 // count and, per tier, the published code. Loops are units too; they belong to the function unit they
 // stand in, by loop number (their own hash is kept for display).
 //
-// Threads: `find_or_add` takes the table's mutex; counts are relaxed atomics (a lost increment costs
-// nothing but time); code is published with release and read with acquire, and never changes again.
+// Memory is bounded: units and code together stay below the table's limit. When it is passed, units that
+// nothing refers to any more go first, the coldest first, with their counts; if that is not enough, the code
+// of units in use, which start again in tier 0. "Coldest" is fewest executions counted, and among equals
+// longest ago; the counts of what stays are halved, so that past heat fades. Evicted code is freed when
+// nobody can be running it (reclaim.h).
+//
+// Threads: everything of the table takes its mutex; counts are relaxed atomics (a lost increment costs
+// nothing but time); code is published with release and read with acquire.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "interp/runtime/reasons.h"
+#include "interp/runtime/reclaim.h"
 #include "interp/syntax/ast.h"
+#include "sched/base/thread_safety.h"
+#include "sched/base/trace.h"
 
 namespace posset::interp {
+
+struct Function;
 
 constexpr int kTiers = 4;
 
 enum class TierStatus : uint8_t { NotStarted, Compiling, Ready, Failed };
 
 // Count and code of one function body, top level or loop.
+//
+// A tier's status goes NotStarted -> Compiling (one winner) -> Ready or Failed; Compiling -> NotStarted when
+// the request was refused or dropped; Ready -> NotStarted when the code is evicted. Failed stays.
 struct Counted {
   std::atomic<uint32_t> count{0};
   std::atomic<TierStatus> status[kTiers] = {};
   std::atomic<uint8_t> ready{0};         // highest tier whose code is published
   std::atomic<bool> settled{false};      // nothing higher will be asked for: counting has stopped
   std::atomic<void*> code[kTiers] = {};  // what the tier's `compile` gave; owned by the tier
-  const char* refusal[kTiers] = {};      // why a tier could not take it (reason text), null otherwise
+  std::atomic<Reason> reason[kTiers] = {};     // why there is no code, as far as it was tried
+  std::atomic<uint32_t> again_at[kTiers] = {}; // count from which a refused request may be repeated
+  std::atomic<bool> entered[kTiers] = {};      // the code was entered (tracing only)
 
   uint32_t tick() {
     uint32_t now = count.load(std::memory_order_relaxed) + 1;
@@ -41,27 +58,106 @@ struct Counted {
 };
 
 struct Unit {
+  uint32_t number = 0;         // in traces; never used again
   syntax::StructuralHash hash;
   std::string canonical;
   std::string name;            // of the first declaration seen, for people
   Counted body;
   std::unique_ptr<Counted[]> loops;
   std::vector<syntax::StructuralHash> loop_hashes;
+
+  Counted& counted(int loop) { return loop < 0 ? body : loops[loop]; }
+
+  // Guarded by the table's mutex:
+  uint32_t users = 0;                       // UnitRefs
+  uint64_t last_use = 0;
+  const Function* functions = nullptr;      // with a UnitRef, linked by Function::next_of_unit
+};
+
+class UnitTable;
+
+// Keeps a unit in its table. That of a Function also says whose copies of code pointers
+// (Function::direct_code) must go when the code does.
+class UnitRef {
+ public:
+  UnitRef() = default;
+  UnitRef(UnitTable* table, Unit* unit, const Function* function = nullptr)
+      : table_(table), unit_(unit), function_(function) {}
+  UnitRef(UnitRef&& other) noexcept
+      : table_(other.table_), unit_(std::exchange(other.unit_, nullptr)), function_(other.function_) {}
+  UnitRef& operator=(UnitRef&& other) noexcept {
+    std::swap(table_, other.table_);
+    std::swap(unit_, other.unit_);
+    std::swap(function_, other.function_);
+    return *this;
+  }
+  ~UnitRef();
+  Unit* get() const { return unit_; }
+  Unit* operator->() const { return unit_; }
+  Unit& operator*() const { return *unit_; }
+
+ private:
+  UnitTable* table_ = nullptr;
+  Unit* unit_ = nullptr;
+  const Function* function_ = nullptr;
 };
 
 class UnitTable {
  public:
-  Unit* find_or_add(const syntax::FunctionDecl& function);
-  size_t size() const;
+  UnitTable() = default;
+  ~UnitTable();  // no UnitRef is left
+  UnitTable(const UnitTable&) = delete;
+  UnitTable& operator=(const UnitTable&) = delete;
+
+  // The unit of a function's declaration, made if need be. Any thread, like all of these.
+  UnitRef find_or_add(const Function& function) POSSET_EXCLUDES(mutex_);
+  UnitRef share(Unit& unit) POSSET_EXCLUDES(mutex_);
+
+  // Publishes code: from here on it is entered. Takes it.
+  void publish(Unit& unit, int loop, int level, void* code) POSSET_EXCLUDES(mutex_);
+
+  // Set before the first unit is made. `tiers` outlives the table's use.
+  void attach(int level, const TierInterface* tier) { tiers_[level] = tier; }
+  void set_limit(size_t bytes) { limit_ = bytes; }
+  void set_trace(sched::Trace* trace) { trace_ = trace; }
+
+  size_t size() const POSSET_EXCLUDES(mutex_);
+  size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }  // units and code
   template <class Visit>
-  void for_each(Visit&& visit) const {
-    std::lock_guard lock(mutex_);
+  void for_each(Visit&& visit) const POSSET_EXCLUDES(mutex_) {
+    sched::MutexLock lock(mutex_);
     for (auto& entry : units_) visit(*entry.second);
   }
 
+  Reclaimer reclaimer;
+
  private:
-  mutable std::mutex mutex_;
-  std::unordered_multimap<uint64_t, std::unique_ptr<Unit>> units_;
+  friend class UnitRef;
+  using Entries = std::unordered_multimap<uint64_t, std::unique_ptr<Unit>>;
+  void release(Unit& unit, const Function* function) POSSET_EXCLUDES(mutex_);
+  Unit* find(const syntax::FunctionDecl& function) POSSET_REQUIRES(mutex_);
+  void trace_new(const Unit& unit, const syntax::FunctionDecl& function);
+  void stay_below_limit() POSSET_REQUIRES(mutex_);
+  void drop_unused(size_t target) POSSET_REQUIRES(mutex_);
+  void evict_code(size_t target) POSSET_REQUIRES(mutex_);
+  void erase(Entries::iterator entry) POSSET_REQUIRES(mutex_);
+  void unpublish(Unit& unit, int loop, int level) POSSET_REQUIRES(mutex_);
+  template <class Visit>
+  void for_each_code(Unit& unit, Visit&& visit) const;
+
+  const TierInterface* tiers_[kTiers] = {};
+  size_t limit_ = SIZE_MAX;
+  sched::Trace* trace_ = nullptr;
+  mutable sched::Mutex mutex_;
+  Entries units_ POSSET_GUARDED_BY(mutex_);
+  uint64_t uses_ POSSET_GUARDED_BY(mutex_) = 0;
+  uint32_t next_number_ POSSET_GUARDED_BY(mutex_) = 1;
+  size_t look_at_ POSSET_GUARDED_BY(mutex_) = 0;  // below this size there is nothing to evict
+  std::atomic<size_t> bytes_{0};  // written under the mutex
 };
+
+inline UnitRef::~UnitRef() {
+  if (unit_) table_->release(*unit_, function_);
+}
 
 }  // namespace posset::interp

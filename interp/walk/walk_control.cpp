@@ -5,7 +5,6 @@
 // frame. A round's step is charged when it begins.
 #include "interp/runtime/iterate.h"
 #include "interp/runtime/messages.h"
-#include "interp/runtime/policy.h"
 #include "interp/runtime/program.h"
 #include "interp/runtime/work.h"
 #include "interp/value/list.h"
@@ -61,14 +60,13 @@ Walker::Round Walker::after_stop(Value& result) {
 
 bool Walker::go_on_elsewhere(uint32_t loop, Value& result) {
   Counted& counted = function_.unit->loops[loop];
-  const int level = ready_tier(context_.runtime, decl_, counted, static_cast<int>(loop));
+  const ReadyCode ready = ready_code(context_.runtime.control, function_, counted, static_cast<int>(loop));
   // The place at which an error surfaced elsewhere is not known here, and `with` has to set it
   // again.
-  if (level == 0 || lending_ != 0 || context_.stack_top != frame_ + function_.slot_count)
+  if (ready.level == 0 || lending_ != 0 || context_.stack_top != frame_ + function_.slot_count)
     return false;
-  void* code = counted.code[level].load(std::memory_order_acquire);
   Value v;
-  LoopExit exit = context_.runtime.tier(level)->enter_loop(context_, code, closure_, frame_, v);
+  LoopExit exit = context_.runtime.tier(ready.level)->enter_loop(context_, ready.code, closure_, frame_, v);
   context_.stack_top = frame_ + function_.slot_count;
   switch (exit) {
     case LoopExit::Finished:

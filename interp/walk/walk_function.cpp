@@ -1,7 +1,6 @@
 // Tier 0: entering and leaving a function, its parameters, self tail calls, closures, session
 // variables; and the dispatch over nodes.
 #include "interp/runtime/call.h"
-#include "interp/runtime/policy.h"
 #include "interp/walk/walk.h"
 #include "interp/walk/walker.h"
 
@@ -124,12 +123,10 @@ bool Walker::start_again(bool& elsewhere, Value& result) {
     result = Value::failure();
     return false;
   }
-  Counted& counted = function_.unit->body;
-  const int level = ready_tier(context_.runtime, decl_, counted, -1);
-  if (level == 0) return true;
+  const ReadyCode ready = ready_code(context_.runtime.control, function_, function_.unit->body, -1);
+  if (ready.level == 0) return true;
   elsewhere = true;
-  void* code = counted.code[level].load(std::memory_order_acquire);
-  result = context_.runtime.tier(level)->enter(context_, code, closure_, frame_);
+  result = context_.runtime.tier(ready.level)->enter(context_, ready.code, closure_, frame_);
   return true;
 }
 

@@ -1,0 +1,79 @@
+// When evicted code may be freed. Code is evicted while other threads run, and some of them may be inside it.
+// Every context that evaluates has a slot which says since which epoch it has been running; code evicted at
+// epoch e is freed once every running context began after e (epoch-based reclamation: Fraser, "Practical
+// lock-freedom", 2004). An evaluation that never ends delays freeing, it does not stop eviction: what is
+// evicted is not entered again.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "sched/base/thread_safety.h"
+
+namespace posset::interp {
+
+struct TierInterface;
+
+class Reclaimer {
+ public:
+  Reclaimer() = default;
+  ~Reclaimer();  // nobody runs any more
+  Reclaimer(const Reclaimer&) = delete;
+  Reclaimer& operator=(const Reclaimer&) = delete;
+
+  // Held by whoever may read code pointers: a context, a compilation. Used by one thread at a time.
+  class Slot {
+   public:
+    explicit Slot(Reclaimer& owner);
+    ~Slot();
+    Slot(const Slot&) = delete;
+    Slot& operator=(const Slot&) = delete;
+    // Around all reading and running of code.
+    void enter() {
+      // Sequentially consistent: either the collector sees this slot, or this thread sees that the code is no
+      // longer published.
+      since_.exchange(owner_.epoch_.load(std::memory_order_seq_cst), std::memory_order_seq_cst);
+    }
+    void leave() {
+      since_.store(0, std::memory_order_release);
+      if (owner_.waiting_.load(std::memory_order_relaxed) != 0) owner_.collect();
+    }
+
+   private:
+    friend class Reclaimer;
+    Reclaimer& owner_;
+    std::atomic<uint64_t> since_{0};  // 0: not running
+  };
+
+  // Enters for a scope.
+  class Pin {
+   public:
+    explicit Pin(Reclaimer& owner) : slot_(owner) { slot_.enter(); }
+    ~Pin() { slot_.leave(); }
+
+   private:
+    Slot slot_;
+  };
+
+  // Takes code that is no longer published; frees it now or when it can.
+  void retire(const TierInterface* tier, void* code) POSSET_EXCLUDES(mutex_);
+  void collect() POSSET_EXCLUDES(mutex_);
+  size_t waiting() const { return waiting_.load(std::memory_order_relaxed); }
+
+ private:
+  struct Retired {
+    const TierInterface* tier;
+    void* code;
+    uint64_t epoch;
+  };
+  uint64_t oldest_running() const POSSET_REQUIRES(mutex_);
+
+  std::atomic<uint64_t> epoch_{1};
+  std::atomic<size_t> waiting_{0};
+  sched::Mutex mutex_;
+  std::vector<Slot*> slots_ POSSET_GUARDED_BY(mutex_);
+  std::vector<Retired> retired_ POSSET_GUARDED_BY(mutex_);
+};
+
+}  // namespace posset::interp

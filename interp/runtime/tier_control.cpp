@@ -1,0 +1,166 @@
+// See tier_control.h.
+#include "interp/runtime/tier_control.h"
+
+#include <algorithm>
+
+#include "interp/runtime/context.h"
+#include "interp/runtime/trace_events.h"
+#include "sched/p2/hybrid.h"
+
+namespace posset::interp {
+
+namespace {
+
+// Counts stay exact up to here; beyond, nobody asks.
+constexpr uint32_t kCountedFor = 10000;
+
+uint16_t kind(TierEvent event) { return static_cast<uint16_t>(event); }
+
+}  // namespace
+
+// One request, from the threshold to the published code. It keeps alive what it reads.
+struct TierControl::Compilation {
+  UnitRef unit;
+  std::shared_ptr<const syntax::Module> tree;
+  const syntax::FunctionDecl* decl;
+  int loop;
+  int level;
+  uint64_t job;
+
+  Counted& counted() { return unit->counted(loop); }
+};
+
+TierControl::TierControl(RuntimeState& runtime, const sched::Clock& clock, sched::Trace* trace)
+    : runtime_(runtime), clock_(clock), trace_(trace), scheduler_(std::make_unique<sched::HybridScheduler>(clock, trace)) {}
+
+TierControl::~TierControl() { scheduler_->stop(sched::StopMode::Discard); }
+
+bool TierControl::wanted(int level, uint32_t count, const Counted& counted) const {
+  const RuntimeOptions& options = runtime_.options;
+  if (level > options.max_tier || !runtime_.tier(level)) return false;
+  if (counted.status[level].load(std::memory_order_acquire) != TierStatus::NotStarted) return false;
+  // Native code is made from bytecode and what it recorded.
+  if (level > 1 && counted.status[1].load(std::memory_order_acquire) != TierStatus::Ready) return false;
+  if (options.forced_tier >= level) return true;
+  return count >= std::max(options.thresholds[level], counted.again_at[level].load(std::memory_order_relaxed));
+}
+
+bool TierControl::is_settled(const Counted& counted, uint32_t count) const {
+  for (int level = 1; level <= runtime_.options.max_tier && level < kTiers; ++level) {
+    if (!runtime_.tier(level)) continue;
+    TierStatus status = counted.status[level].load(std::memory_order_acquire);
+    if (status == TierStatus::NotStarted || status == TierStatus::Compiling) return false;
+  }
+  return count >= kCountedFor;
+}
+
+int TierControl::count_and_promote(const Function& function, Counted& counted, int loop) {
+  const uint32_t count = counted.tick();
+  for (int level = 1; level < kTiers; ++level) {
+    if (wanted(level, count, counted)) request(function, counted, loop, level, count);
+  }
+  if (is_settled(counted, count)) counted.settled.store(true, std::memory_order_release);
+  const int ready = counted.ready.load(std::memory_order_acquire);
+  if (trace_ && ready > 0) note_entry(function, counted, loop, ready, count);
+  return ready;
+}
+
+void TierControl::note_entry(const Function& function, Counted& counted, int loop, int level, uint32_t count) {
+  if (counted.entered[level].exchange(true, std::memory_order_relaxed)) return;
+  trace_->record(kind(TierEvent::tier_entered), {function.unit->number, loop, level, count});
+}
+
+void TierControl::request(const Function& function, Counted& counted, int loop, int level, uint32_t count) {
+  TierStatus expected = TierStatus::NotStarted;
+  if (!counted.status[level].compare_exchange_strong(expected, TierStatus::Compiling, std::memory_order_acq_rel)) {
+    return;
+  }
+  counted.reason[level].store(Reason::being_compiled, std::memory_order_relaxed);
+  auto job = std::make_shared<Compilation>(Compilation{
+      runtime_.units.share(*function.unit), function.decl->module->shared_from_this(), function.decl, loop, level,
+      next_job()});
+  if (trace_) trace_->record(kind(TierEvent::threshold_crossed), {job->unit->number, loop, level, count});
+  if (runtime_.options.forced_tier >= level) {
+    compile(*job);
+  } else {
+    submit(job, count);
+  }
+}
+
+void TierControl::submit(const std::shared_ptr<Compilation>& job, uint32_t count) {
+  if (trace_) {
+    trace_->record(kind(TierEvent::compile_requested),
+                   {job->unit->number, job->loop, job->level, static_cast<int64_t>(job->job)});
+  }
+  sched::Task task;
+  task.run = [this, job](sched::TaskContext&) { compile(*job); };
+  task.done = [this, job](sched::Outcome outcome) { ended(*job, outcome == sched::Outcome::Done); };
+  task.type = {job->level == 1 ? sched::TaskKind::BytecodeCompile : sched::TaskKind::JitCompile};
+  task.job = job->job;
+  {
+    sched::MutexLock lock(mutex_);
+    ++pending_;
+  }
+  const sched::Admission admission = scheduler_->try_submit(std::move(task));
+  if (admission == sched::Admission::Accepted) return;
+  const Reason reason = admission == sched::Admission::QueueFull ? Reason::queue_full : Reason::stopped;
+  Counted& counted = job->counted();
+  const uint32_t again_at = count + std::max(1U, runtime_.options.thresholds[job->level] / 4);
+  counted.again_at[job->level].store(again_at, std::memory_order_relaxed);
+  counted.reason[job->level].store(reason, std::memory_order_relaxed);
+  if (trace_) {
+    trace_->record(kind(TierEvent::compile_postponed),
+                   {job->unit->number, job->loop, job->level, static_cast<int64_t>(job->job),
+                    static_cast<int64_t>(reason), again_at});
+  }
+  ended(*job, false);
+}
+
+void TierControl::compile(Compilation& job) {
+  // Compilers of later tiers read the code of earlier ones.
+  Reclaimer::Pin pin(runtime_.units.reclaimer);
+  const TierInterface* tier = runtime_.tier(job.level);
+  const auto number = static_cast<int64_t>(job.job);
+  if (trace_) trace_->record(kind(TierEvent::compile_started), {job.unit->number, job.loop, job.level, number});
+  const int64_t begin_ns = clock_.now_ns();
+  Reason reason = Reason::failed;
+  void* code = nullptr;
+  try {
+    code = tier->compile(runtime_, *job.decl, job.loop, reason);
+  } catch (const std::bad_alloc&) {
+    reason = Reason::failed;
+  }
+  if (!code) {
+    job.counted().reason[job.level].store(reason, std::memory_order_relaxed);
+    job.counted().status[job.level].store(TierStatus::Failed, std::memory_order_release);
+    if (trace_) {
+      trace_->record(kind(TierEvent::compile_refused),
+                     {job.unit->number, job.loop, job.level, number, static_cast<int64_t>(reason)});
+    }
+    return;
+  }
+  if (trace_) {
+    trace_->record(kind(TierEvent::compile_finished),
+                   {job.unit->number, job.loop, job.level, number, clock_.now_ns() - begin_ns,
+                    static_cast<int64_t>(tier->memory(code))});
+  }
+  runtime_.units.publish(*job.unit, job.loop, job.level, code);
+}
+
+void TierControl::ended(Compilation& job, bool ran) {
+  if (!ran) {
+    // Whoever is counted next may ask again.
+    TierStatus expected = TierStatus::Compiling;
+    job.counted().status[job.level].compare_exchange_strong(expected, TierStatus::NotStarted,
+                                                            std::memory_order_acq_rel);
+  }
+  sched::MutexLock lock(mutex_);
+  if (--pending_ == 0) idle_.notify_all();
+}
+
+void TierControl::wait() {
+  sched::MutexLock lock(mutex_);
+  while (pending_ != 0) lock.wait(idle_);
+}
+
+}  // namespace posset::interp

@@ -1,0 +1,82 @@
+// Who is compiled when: the counters and thresholds of architecture.md ("Units and tiers"). Each execution of
+// a unit that may still rise is counted. When a count reaches a tier's threshold one requester wins and hands
+// the compilation to the scheduler (sched/p2/hybrid.h); everybody, the winner too, goes on where they are and
+// takes the code at a later entry or loop head. A request the scheduler refuses is repeated after a quarter of
+// the threshold's executions. With a forced tier compilations happen at once, in the requesting thread.
+//
+// One per runtime; any thread. Elsewhere: what is counted and evicted (unit.h), how code is made (tier.h).
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+
+#include "interp/runtime/function.h"
+#include "interp/runtime/unit.h"
+#include "sched/base/clock.h"
+#include "sched/base/thread_safety.h"
+#include "sched/base/trace.h"
+
+namespace posset::sched {
+class HybridScheduler;
+}
+
+namespace posset::interp {
+
+class RuntimeState;
+
+struct ReadyCode {
+  int level;
+  void* code;  // null at level 0
+};
+
+class TierControl {
+ public:
+  TierControl(RuntimeState& runtime, const sched::Clock& clock, sched::Trace* trace);
+  ~TierControl();  // compilations that wait are dropped, those that run are waited for
+  TierControl(const TierControl&) = delete;
+  TierControl& operator=(const TierControl&) = delete;
+
+  // Called at every execution (function entry, loop iteration) while a higher tier than the running one may
+  // be wanted: counts, and asks for compilation when due. Gives the highest tier that is ready. `counted` is
+  // that of the function's body (loop < 0) or loop.
+  int count_and_promote(const Function& function, Counted& counted, int loop);
+
+  // Waits until every compilation that was asked for has ended.
+  void wait() POSSET_EXCLUDES(mutex_);
+
+  sched::HybridScheduler& scheduler() { return *scheduler_; }
+  uint64_t next_job() { return jobs_.fetch_add(1, std::memory_order_relaxed); }
+
+ private:
+  struct Compilation;
+  bool wanted(int level, uint32_t count, const Counted& counted) const;
+  bool is_settled(const Counted& counted, uint32_t count) const;
+  void request(const Function& function, Counted& counted, int loop, int level, uint32_t count);
+  void submit(const std::shared_ptr<Compilation>& job, uint32_t count);
+  void compile(Compilation& job);
+  void ended(Compilation& job, bool ran) POSSET_EXCLUDES(mutex_);
+  void note_entry(const Function& function, Counted& counted, int loop, int level, uint32_t count);
+
+  RuntimeState& runtime_;
+  const sched::Clock& clock_;
+  sched::Trace* const trace_;
+  std::atomic<uint64_t> jobs_{1};
+  sched::Mutex mutex_;
+  std::condition_variable idle_;
+  size_t pending_ POSSET_GUARDED_BY(mutex_) = 0;
+  std::unique_ptr<sched::HybridScheduler> scheduler_;  // last: its threads end before the rest goes
+};
+
+// The code to enter next, counting and promoting while that can still change anything.
+inline ReadyCode ready_code(TierControl& control, const Function& function, Counted& counted, int loop) {
+  int level = counted.settled.load(std::memory_order_acquire) ? counted.ready.load(std::memory_order_acquire)
+                                                              : control.count_and_promote(function, counted, loop);
+  // Code may be evicted between being found ready and being taken.
+  for (; level > 0; --level) {
+    if (void* code = counted.code[level].load(std::memory_order_acquire)) return {level, code};
+  }
+  return {0, nullptr};
+}
+
+}  // namespace posset::interp
