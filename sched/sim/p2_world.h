@@ -181,7 +181,7 @@ void P2World<Policy>::add_submitters() {
 template <class Policy>
 void P2World<Policy>::add_others() {
   std::vector<typename Script::Line> cancels, stops;
-  for (auto [at_ns, job] : plan_.cancels) cancels.push_back({at_ns, [this, job = job] { return cancel(job); }});
+  for (const auto& line : plan_.cancels) cancels.push_back({line.first, [this, job = line.second] { return cancel(job); }});
   for (const SimStop& line : plan_.stops) stops.push_back({line.at_ns, [this, mode = line.mode] { return stop(mode); }});
   if (!cancels.empty()) add_actor(std::make_unique<Script>(*this, "canceller", std::move(cancels)));
   if (!stops.empty()) add_actor(std::make_unique<Script>(*this, "stopper", std::move(stops)));
