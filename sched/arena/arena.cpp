@@ -5,10 +5,12 @@
 // it, nobody touches the arena any more.
 #include "sched/arena/arena.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 #include <new>
 
+#include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/task_arena.h>
 
 struct posset_arena {
@@ -22,14 +24,31 @@ struct posset_arena {
 
 namespace {
 
+// What comes before `enqueue` happens before the call it enqueues. TBB sees to that, but it is not built for
+// the thread sanitizer, which believes it of a mutex; one that was never made, because it is static.
+void hand_over() {
+#ifdef POSSET_SANITIZED
+  static std::mutex mutex;
+  std::lock_guard lock(mutex);
+#endif
+}
+
 void finish(posset_arena* arena) {
   std::lock_guard lock(arena->mutex);
   if (--arena->outstanding == 0) arena->idle.notify_all();
 }
 
+// TBB has a worker less than the machine has threads, and says so on the standard error output when more are
+// asked for.
+int workers_of_tbb() {
+  return static_cast<int>(tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism)) - 1;
+}
+
 posset_arena* create(int threads) noexcept {
+  const int most = workers_of_tbb();
+  if (most < 1) return nullptr;
   try {
-    return new posset_arena(threads);
+    return new posset_arena(std::clamp(threads, 1, most));
   } catch (...) {
     return nullptr;
   }
@@ -40,8 +59,10 @@ bool enqueue(posset_arena* arena, void (*run)(void*), void* argument) noexcept {
     std::lock_guard lock(arena->mutex);
     ++arena->outstanding;
   }
+  hand_over();
   try {
     arena->arena.enqueue([arena, run, argument] {
+      hand_over();
       run(argument);
       finish(arena);
     });

@@ -20,7 +20,7 @@ typedef struct posset_arena posset_arena;
 /* An arena of `threads` worker threads and no place for its callers. Every function may be called by any
  * thread, and none throws. */
 typedef struct posset_arena_functions {
-  /* Null when there is no memory or no thread. */
+  /* At most so many threads as the machine has besides its first. Null when that is none, or no memory. */
   posset_arena* (*create)(int threads);
   /* Some worker will call run(argument), which must not throw. False: it will not be called. */
   bool (*enqueue)(posset_arena* arena, void (*run)(void*), void* argument);

@@ -68,7 +68,7 @@ std::optional<Arena::Waiting> Arena::take_first() {
   if (waiting_.empty()) return std::nullopt;  // its task was cancelled
   std::optional<Waiting> first(std::move(waiting_.front()));
   waiting_.pop_front();
-  ++running_;
+  running_.push_back(std::this_thread::get_id());
   if (closed_) fewer_.notify_all();
   return first;
 }
@@ -86,7 +86,7 @@ void Arena::run_first(void* argument) {
 
 void Arena::ended() {
   MutexLock lock(mutex_);
-  --running_;
+  running_.erase(std::find(running_.begin(), running_.end(), std::this_thread::get_id()));
   // Under the mutex: whoever waits may destroy this object as soon as it has it.
   if (closed_) fewer_.notify_all();
 }
@@ -123,7 +123,7 @@ bool Arena::wait_begun(int64_t deadline_ns) {
 void Arena::wait() {
   MutexLock lock(mutex_);
   assert(closed_);
-  while (!waiting_.empty() || running_ > 0) lock.wait(fewer_);
+  while (!waiting_.empty() || !running_.empty()) lock.wait(fewer_);
   posset_arena* arena = std::exchange(arena_, nullptr);
   const posset_arena_functions* functions = functions_;
   lock.unlock();
@@ -132,7 +132,12 @@ void Arena::wait() {
 
 size_t Arena::outstanding() const {
   MutexLock lock(mutex_);
-  return waiting_.size() + running_;
+  return waiting_.size() + running_.size();
+}
+
+bool Arena::is_worker() const {
+  MutexLock lock(mutex_);
+  return std::find(running_.begin(), running_.end(), std::this_thread::get_id()) != running_.end();
 }
 
 }  // namespace posset::sched

@@ -12,6 +12,7 @@
 #include <deque>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "sched/arena/arena.h"
@@ -60,6 +61,8 @@ class Arena {
   void wait() POSSET_EXCLUDES(mutex_);
   // Waiting and running.
   size_t outstanding() const POSSET_EXCLUDES(mutex_);
+  // Whether the calling thread is running one of its tasks.
+  bool is_worker() const POSSET_EXCLUDES(mutex_);
 
  private:
   struct Waiting {
@@ -80,7 +83,7 @@ class Arena {
   mutable Mutex mutex_;
   bool closed_ POSSET_GUARDED_BY(mutex_) = false;
   std::deque<Waiting> waiting_ POSSET_GUARDED_BY(mutex_);
-  size_t running_ POSSET_GUARDED_BY(mutex_) = 0;
+  std::vector<std::thread::id> running_ POSSET_GUARDED_BY(mutex_);  // the threads that run a task
   std::condition_variable fewer_;  // tasks waiting or running, once closed
   const posset_arena_functions* functions_ POSSET_GUARDED_BY(mutex_) = nullptr;
   posset_arena* arena_ POSSET_GUARDED_BY(mutex_) = nullptr;

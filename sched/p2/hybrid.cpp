@@ -52,6 +52,10 @@ bool HybridScheduler::start_workers(Lane lane) {
   return by_pool ? pool_.start() : evaluators_.start();
 }
 
+Admission HybridScheduler::without_workers() const {
+  return queue_.stopped() ? Admission::Stopped : Admission::QueueFull;
+}
+
 Admission HybridScheduler::accepted(Counter& route) {
   queued_.add();
   route.add();
@@ -77,8 +81,7 @@ Admission HybridScheduler::try_submit(Task&& task) {
     if (admission == Admission::Accepted) return accepted(to_arena_);
     if (admission == Admission::QueueFull) return refused(task, Route::Arena, admission);
   }
-  if (queue_.stopped()) return refused(task, Route::Pool, Admission::Stopped);
-  if (!start_workers(task.lane)) return refused(task, Route::Pool, Admission::QueueFull);
+  if (!start_workers(task.lane)) return refused(task, Route::Pool, without_workers());
   const Admission admission = queue_.try_push(task, estimate_ns);
   return admission == Admission::Accepted ? accepted(to_pool_) : refused(task, Route::Pool, admission);
 }
@@ -87,8 +90,7 @@ Admission HybridScheduler::submit_by(Task&& task, int64_t deadline_ns) {
   const double estimate_ns = tracker_.estimate_ns(task.type);
   // Where the arena is full the caller waits for the queue.
   if (may_use_arena(task) && to_arena(task, estimate_ns) == Admission::Accepted) return accepted(to_arena_);
-  if (queue_.stopped()) return refused(task, Route::Pool, Admission::Stopped);
-  if (!start_workers(task.lane)) return refused(task, Route::Pool, Admission::QueueFull);
+  if (!start_workers(task.lane)) return refused(task, Route::Pool, without_workers());
   const Admission admission = queue_.push_by(task, estimate_ns, deadline_ns);
   return admission == Admission::Accepted ? accepted(to_pool_) : refused(task, Route::Pool, admission);
 }
@@ -142,6 +144,7 @@ size_t HybridScheduler::drain(int64_t deadline_ns) {
 
 size_t HybridScheduler::stop(StopMode mode, int64_t deadline_ns) {
   size_t dropped = drop(mode);
+  if (pool_.is_worker() || evaluators_.is_worker() || arena_.is_worker()) return dropped;  // it would wait for itself
   {
     MutexLock lock(stop_mutex_);
     if (phase_ != Phase::Open) {

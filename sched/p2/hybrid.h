@@ -19,7 +19,7 @@
 //   if (scheduler.try_submit(std::move(task)) != Admission::Accepted) { /* try again later */ }
 //   scheduler.stop(StopMode::Drain);
 //
-// Any thread may call anything, but `stop` and the destructor are not for tasks and their callbacks.
+// Any thread may call anything, but the destructor is not for tasks and their callbacks.
 #pragma once
 
 #include <atomic>
@@ -124,7 +124,8 @@ class HybridScheduler {
   // Takes no more tasks, ends those there are as `mode` says and waits for the threads; a drain drops what has
   // not begun when the clock reaches the deadline. Gives how many tasks were dropped. A task that runs is
   // always waited for. May be called again, and by several threads: a discard cuts a drain short, and all
-  // return when the threads have ended.
+  // return when the threads have ended. From a task or a callback on a thread of the scheduler it returns at
+  // once and leaves the waiting to the next call or the destructor.
   size_t stop(StopMode mode, int64_t deadline_ns = kNever) POSSET_EXCLUDES(stop_mutex_);
 
   HybridStatistics statistics() const;
@@ -134,6 +135,7 @@ class HybridScheduler {
   bool may_use_arena(const Task& task) const;
   Admission to_arena(Task& task, double estimate_ns);
   bool start_workers(Lane lane);
+  Admission without_workers() const;
   Admission accepted(Counter& route);
   Admission refused(const Task& task, Route route, Admission why);
   size_t drop(StopMode mode);

@@ -1,6 +1,7 @@
 // See pool.h.
 #include "sched/p2/pool.h"
 
+#include <algorithm>
 #include <cassert>
 #include <system_error>
 #include <utility>
@@ -25,6 +26,7 @@ bool WorkerPool::start() {
       const size_t number = threads_.size();
       const TaskQueue::ConsumerId consumer = queue_.add_consumer(config_.lanes);
       threads_.emplace_back([this, consumer, number] { work(consumer, number); });
+      ids_.push_back(threads_.back().get_id());
     }
   } catch (const std::system_error&) {
     // Fewer threads than wanted serve as well, as long as there is one.
@@ -50,16 +52,15 @@ void WorkerPool::join() {
     joined_ = true;
     threads.swap(threads_);
   }
-  assert(queue_.stopped());
-  for (std::thread& thread : threads) {
-    assert(thread.get_id() != std::this_thread::get_id());
-    thread.join();
-  }
+  assert(queue_.stopped() && !is_worker());
+  for (std::thread& thread : threads) thread.join();
+  MutexLock lock(mutex_);
+  ids_.clear();  // the system may give them to others
 }
 
-size_t WorkerPool::threads() const {
+bool WorkerPool::is_worker() const {
   MutexLock lock(mutex_);
-  return threads_.size();
+  return std::find(ids_.begin(), ids_.end(), std::this_thread::get_id()) != ids_.end();
 }
 
 }  // namespace posset::sched

@@ -35,7 +35,8 @@ class WorkerPool {
   bool start() POSSET_EXCLUDES(mutex_);
   // Waits for the threads, which end when the queue has stopped and has nothing for them. Not from one of them.
   void join() POSSET_EXCLUDES(mutex_);
-  size_t threads() const POSSET_EXCLUDES(mutex_);
+  // Whether the calling thread is one of them.
+  bool is_worker() const POSSET_EXCLUDES(mutex_);
 
  private:
   void work(TaskQueue::ConsumerId consumer, size_t number);
@@ -48,6 +49,7 @@ class WorkerPool {
   mutable Mutex mutex_;
   bool joined_ POSSET_GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_ POSSET_GUARDED_BY(mutex_);
+  std::vector<std::thread::id> ids_ POSSET_GUARDED_BY(mutex_);  // of all that were started
 };
 
 }  // namespace posset::sched

@@ -24,17 +24,20 @@ uint32_t TaskQueue::keep(Task& task) {
 }
 
 TaskQueue::Taken TaskQueue::take_out(const PriorityPolicy::Entry& entry) {
-  // What is left behind is an empty task: a moved-from function may hold on to something.
-  Taken taken{std::exchange(items_[entry.item], Task()), entry};
+  Task& item = items_[entry.item];
+  Taken taken{std::move(item), entry};
+  // A moved-from function may hold on to something, by the letter of the standard.
+  item.run = nullptr;
+  item.done = nullptr;
   free_items_.push_back(entry.item);
   if (waiting_for_taking_ > 0) taking_.notify_one();
   return taken;
 }
 
 // Whom to notify once the lock is given back.
-TaskQueue::Consumer* TaskQueue::push(Task& task, double estimate_ns) {
+TaskQueue::Consumer* TaskQueue::push(Task& task, double estimate_ns, int64_t now_ns) {
   const PriorityPolicy::Entry entry{.estimate_s = estimate_ns / static_cast<double>(kSecond),
-                                    .enqueued_ns = clock_.now_ns(),
+                                    .enqueued_ns = now_ns,
                                     .job = task.job,
                                     .item = keep(task),
                                     .lane = task.lane,
@@ -55,11 +58,12 @@ TaskQueue::Consumer* TaskQueue::push(Task& task, double estimate_ns) {
 
 Admission TaskQueue::try_push(Task& task, double estimate_ns) {
   Consumer* wake = nullptr;
+  const int64_t now_ns = clock_.now_ns();  // not under the lock: it takes as long as the rest
   {
     MutexLock lock(mutex_);
     const Admission admission = policy_.admission();
     if (admission != Admission::Accepted) return admission;
-    wake = push(task, estimate_ns);
+    wake = push(task, estimate_ns, now_ns);
   }
   if (wake) wake->wake.notify_one();
   return Admission::Accepted;
@@ -82,7 +86,7 @@ Admission TaskQueue::push_by(Task& task, double estimate_ns, int64_t deadline_ns
     }
     const Admission admission = policy_.admission();
     if (admission != Admission::Accepted) return admission;
-    wake = push(task, estimate_ns);
+    wake = push(task, estimate_ns, clock_.now_ns());
   }
   if (wake) wake->wake.notify_one();
   return Admission::Accepted;

@@ -60,7 +60,7 @@ class TaskQueue {
     std::condition_variable wake;
   };
 
-  Consumer* push(Task& task, double estimate_ns) POSSET_REQUIRES(mutex_);
+  Consumer* push(Task& task, double estimate_ns, int64_t now_ns) POSSET_REQUIRES(mutex_);
   Taken take_out(const PriorityPolicy::Entry& entry) POSSET_REQUIRES(mutex_);
   uint32_t keep(Task& task) POSSET_REQUIRES(mutex_);
   bool wait_for_taking(MutexLock& lock, int64_t deadline_ns) POSSET_REQUIRES(mutex_);

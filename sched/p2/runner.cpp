@@ -3,7 +3,7 @@
 
 namespace posset::sched {
 
-void TaskRunner::run(Task task, int64_t enqueued_ns, Route route) {
+void TaskRunner::run(Task&& task, int64_t enqueued_ns, Route route) {
   TaskContext context(clock_, task.job, route);
   const int64_t start_ns = clock_.now_ns();
   if (trace_) {

@@ -19,9 +19,10 @@ class TaskRunner {
   TaskRunner(const Clock& clock, RuntimeTracker& tracker, Trace* trace)
       : clock_(clock), tracker_(tracker), trace_(trace) {}
 
-  // Both call the user's code: no lock may be held.
-  void run(Task task, int64_t enqueued_ns, Route route);
-  void cancel(Task task, Route route) { end(task, route, Outcome::Cancelled, 0); }
+  // Both call the user's code: no lock may be held. Both leave the task's closures with the caller, `run`
+  // destroyed.
+  void run(Task&& task, int64_t enqueued_ns, Route route);
+  void cancel(Task&& task, Route route) { end(task, route, Outcome::Cancelled, 0); }
 
   uint64_t done() const { return done_.sum(); }
   uint64_t failed() const { return failed_.sum(); }

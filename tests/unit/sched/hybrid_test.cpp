@@ -330,6 +330,26 @@ TEST_CASE("hybrid: a discard cuts another thread's drain short") {
   opener.join();
 }
 
+TEST_CASE("hybrid: a task may stop its scheduler, and does not wait for itself") {
+  SystemClock clock;
+  for (bool arena : {false, true}) {
+    HybridOptions options = pool_only();
+    options.use_arena = arena;
+    HybridScheduler scheduler(clock, nullptr, options);
+    Tally tally;
+    if (arena) {
+      scheduler.try_submit(compile_task([](TaskContext&) {}, tally));
+      REQUIRE(eventually([&] { return scheduler.statistics().arena >= ArenaState::Open; }));
+    }
+    const int before = tally.sum();
+    scheduler.try_submit(compile_task([&](TaskContext&) { scheduler.stop(StopMode::Drain); }, tally));
+    tally.await(before + 1);
+    CHECK(tally.count(Outcome::Failed) == 0);
+    CHECK(scheduler.try_submit(compile_task([](TaskContext&) {}, tally)) == Admission::Stopped);
+    CHECK(scheduler.stop(StopMode::Drain) == 0);
+  }
+}
+
 TEST_CASE("hybrid: no lock is held while closures run, are told or are destroyed") {
   SystemClock clock;
   HybridScheduler scheduler(clock, nullptr, pool_only());
