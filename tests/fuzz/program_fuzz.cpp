@@ -63,18 +63,11 @@ bool agree(const std::string& text, const Outcome& walker, const Outcome& byteco
 
 [[noreturn]] void report(const std::string& text, const Limits& limits, const Outcome& walker,
                          const Outcome& bytecode) {
-  std::fprintf(stderr,
-               "MISMATCH
-                   -- --tier 0 -- -- %
-                   s-- --tier 1 -- -- % s-- --program,
-               under
-                   "
-                   "--step-limit %llu --stack-limit %u and %llu bytes of output ----
-                   % s ",
-                     walker.describe()
-                         .c_str(),
-               bytecode.describe().c_str(), static_cast<unsigned long long>(limits.steps),
-               limits.stack, static_cast<unsigned long long>(limits.output), text.c_str());
+  std::fprintf(stderr, "MISMATCH\n---- tier 0 ----\n%s---- tier 1 ----\n%s",
+               walker.describe().c_str(), bytecode.describe().c_str());
+  std::fprintf(stderr, "---- --step-limit %llu --stack-limit %u, %llu bytes of output ----\n%s\n",
+               static_cast<unsigned long long>(limits.steps), limits.stack,
+               static_cast<unsigned long long>(limits.output), text.c_str());
   std::abort();
 }
 
