@@ -7,6 +7,8 @@
 //
 //   POSSET_FUZZ_PRINT=1 build/fuzz/bin/program_fuzz FILE    prints the program made of it, too
 //
+// tests/fuzz/seeds holds random bytes of the second kind, tests/lang inputs of the first.
+//
 // The printed program is an input of the first kind, which can be made smaller by hand; it is also
 // what `posset run --tier 0` and `--force-tier 1` take. POSSET_FUZZ_COUNT=1 says at the end how
 // many programs did not load, raised and so on, which tells what the generator is worth.
