@@ -7,6 +7,8 @@
 //
 //   POSSET_FUZZ_PRINT=1 build/fuzz/bin/program_fuzz FILE    prints the program made of it, too
 //
+// tests/fuzz/seeds holds random bytes of the second kind, tests/lang inputs of the first.
+//
 // The printed program is an input of the first kind, which can be made smaller by hand; it is also
 // what `posset run --tier 0` and `--force-tier 1` take. POSSET_FUZZ_COUNT=1 says at the end how
 // many programs did not load, raised and so on, which tells what the generator is worth.
@@ -63,18 +65,11 @@ bool agree(const std::string& text, const Outcome& walker, const Outcome& byteco
 
 [[noreturn]] void report(const std::string& text, const Limits& limits, const Outcome& walker,
                          const Outcome& bytecode) {
-  std::fprintf(stderr,
-               "MISMATCH
-                   -- --tier 0 -- -- %
-                   s-- --tier 1 -- -- % s-- --program,
-               under
-                   "
-                   "--step-limit %llu --stack-limit %u and %llu bytes of output ----
-                   % s ",
-                     walker.describe()
-                         .c_str(),
-               bytecode.describe().c_str(), static_cast<unsigned long long>(limits.steps),
-               limits.stack, static_cast<unsigned long long>(limits.output), text.c_str());
+  std::fprintf(stderr, "MISMATCH\n---- tier 0 ----\n%s---- tier 1 ----\n%s",
+               walker.describe().c_str(), bytecode.describe().c_str());
+  std::fprintf(stderr, "---- --step-limit %llu --stack-limit %u, %llu bytes of output ----\n%s\n",
+               static_cast<unsigned long long>(limits.steps), limits.stack,
+               static_cast<unsigned long long>(limits.output), text.c_str());
   std::abort();
 }
 

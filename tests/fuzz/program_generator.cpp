@@ -104,7 +104,7 @@ class Generator {
     const char* suffix;
   };
   std::vector<Place> places(char type, bool with_defaults);
-  void place(char type, bool with_defaults);
+  void place(char type, bool hides, bool with_defaults = false);
 
   // ---- functions ----
   Function signature();
@@ -195,12 +195,12 @@ std::vector<Generator::Place> Generator::places(char type, bool with_defaults) {
   return found;
 }
 
-void Generator::place(char type, bool with_defaults) {
-  const std::vector<Place> found = places(type, with_defaults);
+void Generator::place(char type, bool hides, bool with_defaults) {
+  const std::vector<Place> found = places(type, with_defaults || hides);
   const Place chosen = found[static_cast<size_t>(choices_.pick(256)) % found.size()];
   out_ += names_[chosen.root].text;
   expand(chosen.suffix, type);
-  if (!with_defaults) return;
+  if (!hides) return;
   ++names_[chosen.root].hidden;
   scopes_.back().hidden.push_back(chosen.root);
 }
@@ -288,6 +288,13 @@ void Generator::declare(Function function) {
   fuel_.push_back("0");  // defaults are evaluated before there is any fuel
   parameters_of(function);
   out_ += ")";
+  if (choices_.one_in(4)) {
+    if (function.result == 'i') out_ += " -> int";
+    if (function.result == 's') out_ += " -> str";
+    if (function.result == 'L') out_ += " -> [int]";
+    if (function.result == 'V') out_ += " -> Shape";
+    if (function.result == 'f') out_ += " -> float?";
+  }
   fuel_.back() = fuel + " - 1";
   body_of(function, fuel);
   fuel_.pop_back();
@@ -330,8 +337,8 @@ std::vector<std::string> Generator::arguments_for(const Function& function) {
     if (each.mode == Parameter::Fuel) {
       made.push_back(fuel_.empty() ? text_of("$k", 'i') : "(" + fuel_.back() + ")");
     } else if (each.mode == Parameter::Inout) {
-      made.push_back("&" +
-                     (inouts == 1 ? text_of("$&t", each.type) : inout_argument(each.type, taken)));
+      made.push_back("&" + (inouts == 1 || choices_.one_in(2) ? text_of("$&t", each.type)
+                                                              : inout_argument(each.type, taken)));
     } else if (each.mode == Parameter::Plain || choices_.pick(2) == 1) {
       made.push_back(text_of("$t", each.type));
     } else {
@@ -403,7 +410,7 @@ bool Generator::needs_are_met(const char* text, char type) {
     const char wanted = at[2] == 't' ? type : at[2];
     if (at[1] == '-' && usable(wanted, true).empty()) return false;
     if (at[1] == '&' && places(wanted, false).empty()) return false;
-    if (at[1] == '^' && places(wanted, true).empty()) return false;
+    if ((at[1] == '^' || at[1] == ';') && places(wanted, true).empty()) return false;
     if (at[1] == '(' && callable(type).empty()) return false;
   }
   return true;
@@ -599,20 +606,14 @@ const char* Generator::expand_marker(const char* at, char type, size_t first_nam
       return at + 1;
     }
     case '&':
+    case ';':
     case '^':
-      place(wanted, *at == '^');
+      place(wanted, *at == '^', *at == ';');
       return at + 1;
     case '#':
     case '*':
       block(wanted, *at == '*');
       return at + 1;
-    case '!': {
-      const int loops = loops_;
-      loops_ = 0;
-      expression(wanted);
-      loops_ = loops;
-      return at + 1;
-    }
     default:
       expression(*at == 't' ? type : *at);
       return at;

@@ -46,8 +46,8 @@ const std::vector<Production> kProductions = {
     {'t', 1, "fold($L, $t, ($<($=t, $=i) $|=> $t$>))"},
     {'t', 1, "ref($t).value"},
     {'t', 2, "(${with $~t = &$^t$| $#t$})"},
-    {'t', 1, "((${while $!b {\nbreak $t\n}$}) ?? $t)"},
-    {'t', 2, "((${for $=i in $!r $| {\n$@if $b { break $t }\ndo $#t\n}$}) ?? $t)"},
+    {'t', 1, "((${while $@$b {\nbreak $t\n}$}) ?? $t)"},
+    {'t', 2, "((${for $=i in $r $| {\n$@if $b { break $t }\ndo $#t\n}$}) ?? $t)"},
     {'t', 1, "%(if $b { $t } else { break })"},
     {'t', 1, "%(if $b { continue } else { $t })"},
     {'t', 1, "%($t ?? break)"},
@@ -63,7 +63,7 @@ const std::vector<Production> kProductions = {
     {'t', 1, "(match $R {\n${{x: 0, name: $=s}$| => $t$}\n${{items: [$=i, ..$=L]}$| => $t$}\n"
              "${{x: $=i, ..$=a}$| => $t$}\n})"},
     {'t', 1, "(match $a {\n${$=i: int$| => $t$}\n${$=s: str$| if $b => $t$}\n${$=L: [int]$| => $t$}\n"
-             "nil => $t\n${$=a: map$| => $t$}\n_ => $t\n})"},
+             "nil => $t\n_: float => $t\n${$=a: map$| => $t$}\n_ => $t\n})"},
     {'t', 1, "(match [$i, $a] {\n${[0, $=a]$| => $t$}\n${[$=i, [$=a, ..]]$| => $t$}\n_ => $t\n})"},
 
     // ---- int ----
@@ -114,8 +114,8 @@ const std::vector<Production> kProductions = {
     // ---- lists ----
     {'L', 1, "[]"}, {'L', 8, "$.L"}, {'L', 2, "[1, 2, 3]"},
     {'L', 4, "[$i, $i]"}, {'L', 2, "[$i, ..$L]"}, {'L', 1, "[..$L, $i, ..$r]"}, {'L', 2, "($L + $L)"},
-    {'L', 3, "[${for $=i in $!r $|=> $@$i$}]"}, {'L', 2, "[${for $=i in $!L $|if $!b => $@$i$}]"},
-    {'L', 1, "[${for [_, $=i] in $!M $|=> $@$i$}]"},
+    {'L', 3, "[${for $=i in $r $|=> $@$i$}]"}, {'L', 2, "[${for $=i in $L $|if $b => $@$i$}]"},
+    {'L', 1, "[${for [_, $=i] in $M $|=> $@$i$}]"},
     {'L', 2, "map($L, $F)"}, {'L', 2, "map($r, ($<$=i$| => $i$>))"}, {'L', 2, "filter($L, ($<$=i$| => $b$>))"},
     {'L', 1, "sort($L)"}, {'L', 1, "sort_by($L, $F)"}, {'L', 1, "sort_with($L, ($<($=i, $=i) $|=> $b$>))"},
     {'L', 1, "reverse($L)"}, {'L', 1, "list($r)"}, {'L', 2, "$L[$k..$k]"}, {'L', 2, "$R.items"}, {'L', 2, "$N[$k]"},
@@ -124,10 +124,10 @@ const std::vector<Production> kProductions = {
     {'L', 2, "(${do {\nvar $~L = $L$|\n$1.push($i)\ndo $#v\n$1\n}$})"},
 
     {'S', 1, "[\"a\", \"b\"]"}, {'S', 4, "$.S"}, {'S', 2, "[$s, $s]"}, {'S', 1, "split($s)"}, {'S', 1, "split($s, $s)"},
-    {'S', 1, "keys($M)"}, {'S', 1, "[${for $=s in $!s $|=> $@$s$}]"}, {'S', 1, "map($L, ($<$=i$| => $s$>))"},
+    {'S', 1, "keys($M)"}, {'S', 1, "[${for $=s in $s $|=> $@$s$}]"}, {'S', 1, "map($L, ($<$=i$| => $s$>))"},
     {'S', 1, "($S + $S)"}, {'S', 1, "sort($S)"}, {'S', 1, "$E.trace[0..1]"},
 
-    {'N', 1, "[[1], [2, 3]]"}, {'N', 4, "$.N"}, {'N', 3, "[$L, $L]"}, {'N', 1, "[${for $=i in $!r $|=> $@$L$}]"},
+    {'N', 1, "[[1], [2, 3]]"}, {'N', 4, "$.N"}, {'N', 3, "[$L, $L]"}, {'N', 1, "[${for $=i in $r $|=> $@$L$}]"},
     {'N', 1, "fill($k, $L)"}, {'N', 1, "lists.chunk($L, $k)"}, {'N', 1, "values($D)"}, {'N', 1, "zip($L, $L)"},
     {'N', 1, "enumerate($L)"}, {'N', 1, "lists.partition($L, ($<$=i$| => $b$>))"}, {'N', 1, "($N + [$L])"},
 
@@ -158,7 +158,7 @@ const std::vector<Production> kProductions = {
     {'v', 1, "let [$=i, ..$=L] = $L$|"}, {'v', 1, "let {x: $=i, name: $=s} = $R$|"}, {'v', 1, "let [$=t, $=a] = [$t, $a]$|"},
     {'v', 1, "let Circle($=i) = $V$|"}, {'v', 1, "var [$~i, [$~t, ..]] = [$i, [$t, $t]]$|"},
     {'v', 5, "$-t = $t"}, {'v', 5, "$-i $o= $i"}, {'v', 1, "$-f $o= $f"}, {'v', 1, "$-s += $s"}, {'v', 2, "$-L += $L"},
-    {'v', 4, "$&i = $i"}, {'v', 4, "$&i $o= $i"}, {'v', 3, "${$^i $o= $i$}"}, {'v', 2, "$&t = $t"}, {'v', 2, "$&L = $L"},
+    {'v', 4, "$&i = $i"}, {'v', 4, "$&i $o= $i"}, {'v', 3, "${$^i $o= $i$}"}, {'v', 3, "$;i $o= $i"}, {'v', 2, "$;L += $L"}, {'v', 1, "$;i ?\?= $i"}, {'v', 1, "$;i = $i"}, {'v', 2, "$&t = $t"}, {'v', 2, "$&L = $L"},
     {'v', 2, "${$^L = $L$}"}, {'v', 1, "${$^i = $i$}"}, {'v', 1, "$&i ?\?= $i"}, {'v', 1, "${$^L += $L$}"},
     {'v', 1, "[$&i, $&i] = [$i, $i]"}, {'v', 1, "[$-t, _, ..$-L] = [$t, $a, ..$L]"}, {'v', 1, "[$-i, $-i] = $L"},
     {'v', 1, "[$&i, [$-t, ..$-L]] = [$i, [$t, ..$L]]"}, {'v', 1, "[[..$&L], [$-t, $&i]] = [$L, [$t, $i]]"}, {'v', 1, "[[$&t, ..], ..$&L] = $N"},
@@ -168,10 +168,10 @@ const std::vector<Production> kProductions = {
     {'v', 1, "remove_if(&$&L, ($<$=i$| => $b$>))"}, {'v', 1, "remove(&$&D, $q)"},
     {'v', 8, "println($a, $a)"}, {'v', 2, "print($a)"}, {'v', 2, "println($t)"}, {'v', 2, "$t"},
     {'v', 3, "if $b $#v"}, {'v', 2, "if $b $#v else $#v"}, {'v', 1, "if $b $#v else if $b $#v else $#v"},
-    {'v', 3, "${for $=i in $!r $|$*v$}"}, {'v', 3, "${for $=i in $!L $|$*v$}"}, {'v', 1, "${for $=s in $!s $|$*v$}"},
-    {'v', 2, "${for [$=s, $=i] in $!M $|$*v$}"}, {'v', 1, "${for [$=i, ..$=L] in $!N $|$*v$}"},
+    {'v', 3, "${for $=i in $r $|$*v$}"}, {'v', 3, "${for $=i in $L $|$*v$}"}, {'v', 1, "${for $=s in $s $|$*v$}"},
+    {'v', 2, "${for [$=s, $=i] in $M $|$*v$}"}, {'v', 1, "${for [$=i, ..$=L] in $N $|$*v$}"},
     {'v', 2, "${var $=i = $k$|\nwhile $1 > 0 {\n$1 -= 1\n$@do $#v\n}$}"},
-    {'v', 2, "${var $=i = $k$|\nwhile ($1 > 0 and $!b) {\n$1 -= 1\n$@do $#v\n}$}"},
+    {'v', 2, "${var $=i = $k$|\nwhile ($1 > 0 and $@$b) {\n$1 -= 1\n$@do $#v\n}$}"},
     {'v', 3, "%if $b { break }"}, {'v', 3, "%if $b { continue }"}, {'v', 1, "%if $b $#v else { break }"}, {'v', 1, "%($b or break)"},
     {'v', 1, "%match $i {\n0 => break\n1 => continue\n_ => nil\n}"}, {'v', 1, "%try { if $b { break } } catch { continue }"},
     {'v', 2, "^if $b { return $a }"}, {'v', 1, "^($b and return $a)"}, {'v', 1, "^return $t"},

@@ -9,13 +9,13 @@
 // A text is Posset with markers, which program_generator.cpp replaces:
 //
 //   $i        an expression of type i; so for every type
-//   $!i       the same, without a break or continue that would leave it
 //   $.i       a variable of that type, or a literal
 //   $=i $~i   a new name, constant or variable, unknown until the next $|
 //   $1        the first new name of this text
 //   $-i       a variable that can be assigned
 //   $&i       a place without defaults
 //   $^i       a place that may have defaults; its root stays out of use up to the next $}
+//   $;i       the same, and its root may be used
 //   $#i       a block in braces that ends in an expression; $#v has only statements
 //   $*v       a block that is the body of a loop
 //   ${ $}     the scope of names that end with it
