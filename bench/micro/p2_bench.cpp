@@ -79,7 +79,8 @@ class Batch {
 };
 
 HybridOptions one_thread() {
-  return {.hardware = 2, .pool_threads = 1, .evaluation_threads = 1, .max_queue_size = size_t{1} << 22};
+  return {.hardware = 2, .pool_threads = 1, .evaluation_threads = 1, .max_queue_size = size_t{1} << 22,
+          .arena_after_ns = 0};
 }
 
 

@@ -40,7 +40,7 @@ bool HybridScheduler::may_use_arena(const Task& task) const {
 // Stopped: the arena is not there (yet), and the queue is asked instead.
 Admission HybridScheduler::to_arena(Task& task, double estimate_ns) {
   if (arena_.state() == ArenaState::Open) return arena_.try_submit(task, estimate_ns);
-  arena_.want();
+  if (runner_.spent_ns() >= options_.arena_after_ns) arena_.want();
   return Admission::Stopped;
 }
 

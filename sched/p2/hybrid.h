@@ -54,6 +54,10 @@ struct HybridOptions {
   size_t max_types = RuntimeTracker::kMaxTypes;
   int64_t horizon = 0;                    // how many run times an estimate speaks of; 0: all there were
   bool use_arena = true;
+  // Opening the arena costs about this much processor time (its library, its threads), so it is opened once
+  // compilations have taken as long: never more than twice what the better choice would have cost, as when one
+  // rents skis until the rent has reached their price (docs/decisions/005).
+  int64_t arena_after_ns = 8 * kMillisecond;
   std::string arena_file = "libposset_arena.so";
 };
 

@@ -12,6 +12,7 @@ void TaskRunner::run(Task&& task, int64_t enqueued_ns, Route route) {
   }
   const Outcome outcome = call(task, context);
   const int64_t took_ns = clock_.now_ns() - start_ns - context.suspended_ns();
+  if (task.lane == Lane::Compile) spent_ns_.fetch_add(took_ns, std::memory_order_relaxed);
   if (outcome == Outcome::Done) {
     try {
       tracker_.record(task.type, static_cast<double>(took_ns));

@@ -3,6 +3,7 @@
 // that failed records nothing. An exception ends the task and not the thread.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "sched/base/clock.h"
@@ -24,6 +25,8 @@ class TaskRunner {
   void run(Task&& task, int64_t enqueued_ns, Route route);
   void cancel(Task&& task, Route route) { end(task, route, Outcome::Cancelled, 0); }
 
+  // What compilations have taken so far.
+  int64_t spent_ns() const { return spent_ns_.load(std::memory_order_relaxed); }
   uint64_t done() const { return done_.sum(); }
   uint64_t failed() const { return failed_.sum(); }
   uint64_t cancelled() const { return cancelled_.sum(); }
@@ -37,6 +40,7 @@ class TaskRunner {
   const Clock& clock_;
   RuntimeTracker& tracker_;
   Trace* const trace_;
+  std::atomic<int64_t> spent_ns_{0};
   Counter done_;
   Counter failed_;
   Counter cancelled_;

@@ -10,7 +10,7 @@ using namespace posset::sched;
 namespace {
 
 HybridOptions with_arena() {
-  return {.hardware = 2, .pool_threads = 1, .evaluation_threads = 1, .max_queue_size = 100};
+  return {.hardware = 2, .pool_threads = 1, .evaluation_threads = 1, .max_queue_size = 100, .arena_after_ns = 0};
 }
 
 // Asks for the arena and waits until it is there. False: this build has none.
@@ -40,6 +40,23 @@ TEST_CASE("arena: the first task asks for it and goes to the pool, whose thread 
   REQUIRE(opened != snapshot.events.end());
   CHECK(snapshot.threads[opened->thread] == "compile 0");
   CHECK(opened->fields[0] == 1);
+}
+
+TEST_CASE("arena: it is asked for once compilations have taken as long as opening it costs") {
+  SystemClock clock;
+  HybridOptions options = with_arena();
+  options.arena_after_ns = 2 * kMillisecond;
+  HybridScheduler scheduler(clock, nullptr, options);
+  Tally tally;
+  auto done = [&](uint64_t count) { return [&scheduler, count] { return scheduler.statistics().done == count; }; };
+  scheduler.try_submit(compile_task([](TaskContext&) {}, tally));
+  REQUIRE(eventually(done(1)));
+  scheduler.try_submit(compile_task([](TaskContext&) { std::this_thread::sleep_for(std::chrono::milliseconds(3)); }, tally));
+  REQUIRE(eventually(done(2)));
+  CHECK(scheduler.statistics().arena == ArenaState::Unused);
+  scheduler.try_submit(compile_task([](TaskContext&) {}, tally));
+  REQUIRE(eventually(done(3)));
+  CHECK(eventually([&] { return scheduler.statistics().arena >= ArenaState::Open; }));
 }
 
 TEST_CASE("arena P8: one evaluation takes the arena, two the pool") {
