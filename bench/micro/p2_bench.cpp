@@ -91,6 +91,12 @@ bool open_arena(HybridScheduler& scheduler) {
   return scheduler.statistics().arena == ArenaState::Open;
 }
 
+// A runtime that never compiles in the background pays this.
+void construct(benchmark::State& state) {
+  SystemClock clock;
+  for (auto _ : state) HybridScheduler scheduler(clock, nullptr);
+}
+
 void median_record(benchmark::State& state) {
   Random random(1);
   MedianEstimator estimator;
@@ -224,6 +230,7 @@ void submit_arena(benchmark::State& state) {
   submit_to(state, scheduler);
 }
 
+BENCHMARK(construct);
 BENCHMARK(median_record);
 BENCHMARK(tracker_record);
 BENCHMARK(tracker_estimate);

@@ -62,6 +62,11 @@ Admission HybridScheduler::accepted(Counter& route) {
   return Admission::Accepted;
 }
 
+Admission HybridScheduler::queued(Lane lane) {
+  if (lane == Lane::Eval && options_.on_evaluation) options_.on_evaluation();
+  return accepted(to_pool_);
+}
+
 Admission HybridScheduler::refused(const Task& task, Route route, Admission why) {
   const bool full = why == Admission::QueueFull;
   (full ? refused_full_ : refused_stopped_).add();
@@ -82,8 +87,9 @@ Admission HybridScheduler::try_submit(Task&& task) {
     if (admission == Admission::QueueFull) return refused(task, Route::Arena, admission);
   }
   if (!start_workers(task.lane)) return refused(task, Route::Pool, without_workers());
+  const Lane lane = task.lane;
   const Admission admission = queue_.try_push(task, estimate_ns);
-  return admission == Admission::Accepted ? accepted(to_pool_) : refused(task, Route::Pool, admission);
+  return admission == Admission::Accepted ? queued(lane) : refused(task, Route::Pool, admission);
 }
 
 Admission HybridScheduler::submit_by(Task&& task, int64_t deadline_ns) {
@@ -91,8 +97,9 @@ Admission HybridScheduler::submit_by(Task&& task, int64_t deadline_ns) {
   // Where the arena is full the caller waits for the queue.
   if (may_use_arena(task) && to_arena(task, estimate_ns) == Admission::Accepted) return accepted(to_arena_);
   if (!start_workers(task.lane)) return refused(task, Route::Pool, without_workers());
+  const Lane lane = task.lane;
   const Admission admission = queue_.push_by(task, estimate_ns, deadline_ns);
-  return admission == Admission::Accepted ? accepted(to_pool_) : refused(task, Route::Pool, admission);
+  return admission == Admission::Accepted ? queued(lane) : refused(task, Route::Pool, admission);
 }
 
 bool HybridScheduler::cancel(uint64_t job) {

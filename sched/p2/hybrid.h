@@ -25,6 +25,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -53,6 +54,9 @@ struct HybridOptions {
   int64_t parallel_threshold = 2;         // evaluations from which the queue serves compilations
   size_t max_types = RuntimeTracker::kMaxTypes;
   int64_t horizon = 0;                    // how many run times an estimate speaks of; 0: all there were
+  // Told on the submitting thread, with no lock held, that an evaluation waits: for executors that take them
+  // with `run_one` (and evaluation_threads = 0). May be empty.
+  std::function<void()> on_evaluation;
   bool use_arena = true;
   // Opening the arena costs about this much processor time (its library, its threads), so it is opened once
   // compilations have taken as long: never more than twice what the better choice would have cost, as when one
@@ -141,6 +145,7 @@ class HybridScheduler {
   bool start_workers(Lane lane);
   Admission without_workers() const;
   Admission accepted(Counter& route);
+  Admission queued(Lane lane);
   Admission refused(const Task& task, Route route, Admission why);
   size_t drop(StopMode mode);
   size_t drain(int64_t deadline_ns);

@@ -404,6 +404,28 @@ TEST_CASE("hybrid: evaluations have threads of their own, which compile only wit
   CHECK(evaluated == compiled);
 }
 
+TEST_CASE("hybrid: executors are told of evaluations and take them") {
+  SystemClock clock;
+  HybridOptions options = pool_only();
+  options.evaluation_threads = 0;
+  HybridScheduler* told_by = nullptr;
+  int told = 0;
+  options.on_evaluation = [&] { told += told_by->statistics().waiting == 1; };  // no lock is held
+  HybridScheduler scheduler(clock, nullptr, options);
+  told_by = &scheduler;
+  Tally tally;
+  std::thread::id ran;
+  scheduler.try_submit({.run = [&](TaskContext&) { ran = std::this_thread::get_id(); },
+                        .done = tally.teller(), .lane = Lane::Eval});
+  CHECK(told == 1);
+  CHECK_FALSE(scheduler.run_one(kCompileLane));
+  CHECK(scheduler.run_one(kEvalLane));
+  CHECK(ran == std::this_thread::get_id());
+  scheduler.try_submit(compile_task([](TaskContext&) {}, tally));
+  tally.await(2);
+  CHECK(told == 1);
+}
+
 TEST_CASE("hybrid: without threads the host runs the tasks, in order") {
   SystemClock clock;
   HybridOptions options = pool_only(0);
