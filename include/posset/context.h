@@ -126,6 +126,7 @@ typedef struct posset_statistics {
   uint64_t units;                    /* in the runtime: distinct units seen */
   uint64_t compiled[POSSET_TIERS];   /* in the runtime: units and loops with code for each tier */
   uint64_t code_bytes[POSSET_TIERS]; /* in the runtime: their size */
+  uint64_t unit_bytes;               /* in the runtime: units with their code; code_limit bounds it */
 } posset_statistics;
 
 POSSET_API posset_status posset_context_statistics(posset_context* context, posset_statistics* out);

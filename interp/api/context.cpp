@@ -252,6 +252,7 @@ extern "C" posset_status posset_context_statistics(posset_context* context,
     for (size_t i = 0; i < unit.loop_hashes.size(); ++i)
       count_code(*context->owner, unit.loops[i], made);
   });
+  made.unit_bytes = context->runtime.units.bytes();
   return posset::api::fill_struct(out, made);
 }
 

@@ -67,6 +67,15 @@ class World {
   std::string show(std::string_view source) {
     posset_value value = posset_nil();
     posset_status status = eval(source, &value);
+    return shown(status, value);
+  }
+  // The same of the next input of the context's session.
+  std::string session(std::string_view source) {
+    posset_value value = posset_nil();
+    posset_status status = posset_session_eval(context, text("<input>"), text(source), &value, nullptr);
+    return shown(status, value);
+  }
+  std::string shown(posset_status status, posset_value value) {
     if (status == POSSET_RAISED) return "raised: " + problem().message;
     if (status != POSSET_OK) return posset_status_text(status);
     return take_text(value);

@@ -1,0 +1,235 @@
+// When units are compiled, how often, and that what their code takes is bounded. A stand-in for tier 1 counts
+// and delays compilations; it refuses every unit, so programs run in tier 0 and nothing depends on when.
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "fixture.h"
+#include "interp/runtime/tier.h"
+
+using posset::interp::Reason;
+using posset::interp::TierInterface;
+using posset::test::append;
+using posset::test::text;
+using posset::test::World;
+
+namespace {
+
+// What the stand-in tier saw. Its callbacks have no state of their own, so one case uses it at a time.
+struct Compiler {
+  std::atomic<int> compilations{0};
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool closed = false;  // compilations wait
+  void open() {
+    std::lock_guard lock(mutex);
+    closed = false;
+    changed.notify_all();
+  }
+};
+Compiler compiler;
+
+void* refuse(posset::interp::RuntimeState&, const posset::syntax::FunctionDecl&, int, Reason& refusal) {
+  ++compiler.compilations;
+  std::unique_lock lock(compiler.mutex);
+  compiler.changed.wait(lock, [] { return !compiler.closed; });
+  refusal = Reason::far_jump;
+  return nullptr;
+}
+
+// The loop's iterations would count, too: the functions of these tests have none.
+posset_runtime* counting_runtime(bool closed = false) {
+  static const TierInterface tier = [] {
+    TierInterface made;
+    made.level = 1;
+    made.name = "stand-in";
+    made.compile = refuse;
+    return made;
+  }();
+  compiler.compilations = 0;
+  compiler.closed = closed;
+  posset_runtime* runtime = nullptr;
+  posset_runtime_options options = posset_runtime_defaults();
+  REQUIRE(posset_runtime_create(&options, &runtime) == POSSET_OK);
+  REQUIRE(posset_attach_tier(runtime, &tier) == POSSET_OK);
+  return runtime;
+}
+
+std::string explain(World& w, const char* name) {
+  posset_value function = posset_nil();
+  REQUIRE(posset_session_get(w.context, text(name), &function) == POSSET_OK);
+  std::string out;
+  REQUIRE(posset_explain_function(w.context, function, append, &out) == POSSET_OK);
+  posset_release(function);
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("tiering: one execution asks for nothing, the second for tier 1") {
+  posset_runtime* runtime = counting_runtime();
+  {
+    World w(runtime, posset_context_defaults());
+    CHECK(w.session("fn f(x) => x * 2 + 1\nf(1)") == "3");
+    posset_runtime_settle(runtime);
+    CHECK(compiler.compilations == 0);
+    CHECK(w.session("f(2)") == "5");
+    posset_runtime_settle(runtime);
+    CHECK(compiler.compilations == 1);
+    CHECK(w.session("f(3)") == "7");
+    posset_runtime_settle(runtime);
+    CHECK(compiler.compilations == 1);  // refused for good
+    CHECK(explain(w, "f").find("[far_jump]") != std::string::npos);
+  }
+  posset_runtime_release(runtime);
+}
+
+TEST_CASE("tiering P7: racing contexts make one request for each unit and tier") {
+  constexpr int kThreads = 8;
+  constexpr int kFunctions = 20;
+  posset_runtime* runtime = counting_runtime();
+  std::string source;
+  for (int i = 0; i < kFunctions; ++i) {
+    std::string n = std::to_string(i);
+    source += "fn f" + n + "(x) => x * " + n + " + 1\n";
+  }
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < kFunctions; ++i) source += "f" + std::to_string(i) + "(1)\n";
+  }
+  {
+    World first(runtime, posset_context_defaults());  // closes the runtime before the threads begin
+    std::vector<std::thread> threads;
+    for (int t = 0; t < kThreads; ++t) {
+      threads.emplace_back([&] {
+        posset_context* context = nullptr;
+        posset_context_options options = posset_context_defaults();
+        if (posset_context_create(runtime, &options, &context) != POSSET_OK) return;
+        posset_eval(context, text(source), nullptr, nullptr);
+        posset_context_finish(context);
+        posset_context_release(context);
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    posset_runtime_settle(runtime);
+  }
+  // The functions, and the one top level, which is the same unit in every context.
+  CHECK(compiler.compilations == kFunctions + 1);
+  posset_runtime_release(runtime);
+}
+
+TEST_CASE("tiering: a refused request is repeated, and nobody waits for a full queue") {
+  posset_runtime* runtime = counting_runtime(true);
+  {
+    World w(runtime, posset_context_defaults());
+    // More functions than the queue of any machine here holds.
+    constexpr int kFunctions = 3000;
+    std::string source;
+    for (int i = 0; i < kFunctions; ++i) {
+      std::string n = std::to_string(i);
+      source += "fn f" + n + "(x) => x + " + n + "\nf" + n + "(1)\nf" + n + "(1)\n";
+    }
+    // Ends although no compilation does.
+    CHECK(w.session(source) == "3000");
+    CHECK(explain(w, "f2999").find("[queue_full]") != std::string::npos);
+    CHECK(explain(w, "f1").find("[being_compiled]") != std::string::npos);
+    compiler.open();
+    posset_runtime_settle(runtime);
+    const int before = compiler.compilations;
+    CHECK(w.session("f2999(1)") == "3000");
+    posset_runtime_settle(runtime);
+    CHECK(compiler.compilations == before + 1);
+    CHECK(explain(w, "f2999").find("[far_jump]") != std::string::npos);
+  }
+  posset_runtime_release(runtime);
+}
+
+TEST_CASE("tiering: a runtime ends while compilations wait") {
+  posset_runtime* runtime = counting_runtime(true);
+  {
+    World w(runtime, posset_context_defaults());
+    CHECK(w.session("fn f(x) => x + 1\nfn g(x) => x + 2\nf(1); f(1); g(1); g(1)") == "3");
+  }
+  std::thread opener([] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    compiler.open();
+  });
+  posset_runtime_release(runtime);
+  opener.join();
+  CHECK(compiler.compilations <= 2);
+}
+
+#ifdef POSSET_SANITIZED
+constexpr int kDistinct = 50000;
+#else
+constexpr int kDistinct = 1000000;
+#endif
+
+TEST_CASE("tiering: a million distinct expressions stay below the code limit") {
+  posset_runtime_options options = posset_runtime_defaults();
+  options.code_limit = 1 << 20;
+  World w(posset_context_defaults(), options);
+  uint64_t most_units = 0;
+  for (int i = 0; i < kDistinct; ++i) {
+    std::string n = std::to_string(i);
+    posset_value value = posset_nil();
+    REQUIRE(posset_eval(w.context, text("(x => x * " + n + " + 1)(2) + len(\"a text of its own, number " + n + "\")"), &value,
+                        nullptr) == POSSET_OK);
+    REQUIRE(posset_as_int(value) == 2 * i + 1 + 26 + static_cast<int64_t>(n.size()));
+    if (i % 1000 == 0) most_units = std::max(most_units, w.statistics().units);
+  }
+  posset_statistics statistics = w.statistics();
+  CHECK(statistics.unit_bytes <= options.code_limit);
+  CHECK(most_units < 5000);  // each expression has two
+  CHECK(statistics.modules < 100);
+  CHECK(statistics.live_objects < 1000);
+}
+
+TEST_CASE("tiering: an expression that comes again is hot however many others come between") {
+  posset_runtime_options options = posset_runtime_defaults();
+  options.code_limit = 1 << 20;
+  World w(posset_context_defaults(), options);
+  for (int i = 0; i < 5000; ++i) {
+    REQUIRE(posset_eval(w.context, text("1 + " + std::to_string(i)), nullptr, nullptr) == POSSET_OK);
+    REQUIRE(posset_eval(w.context, text("40 + 2"), nullptr, nullptr) == POSSET_OK);
+  }
+  posset_runtime_settle(w.runtime);
+  posset_program* program = nullptr;
+  posset_source source = posset_source_of("again", text("40 + 2"));
+  REQUIRE(posset_load(w.context, &source, &program, nullptr) == POSSET_OK);
+  std::string out;
+  REQUIRE(posset_explain_program(program, text(""), append, &out) == POSSET_OK);
+  CHECK_MESSAGE(out.find("tier 1 (bytecode)") != std::string::npos, out);
+  posset_program_free(program);
+}
+
+TEST_CASE("tiering: code of functions in use is evicted, and they go on") {
+  posset_runtime_options options = posset_runtime_defaults();
+  options.code_limit = 256 << 10;
+  World w(posset_context_defaults(), options);
+  constexpr int kFunctions = 500;
+  std::string source = "fn hot(x) => x * 3\n";
+  std::string calls;
+  for (int i = 0; i < kFunctions; ++i) {
+    std::string n = std::to_string(i);
+    source += "fn f" + n + "(x) { var t = 0; for i in 0..3 { t += x * " + n + " + hot(i) }; t }\n";
+    calls += "total += f" + n + "(2)\n";
+  }
+  w.session(source);
+  std::string seen;
+  for (int round = 0; round < 6; ++round) {
+    std::string answer = w.session(("fn again" + std::to_string(round) + "() { var total = 0\n" + calls + "total }\nagain" +
+                                    std::to_string(round) + "()").c_str());
+    if (round == 0) seen = answer;
+    CHECK(answer == seen);
+    posset_runtime_settle(w.runtime);
+  }
+  CHECK(seen == "753000");
+  bool evicted = false;
+  for (int i = 0; i < kFunctions && !evicted; ++i) {
+    evicted = explain(w, ("f" + std::to_string(i)).c_str()).find("[evicted]") != std::string::npos;
+  }
+  CHECK(evicted);
+}

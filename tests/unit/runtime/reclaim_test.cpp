@@ -1,0 +1,68 @@
+// Evicted code is freed when nobody can be inside it, not before and not never.
+#include <doctest/doctest.h>
+
+#include "interp/runtime/reclaim.h"
+#include "interp/runtime/tier.h"
+
+using posset::interp::Reclaimer;
+using posset::interp::TierInterface;
+
+namespace {
+
+const TierInterface kTier = [] {
+  TierInterface tier;
+  tier.drop = [](void* code) { *static_cast<bool*>(code) = true; };
+  return tier;
+}();
+
+}  // namespace
+
+TEST_CASE("reclaim: at once when nobody runs") {
+  Reclaimer reclaimer;
+  Reclaimer::Slot slot(reclaimer);
+  bool freed = false;
+  reclaimer.retire(&kTier, &freed);
+  CHECK(freed);
+}
+
+TEST_CASE("reclaim: not while somebody runs who began before") {
+  Reclaimer reclaimer;
+  Reclaimer::Slot early(reclaimer), late(reclaimer);
+  bool freed = false;
+  early.enter();
+  reclaimer.retire(&kTier, &freed);
+  CHECK_FALSE(freed);
+  late.enter();  // cannot see it any more
+  early.leave();
+  CHECK(freed);
+  CHECK(reclaimer.waiting() == 0);
+  late.leave();
+}
+
+TEST_CASE("reclaim: each code waits for its own readers") {
+  Reclaimer reclaimer;
+  Reclaimer::Slot first(reclaimer), second(reclaimer);
+  bool one = false, two = false;
+  first.enter();
+  reclaimer.retire(&kTier, &one);
+  second.enter();
+  reclaimer.retire(&kTier, &two);
+  first.leave();
+  CHECK(one);
+  CHECK_FALSE(two);
+  second.leave();
+  CHECK(two);
+}
+
+TEST_CASE("reclaim: what still waits is freed with the reclaimer") {
+  bool freed = false;
+  {
+    Reclaimer reclaimer;
+    {
+      Reclaimer::Pin pin(reclaimer);
+      reclaimer.retire(&kTier, &freed);
+      CHECK_FALSE(freed);
+    }
+    CHECK(freed);
+  }
+}
