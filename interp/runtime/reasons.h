@@ -1,4 +1,5 @@
-// The reason codes of reasons.def.
+// Why a unit does not run in a higher tier, as a closed set of codes: reasons.def has the rows. A code has a
+// name for tests and traces, a text that completes a sentence, and a page that says what one can do.
 #pragma once
 
 #include <cstdint>

@@ -142,6 +142,7 @@ TEST_CASE("contexts move between threads") {
 TEST_CASE("statistics count steps, objects and units") {
   World w;
   CHECK(w.show("var t = 0\nfor i in 0..1000 { t += i }\nt") == "499500");
+  posset_runtime_settle(w.runtime);
   posset_statistics s = w.statistics();
   CHECK(s.steps >= 1000);
   CHECK(s.units >= 1);

@@ -292,6 +292,7 @@ TEST_CASE("units are dumped and explained") {
   CHECK(units == 3);
   posset_value f = posset_nil();
   REQUIRE(posset_program_get(p.program, text("double"), &f) == POSSET_OK);
+  posset_runtime_settle(w.runtime);
   CHECK(posset_function_tier(w.context, f) == 1);
   CHECK(posset_function_executions(w.context, f) >= 2);
   CHECK(posset_explain_function(w.context, f, append, &told) == POSSET_OK);

@@ -335,6 +335,7 @@ TEST_CASE("hybrid: a task may stop its scheduler, and does not wait for itself")
   for (bool arena : {false, true}) {
     HybridOptions options = pool_only();
     options.use_arena = arena;
+    options.arena_after_ns = 0;
     HybridScheduler scheduler(clock, nullptr, options);
     Tally tally;
     if (arena) {
