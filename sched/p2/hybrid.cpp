@@ -24,7 +24,6 @@ HybridScheduler::HybridScheduler(const Clock& clock, Trace* trace, HybridOptions
             {.name = "compile",
              .lanes = kCompileLane,
              .threads = options_.pool_threads,
-             .background = true,
              .after_task = [this] { arena_.open_if_wanted(); }}),
       evaluators_(queue_, runner_, trace,
                   {.name = "evaluate",

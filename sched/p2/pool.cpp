@@ -1,12 +1,6 @@
 // See pool.h.
 #include "sched/p2/pool.h"
 
-#ifdef __linux__
-#include <pthread.h>
-#include <sys/resource.h>
-#include <unistd.h>
-#endif
-
 #include <algorithm>
 #include <cassert>
 #include <system_error>
@@ -30,7 +24,7 @@ bool WorkerPool::start() {
   try {
     while (threads_.size() < config_.threads) {
       const size_t number = threads_.size();
-      const TaskQueue::ConsumerId consumer = queue_.add_consumer(config_.lanes, config_.background);
+      const TaskQueue::ConsumerId consumer = queue_.add_consumer(config_.lanes);
       threads_.emplace_back([this, consumer, number] { work(consumer, number); });
       ids_.push_back(threads_.back().get_id());
     }
@@ -42,23 +36,7 @@ bool WorkerPool::start() {
   return true;
 }
 
-namespace {
-
-// Linux's batch scheduling, and a little less than an equal share where the cores are all taken. Everybody may
-// do that to a thread of their own; where the system refuses, the thread stays as it is.
-void yield_to_others() {
-#ifdef __linux__
-  constexpr int kNice = 5;
-  sched_param none{};
-  pthread_setschedparam(pthread_self(), SCHED_BATCH, &none);
-  setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kNice);
-#endif
-}
-
-}  // namespace
-
 void WorkerPool::work(TaskQueue::ConsumerId consumer, size_t number) {
-  if (config_.background) yield_to_others();
   if (trace_) trace_->name_thread(config_.name + " " + std::to_string(number));
   while (std::optional<TaskQueue::Taken> taken = queue_.take(consumer)) {
     runner_.run(std::move(taken->task), taken->entry.enqueued_ns, Route::Pool);

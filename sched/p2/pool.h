@@ -21,8 +21,6 @@ class WorkerPool {
     std::string name;  // of its threads in a trace, with a number
     LaneMask lanes = kBothLanes;
     size_t threads = 1;
-    // Its threads yield to others: one that is woken does not interrupt an evaluation on its core.
-    bool background = false;
     std::function<void()> after_task;  // on the worker, with no lock held; may be empty
   };
 

@@ -92,24 +92,10 @@ Admission TaskQueue::push_by(Task& task, double estimate_ns, int64_t deadline_ns
   return Admission::Accepted;
 }
 
-TaskQueue::ConsumerId TaskQueue::add_consumer(LaneMask lanes, bool lingers) {
+TaskQueue::ConsumerId TaskQueue::add_consumer(LaneMask lanes) {
   MutexLock lock(mutex_);
-  Consumer& consumer = consumers_.emplace_back();
-  consumer.lanes = lanes;
-  consumer.lingers = lingers;
+  consumers_.emplace_back().lanes = lanes;
   return static_cast<ConsumerId>(consumers_.size() - 1);
-}
-
-// Looks again every fifth of a millisecond, for 4 ms: the delay is small beside what code is worth that was
-// asked for, and the looks cost less than a hundredth of a core.
-std::optional<PriorityPolicy::Entry> TaskQueue::linger(Consumer& consumer, MutexLock& lock) {
-  constexpr int kLooks = 20;
-  constexpr int64_t kBetweenNs = 200 * kMicrosecond;
-  for (int look = 0; look < kLooks && !policy_.stopped(); ++look) {
-    lock.wait_until(consumer.wake, SystemClock::time_point(SystemClock().now_ns() + kBetweenNs));
-    if (auto entry = policy_.pop(consumer.lanes)) return entry;
-  }
-  return std::nullopt;
 }
 
 std::optional<TaskQueue::Taken> TaskQueue::take(ConsumerId id) {
@@ -117,9 +103,6 @@ std::optional<TaskQueue::Taken> TaskQueue::take(ConsumerId id) {
   Consumer& consumer = consumers_[id];
   for (;;) {
     if (auto entry = policy_.pop(consumer.lanes)) return take_out(*entry);
-    if (consumer.lingers) {
-      if (auto entry = linger(consumer, lock)) return take_out(*entry);
-    }
     consumer.woken = false;
     if (!policy_.park(id, consumer.lanes)) return std::nullopt;
     while (!consumer.woken) lock.wait(consumer.wake);
@@ -149,7 +132,6 @@ std::vector<TaskQueue::Taken> TaskQueue::stop(StopMode mode) {
     consumers_[id].woken = true;
     consumers_[id].wake.notify_one();
   }
-  for (Consumer& consumer : consumers_) consumer.wake.notify_one();  // those that linger
   taking_.notify_all();
   return dropped;
 }

@@ -36,9 +36,7 @@ class TaskQueue {
   Admission push_by(Task& task, double estimate_ns, int64_t deadline_ns) POSSET_EXCLUDES(mutex_);
 
   // A thread that will call `take`, for the life of the queue.
-  // A lingering one looks for work a few times by itself before it sleeps, and is not woken meanwhile: waking a
-  // thread costs whoever submits more than all the rest, and compilations come in bursts.
-  ConsumerId add_consumer(LaneMask lanes, bool lingers = false) POSSET_EXCLUDES(mutex_);
+  ConsumerId add_consumer(LaneMask lanes) POSSET_EXCLUDES(mutex_);
   // The next task of the consumer's lanes, waiting for one. Empty: the queue has stopped and there is no more.
   std::optional<Taken> take(ConsumerId consumer) POSSET_EXCLUDES(mutex_);
   // Without waiting.
@@ -58,7 +56,6 @@ class TaskQueue {
   // A thread that takes tasks. Lives as long as the queue, so that it can be notified without the lock.
   struct Consumer {
     LaneMask lanes;
-    bool lingers = false;
     bool woken = false;
     std::condition_variable wake;
   };
@@ -66,7 +63,6 @@ class TaskQueue {
   Consumer* push(Task& task, double estimate_ns, int64_t now_ns) POSSET_REQUIRES(mutex_);
   Taken take_out(const PriorityPolicy::Entry& entry) POSSET_REQUIRES(mutex_);
   uint32_t keep(Task& task) POSSET_REQUIRES(mutex_);
-  std::optional<PriorityPolicy::Entry> linger(Consumer& consumer, MutexLock& lock) POSSET_REQUIRES(mutex_);
   bool wait_for_taking(MutexLock& lock, int64_t deadline_ns) POSSET_REQUIRES(mutex_);
 
   const Clock& clock_;
