@@ -78,9 +78,12 @@ Context::~Context() {
   if (stack_memory_) munmap(stack_memory_, stack_bytes_);
 }
 
+// Reference counts have 32 bits and a reference takes 16 bytes: in less than 32 GiB none can overflow.
+constexpr size_t kMostMemory = size_t{24} << 30;
+
 void Context::set_limits(const Limits& limits) {
   limits_ = limits;
-  heap.set_limit_bytes(limits.memory_bytes);
+  heap.set_limit_bytes(std::min(limits.memory_bytes, kMostMemory));
   depth_limit = limits.nested_calls;
 }
 

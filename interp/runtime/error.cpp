@@ -48,8 +48,8 @@ Value Context::raise(ErrorCode code, std::string message, std::string hint) {
 
 Value Context::raise_memory_limit() {
   return raise(ErrorCode::MemoryLimit,
-               heap.limit_bytes() == SIZE_MAX
-                   ? std::string("memory limit: the system has no more memory")
+               limits_.memory_bytes > heap.limit_bytes()
+                   ? std::string("memory limit: more than the system or one context can have")
                    : "memory limit of " + std::to_string(heap.limit_bytes()) + " bytes exceeded");
 }
 
