@@ -68,6 +68,7 @@ void add_evaluation_options(CLI::App& app, CommandLine& line, Flags& flags) {
   add_row(app, "workers", flags.workers)->check(CLI::Range(int64_t{1}, int64_t{4096}));
   add_row(app, "quantum", flags.quantum)->check(CLI::Range(int64_t{1}, int64_t{10000000}));
   add_row(app, "trace", flags.trace);
+  add_row(app, "trace-events", line.runtime.trace_events);
   add_row(app, "memory-limit", line.context.memory_limit)->check(CLI::PositiveNumber);
   add_row(app, "time-limit", line.context.time_limit_seconds)->check(CLI::PositiveNumber);
   add_row(app, "step-limit", line.context.step_limit)->check(CLI::PositiveNumber);
@@ -139,6 +140,11 @@ bool set_grants(const std::string& text, CommandLine& line) {
   return true;
 }
 
+bool is_trace_file(const std::string& path) {
+  auto ends = [&](std::string_view end) { return std::string_view(path).ends_with(end); };
+  return path == "-" || ends(".json") || ends(".html");
+}
+
 // Checks what CLI11 cannot. -1: fine.
 int finish_options(const Flags& flags, CommandLine& line) {
   if (!set_thresholds(flags.thresholds, line.runtime)) return usage("--thresholds takes three counts: A,B,C");
@@ -152,7 +158,10 @@ int finish_options(const Flags& flags, CommandLine& line) {
     return usage("--color takes auto, always or never");
   }
   if (line.runtime.forced_tier > 1) return not_built("--force-tier " + std::to_string(line.runtime.forced_tier));
-  if (!flags.trace.empty()) return not_built("--trace");
+  line.trace_file = flags.trace;
+  if (!flags.trace.empty() && !is_trace_file(flags.trace)) {
+    return usage("--trace takes a FILE that ends in .json or .html, or - for standard error");
+  }
   if (!flags.cache.empty()) return not_built("--cache");
   if (flags.quantum > 0) return not_built("--quantum");
   if (flags.workers > 1) return not_built("--workers " + std::to_string(flags.workers));

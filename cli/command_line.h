@@ -18,6 +18,7 @@ struct CommandLine {
   posset_context_options context = posset_context_defaults();
   std::string read_directory;
   std::string write_directory;
+  std::string trace_file;  // empty: none
   bool stats = false;
   bool color = false;
   bool json = false;                        // check

@@ -48,6 +48,7 @@ int explain(const CommandLine& line) {
   int exit = kDone;
   if (!load(host, &program, exit)) return exit;
   exit = host.finish(posset_run(program, nullptr), nullptr);
+  posset_runtime_settle(host.runtime());  // "being compiled" would be true of nothing but this moment
   std::string text;
   posset_status status = posset_explain_program(program, name_of(line), append_text, &text);
   int shown = show(host, status, text);

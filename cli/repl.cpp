@@ -29,6 +29,7 @@ class Repl {
   static const Command kCommands[];
 
   void start() {
+    host_.reset();  // first, because its trace goes into the same file as the new one's
     host_ = std::make_unique<Host>(line_);
     inputs_ = 0;
   }

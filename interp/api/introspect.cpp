@@ -11,6 +11,7 @@ using posset::api::Entry;
 using posset::api::in;
 using posset::api::text;
 using posset::api::view;
+using posset::api::why_not;
 using posset::interp::Borrowed;
 using posset::interp::Closure;
 using posset::interp::Counted;
@@ -144,16 +145,6 @@ void append_indented(std::string& out, std::string_view lines, std::string_view 
   }
 }
 
-// Why there is no code for `level`, which is above what is ready.
-Reason why_not(posset_context* context, const FunctionDecl& decl, const Counted& counted, int level) {
-  const auto& options = context->runtime.options;
-  if (!context->runtime.tier(level)) return Reason::not_built;
-  if (level > options.max_tier) return Reason::above_highest;
-  if (decl.is_top_level && decl.module->is_session) return Reason::session_input;
-  Reason noted = counted.reason[level].load(std::memory_order_relaxed);
-  return noted == Reason::none ? Reason::not_hot : noted;
-}
-
 std::string why_not_text(posset_context* context, Reason reason, int level) {
   const auto& options = context->runtime.options;
   std::string text = "tier " + std::to_string(level) + ": " + text_of(reason);
@@ -164,8 +155,8 @@ std::string why_not_text(posset_context* context, Reason reason, int level) {
   return text + " [" + name_of(reason) + "]";
 }
 
-void append_tier(std::string& out, posset_context* context, const FunctionDecl& decl,
-                 const Counted& counted, std::string_view indent) {
+void append_tier(std::string& out, posset_context* context, const Counted& counted,
+                 std::string_view indent) {
   int ready = counted.ready.load(std::memory_order_acquire);
   uint32_t count = counted.count.load(std::memory_order_relaxed);
   out.append(indent).append("tier ").append(std::to_string(ready)).append(" (");
@@ -175,7 +166,7 @@ void append_tier(std::string& out, posset_context* context, const FunctionDecl& 
   for (int level = ready + 1; level < posset::interp::kTiers; ++level) {
     if (level > 1 && !context->runtime.tier(level) && context->runtime.tier(level - 1) == nullptr)
       break;
-    out.append(indent).append(why_not_text(context, why_not(context, decl, counted, level), level));
+    out.append(indent).append(why_not_text(context, why_not(context->runtime, counted, level), level));
     out += "\n";
   }
   void* code = counted.code[ready].load(std::memory_order_acquire);
@@ -192,10 +183,10 @@ void append_explanation(std::string& out, posset_context* context, const Functio
   const FunctionDecl& decl = *function.decl;
   out += title_of(decl) + "\n";
   append_indented(out, posset::syntax::explain_purity(decl), "  ");
-  append_tier(out, context, decl, function.unit->body, "  ");
+  append_tier(out, context, function.unit->body, "  ");
   for (size_t i = 0; i < decl.loops.size() && i < function.unit->loop_hashes.size(); ++i) {
     out += "  loop " + std::to_string(i) + " (" + place_of(decl, decl.loops[i]->span) + ")\n";
-    append_tier(out, context, decl, function.unit->loops[i], "    ");
+    append_tier(out, context, function.unit->loops[i], "    ");
   }
 }
 
@@ -221,6 +212,13 @@ posset_status write_dump(std::string made, posset_write write, void* data) {
 }
 
 }  // namespace
+
+Reason posset::api::why_not(const posset::interp::RuntimeState& runtime, const Counted& counted, int level) {
+  if (!runtime.tier(level)) return Reason::not_built;
+  if (level > runtime.options.max_tier) return Reason::above_highest;
+  const Reason noted = counted.reason[level].load(std::memory_order_relaxed);
+  return noted == Reason::none ? Reason::not_hot : noted;
+}
 
 extern "C" {
 

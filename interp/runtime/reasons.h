@@ -1,4 +1,5 @@
-// The reason codes of reasons.def.
+// The reason codes of reasons.def: why a unit does not run in a higher tier. A closed set; whoever refuses
+// takes one of these.
 #pragma once
 
 #include <cstdint>
