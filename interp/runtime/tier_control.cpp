@@ -46,11 +46,15 @@ bool TierControl::wanted(int level, uint32_t count, const Counted& counted) cons
 }
 
 bool TierControl::is_settled(const Counted& counted, uint32_t count) const {
+  const int ready = counted.ready.load(std::memory_order_acquire);
   for (int level = 1; level <= runtime_.options.max_tier && level < kTiers; ++level) {
     if (!runtime_.tier(level)) continue;
     TierStatus status = counted.status[level].load(std::memory_order_acquire);
     if (status == TierStatus::NotStarted || status == TierStatus::Compiling) return false;
+    if (status == TierStatus::Ready && level > ready) return false;  // it is being published
   }
+  // While the entry is not noted, the counting that would note it must not stop.
+  if (counted.entry_job[ready].load(std::memory_order_relaxed) != 0) return false;
   return count >= kCountedFor;
 }
 

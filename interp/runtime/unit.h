@@ -48,7 +48,7 @@ struct Counted {
   std::atomic<void*> code[kTiers] = {};  // what the tier's `compile` gave; owned by the tier
   std::atomic<Reason> reason[kTiers] = {};     // why there is no code, as far as it was tried
   std::atomic<uint32_t> again_at[kTiers] = {}; // count from which a refused request may be repeated
-  std::atomic<uint64_t> entry_job[kTiers] = {}; // that made the code, until it is entered (tracing only)
+  std::atomic<uint64_t> entry_job[kTiers] = {}; // made the code, until it is entered (tracing)
 
   uint32_t tick() {
     uint32_t now = count.load(std::memory_order_relaxed) + 1;
