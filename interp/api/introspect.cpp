@@ -190,6 +190,38 @@ void append_explanation(std::string& out, posset_context* context, const Functio
   }
 }
 
+// ---- why not higher ----
+
+// Each reason once, in the order of appearance.
+using Reasons = std::vector<Reason>;
+
+void append_why(std::string& out, Reasons& reasons, posset_context* context, const Counted& counted,
+                std::string_view indent) {
+  const int ready = counted.ready.load(std::memory_order_acquire);
+  out += ": tier " + std::to_string(ready) + " (" + context->runtime.tier(ready)->name + ")\n";
+  for (int level = ready + 1; level < posset::interp::kTiers; ++level) {
+    const Reason reason = why_not(context->runtime, counted, level);
+    out.append(indent).append(why_not_text(context, reason, level)) += "\n";
+    if (std::find(reasons.begin(), reasons.end(), reason) == reasons.end()) reasons.push_back(reason);
+  }
+}
+
+void append_why(std::string& out, Reasons& reasons, posset_context* context, const Function& function) {
+  const FunctionDecl& decl = *function.decl;
+  out += title_of(decl);
+  append_why(out, reasons, context, function.unit->body, "  ");
+  for (size_t i = 0; i < decl.loops.size() && i < function.unit->loop_hashes.size(); ++i) {
+    out += "  loop " + std::to_string(i) + " (" + place_of(decl, decl.loops[i]->span) + ")";
+    append_why(out, reasons, context, function.unit->loops[i], "    ");
+  }
+}
+
+void append_pages(std::string& out, const Reasons& reasons) {
+  for (Reason reason : reasons) {
+    out += "\n" + std::string(name_of(reason)) + ": " + page_of(reason) + "\n";
+  }
+}
+
 posset_unit_info info_of(const Function& function) {
   const FunctionDecl& decl = *function.decl;
   auto at = decl.module->source->position(decl.span.begin);
@@ -277,6 +309,44 @@ posset_status posset_explain_function(posset_context* context, posset_value valu
   std::string made;
   append_explanation(made, context, *function);
   return posset::api::write_all(write, data, made);
+}
+
+posset_status posset_why_program(posset_program* program, posset_text name, posset_write write,
+                                 void* data) {
+  if (!program) return POSSET_MISUSE;
+  Entry entry(program->context);
+  if (entry.failed()) return entry.status();
+  std::string made;
+  Reasons reasons;
+  bool found = for_each_named(*program, view(name), [&](const Function& function) {
+    append_why(made, reasons, program->context, function);
+  });
+  append_pages(made, reasons);
+  return found ? posset::api::write_all(write, data, made) : POSSET_NOT_FOUND;
+}
+
+posset_status posset_why_function(posset_context* context, posset_value value, posset_write write,
+                                  void* data) {
+  Entry entry(context);
+  if (entry.failed()) return entry.status();
+  const Function* function = function_of(value);
+  if (!function) return POSSET_NOT_FOUND;
+  std::string made;
+  Reasons reasons;
+  append_why(made, reasons, context, *function);
+  append_pages(made, reasons);
+  return posset::api::write_all(write, data, made);
+}
+
+posset_status posset_each_reason(posset_visit_reason visit, void* data) {
+  if (!visit) return POSSET_MISUSE;
+  posset_status result = POSSET_OK;
+  for (int number = 1; number < posset::interp::kReasons; ++number) {
+    const auto reason = static_cast<Reason>(number);
+    const posset_reason_info info = {text(name_of(reason)), text(text_of(reason)), text(page_of(reason))};
+    if (!posset::api::goes_on(visit(data, &info), result)) break;
+  }
+  return result;
 }
 
 int posset_function_tier(posset_context* context, posset_value value) {

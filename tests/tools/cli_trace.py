@@ -1,11 +1,14 @@
-"""Command-line cases: --trace in its three forms, and files that cannot be."""
+"""Command-line cases: --trace in its three forms, the page in a browser, files that cannot be, `trace diff`."""
 
+import html.parser
 import json
 import re
+import shutil
 
 import chrome_trace
+import harness
 from cli_case import case, each
-from harness import Failure
+from harness import Failure, Skip
 
 SCRIPT = """fn area(r) => 3 * r * r
 fn total(n) {
@@ -124,3 +127,99 @@ def nothing_of_a_script_becomes_markup_of_the_page(cli):
         raise Failure("text of the script stands in the page unescaped")
     if re.search(r"(src|href)=|https?://|@import|url\(", page.replace("onerror", "").replace("img src=x", "")):
         raise Failure("the page asks for something from elsewhere")
+
+
+def two_traces(cli, first, second, *options):
+    for name, source in (("a", first), ("b", second)):
+        cli.write("script.posset", source)
+        cli("run", "--trace", f"{name}.json", *options, "script.posset").ends(0)
+    return cli("trace", "diff", "a.json", "b.json")
+
+
+@case
+def two_traces_of_one_script_are_the_same(cli):
+    two_traces(cli, SCRIPT, SCRIPT, "--force-tier", "1").ends(0).prints("")
+    # Where it stands and what its variables are called is no difference; that its name is another is one.
+    two_traces(cli, SCRIPT, "\n\n" + SCRIPT.replace("(r) => 3 * r * r", "(x) => 3 * x * x"),
+               "--force-tier", "1").ends(0).prints("")
+
+
+@case
+def a_difference_names_the_unit_the_part_and_the_event(cli):
+    cli.write("script.posset", SCRIPT)
+    cli("run", "--trace", "a.json", "--force-tier", "1", "script.posset").ends(0)
+    cli("run", "--trace", "b.json", "--tier", "0", "script.posset").ends(0)
+    outcome = cli("trace", "diff", "a.json", "b.json").ends(1)
+    for line in ("  body\n", "    - compile_finished tier=1\n", "    - tier_entered tier=1\n"):
+        if line not in outcome.stdout:
+            outcome.fail(f"does not say: {line}")
+    if not re.search(r"^area \[[0-9a-f]{32}\]$", outcome.stdout, re.MULTILINE) or "    + " in outcome.stdout:
+        outcome.fail("area's events are all in the first trace only")
+    other = two_traces(cli, SCRIPT, SCRIPT.replace("3 * r", "4 * r"), "--force-tier", "1").ends(1)
+    for name in ("a.json", "b.json"):
+        if not re.search(rf"^area \[[0-9a-f]{{32}}\] only in {name}$", other.stdout, re.MULTILINE):
+            other.fail(f"does not say which area is only in {name}")
+
+
+@case
+def what_is_no_trace_cannot_be_compared(cli):
+    cli.write("text.json", "no JSON")
+    cli.write("list.json", "[1, 2]")
+    cli.write("other.json", '{"traceEvents": [], "otherData": {"version": 99}}')
+    cli.write("bytes.json", b"\xff\xfe")
+    cli.script(SCRIPT, "--trace", "a.json").ends(0)
+    for name in ("text.json", "list.json", "other.json", "bytes.json", "missing.json"):
+        cli("trace", "diff", "a.json", name).ends(2).prints("").says(name)
+    for arguments in ([], ["diff"], ["diff", "a.json"], ["same", "a.json", "a.json"]):
+        cli("trace", *arguments).ends(2).says("posset trace diff A B")
+
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+class TableReader(html.parser.HTMLParser):
+    """The body rows of the table with id `units`, as lists of texts, and whether the page's script ran to its end."""
+
+    def __init__(self):
+        super().__init__()
+        self.rows, self.inside, self.ready, self.tags = [], False, False, []
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        attributes = dict(attributes)
+        self.ready = self.ready or tag == "body" and attributes.get("data-ready") == "yes"
+        self.inside = attributes.get("id") == "units" if tag == "table" else self.inside
+        if self.inside and tag == "tr":
+            self.rows.append([])
+        elif self.inside and tag == "td":
+            self.rows[-1].append("")
+
+    def handle_endtag(self, tag):
+        self.inside = self.inside and tag != "table"
+
+    def handle_data(self, data):
+        if self.inside and self.rows and self.rows[-1]:
+            self.rows[-1][-1] += data
+
+
+@case(alone=True)
+def a_browser_shows_the_page_with_its_table_of_units(cli):
+    if not CHROMIUM:
+        raise Skip("no chromium to open the page with")
+    name = "<img src=x onerror=document.body.remove()>.posset"
+    cli.script(SCRIPT, "--force-tier", "1", "--trace", "t.html", name=name).ends(0)
+    unlimited = ["sh", "-c", 'ulimit -S -v "$(ulimit -H -v)"; exec "$@"', "sh"]
+    done = harness.run([*unlimited, CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={cli.folder}/profile",
+                        "--dump-dom", f"file://{cli.folder}/t.html"], b"", 60.0)
+    page = TableReader()
+    page.feed(done.stdout)
+    if not page.ready:
+        raise Failure(f"the page's script did not run to its end\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
+    if "img" in page.tags:
+        raise Failure("the name of a file became an element")
+    parts = {(row[0], row[2]): row for row in page.rows if len(row) == 6}
+    if {("area", "body"), ("total", "body"), ("<top>", "body")} - set(parts):
+        raise Failure(f"units are missing: {sorted(parts)}")
+    area = parts["area", "body"]
+    if area[1] != f"{name}:1:1" or area[3] != "1" or int(area[4]) < 1 or "not_built" not in area[5]:
+        raise Failure(f"the row of area is {area}")
