@@ -21,6 +21,8 @@ bool call_in_window(Context& context, Borrowed callee, Borrowed* window, uint32_
 
 void note_code(const interp::Function& function) {
   if (function.direct_code.load(std::memory_order_relaxed)) return;
+  // A trace wants the first entry, and calls of known code pass by where it is noted.
+  if (function.unit->body.entry_job[1].load(std::memory_order_relaxed) != 0) return;
   const std::atomic<void*>& published = function.unit->body.code[1];
   void* code = published.load(std::memory_order_acquire);
   if (!code) return;

@@ -20,7 +20,10 @@ constexpr const char* kUsageText =
     "posset repl [OPTIONS]             read, evaluate, print; also `posset` alone on a terminal\n"
     "posset check [--json] FILE...     parse and resolve only\n"
     "posset explain [OPTIONS] FILE [NAME]\n"
+    "posset why [REASON]               what a reason means for which a unit is not in a higher tier\n"
+    "posset why [OPTIONS] NAME FILE    run, then say why the units of that name are not in a higher tier\n"
     "posset dump --tree|--bytecode FILE [NAME]\n"
+    "posset trace diff A B             compare two traces written by --trace FILE.json by what happened\n"
     "posset doc [NAME]                 the standard library, or one function (math.sin)\n"
     "posset --version\n\n"
     "Exit status: 0 done, 1 error in the script, 2 usage, 3 the source does not parse or resolve,\n"
@@ -28,8 +31,8 @@ constexpr const char* kUsageText =
 
 const std::map<std::string, Verb> kVerbs = {
     {"run", Verb::Run},         {"eval", Verb::Eval}, {"repl", Verb::Repl}, {"check", Verb::Check},
-    {"explain", Verb::Explain}, {"dump", Verb::Dump}, {"doc", Verb::Doc},
-    {"fmt", Verb::Fmt},
+    {"explain", Verb::Explain}, {"why", Verb::Why},   {"dump", Verb::Dump}, {"trace", Verb::Trace},
+    {"doc", Verb::Doc},         {"fmt", Verb::Fmt},
 };
 
 struct Flags {
@@ -67,7 +70,9 @@ void add_evaluation_options(CLI::App& app, CommandLine& line, Flags& flags) {
   add_row(app, "thresholds", flags.thresholds);
   add_row(app, "workers", flags.workers)->check(CLI::Range(int64_t{1}, int64_t{4096}));
   add_row(app, "quantum", flags.quantum)->check(CLI::Range(int64_t{1}, int64_t{10000000}));
+  add_row(app, "code-limit", line.runtime.code_limit);
   add_row(app, "trace", flags.trace);
+  add_row(app, "trace-events", line.runtime.trace_events);
   add_row(app, "memory-limit", line.context.memory_limit)->check(CLI::PositiveNumber);
   add_row(app, "time-limit", line.context.time_limit_seconds)->check(CLI::PositiveNumber);
   add_row(app, "step-limit", line.context.step_limit)->check(CLI::PositiveNumber);
@@ -139,6 +144,11 @@ bool set_grants(const std::string& text, CommandLine& line) {
   return true;
 }
 
+bool is_trace_file(const std::string& path) {
+  auto ends = [&](std::string_view end) { return std::string_view(path).ends_with(end); };
+  return path == "-" || ends(".json") || ends(".html");
+}
+
 // Checks what CLI11 cannot. -1: fine.
 int finish_options(const Flags& flags, CommandLine& line) {
   if (!set_thresholds(flags.thresholds, line.runtime)) return usage("--thresholds takes three counts: A,B,C");
@@ -152,7 +162,10 @@ int finish_options(const Flags& flags, CommandLine& line) {
     return usage("--color takes auto, always or never");
   }
   if (line.runtime.forced_tier > 1) return not_built("--force-tier " + std::to_string(line.runtime.forced_tier));
-  if (!flags.trace.empty()) return not_built("--trace");
+  line.trace_file = flags.trace;
+  if (!flags.trace.empty() && !is_trace_file(flags.trace)) {
+    return usage("--trace takes a FILE that ends in .json or .html, or - for standard error");
+  }
   if (!flags.cache.empty()) return not_built("--cache");
   if (flags.quantum > 0) return not_built("--quantum");
   if (flags.workers > 1) return not_built("--workers " + std::to_string(flags.workers));
@@ -167,6 +180,16 @@ int choose_form(const Flags& flags, CommandLine& line) {
   return -1;
 }
 
+// `why NAME FILE`; as explain has them the other way round, the one that is a file is the file.
+int choose_why(CommandLine& line, const std::vector<std::string>& rest) {
+  if (rest.size() > 2) return usage("why takes a REASON, or a NAME and a FILE");
+  if (rest.size() < 2) return -1;
+  const bool name_first = access(rest[0].c_str(), F_OK) != 0 || access(rest[1].c_str(), F_OK) == 0;
+  line.file = rest[name_first ? 1 : 0];
+  line.arguments = {rest[name_first ? 0 : 1]};
+  return -1;
+}
+
 int check_operands(CommandLine& line, std::vector<std::string> rest) {
   if (!rest.empty()) {
     line.file = rest.front();
@@ -178,6 +201,11 @@ int check_operands(CommandLine& line, std::vector<std::string> rest) {
       return -1;
     case Verb::Eval:
       if (rest.size() != 1) return usage("eval takes one expression");
+      return -1;
+    case Verb::Why:
+      return choose_why(line, rest);
+    case Verb::Trace:
+      if (rest.size() != 3 || rest[0] != "diff") return usage("trace takes diff and two files: posset trace diff A B");
       return -1;
     case Verb::Explain:
     case Verb::Dump:
@@ -212,8 +240,8 @@ size_t first_operand(const CLI::App& app, const std::vector<std::string>& words,
 int parse_words(CommandLine& line, std::vector<std::string> words, const std::string& verb) {
   Flags flags;
   CLI::App app("posset " + verb, "posset " + verb);
-  if (line.verb != Verb::Check && line.verb != Verb::Dump && line.verb != Verb::Doc &&
-      line.verb != Verb::Fmt) {
+  if (line.verb != Verb::Check && line.verb != Verb::Dump && line.verb != Verb::Trace &&
+      line.verb != Verb::Doc && line.verb != Verb::Fmt) {
     add_evaluation_options(app, line, flags);
   }
   app.add_option("--color", flags.color, "colours in diagnostics: auto, always, never");

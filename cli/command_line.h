@@ -10,7 +10,7 @@
 
 namespace posset::cli {
 
-enum class Verb { Run, Eval, Repl, Check, Explain, Dump, Doc, Fmt };
+enum class Verb { Run, Eval, Repl, Check, Explain, Why, Dump, Trace, Doc, Fmt };
 
 struct CommandLine {
   Verb verb = Verb::Run;
@@ -18,12 +18,13 @@ struct CommandLine {
   posset_context_options context = posset_context_defaults();
   std::string read_directory;
   std::string write_directory;
+  std::string trace_file;  // empty: none
   bool stats = false;
   bool color = false;
   bool json = false;                        // check
   posset_form form = POSSET_FORM_BYTECODE;  // dump
-  std::string file;                         // or the expression of eval, the NAME of doc
-  std::vector<std::string> arguments;       // of the script; further files of check; NAME of explain, dump
+  std::string file;                         // or the expression of eval, the NAME of doc and why; empty: none
+  std::vector<std::string> arguments;       // of the script; further files of check; NAME of explain, dump, why
 };
 
 // Exit statuses of the command (cli.md).

@@ -125,9 +125,13 @@ bool Output::flush() {
 // ---- host ----
 
 Host::Host(const CommandLine& line) : line_(line) {
+  line_.runtime.trace_file = line_.trace_file.c_str();
   posset_status status = posset_default_runtime(&line_.runtime, &runtime_);
   if (status != POSSET_OK) {
-    std::fprintf(stderr, "posset: %s\n", posset_status_text(status));
+    // Only a trace file can be what is not found, and errno says why.
+    const char* why = status == POSSET_NOT_FOUND ? std::strerror(errno) : posset_status_text(status);
+    const std::string what = status == POSSET_NOT_FOUND ? "cannot write the trace " + line_.trace_file + ": " : "";
+    std::fprintf(stderr, "posset: %s%s\n", what.c_str(), why);
     status_ = kUsage;
     return;
   }

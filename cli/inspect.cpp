@@ -1,4 +1,4 @@
-// `posset explain` (runs the script first) and `posset dump` (does not).
+// `posset explain` and `posset why` (run the script first) and `posset dump` (does not); the pages of reasons.
 #include <cstdio>
 
 #include "cli/host.h"
@@ -39,20 +39,57 @@ int show(Host& host, posset_status status, const std::string& text) {
   return host.finish(status, nullptr);
 }
 
-}  // namespace
+using Tell = posset_status (*)(posset_program*, posset_text name, posset_write, void* data);
 
-int explain(const CommandLine& line) {
+int run_and_tell(const CommandLine& line, Tell tell) {
   Host host(line);
   if (host.status() != kDone) return host.status();
   posset_program* program = nullptr;
   int exit = kDone;
   if (!load(host, &program, exit)) return exit;
   exit = host.finish(posset_run(program, nullptr), nullptr);
+  posset_runtime_settle(host.runtime());  // "being compiled" would be true of nothing but this moment
   std::string text;
-  posset_status status = posset_explain_program(program, name_of(line), append_text, &text);
+  posset_status status = tell(program, name_of(line), append_text, &text);
   int shown = show(host, status, text);
   posset_program_free(program);
   return exit != kDone ? exit : shown;
+}
+
+std::string string_of(posset_text text) { return std::string(text.data, text.size); }
+
+// All reasons on a line each, or the page of one.
+struct Pages {
+  std::string wanted;  // empty: all
+  std::string text;
+};
+
+posset_status add_page(void* data, const posset_reason_info* info) {
+  auto& pages = *static_cast<Pages*>(data);
+  const std::string name = string_of(info->name);
+  if (pages.wanted.empty()) {
+    pages.text += name + std::string(name.size() < 22 ? 22 - name.size() : 1, ' ') + string_of(info->text) + "\n";
+  } else if (pages.wanted == name) {
+    pages.text = name + ": " + string_of(info->text) + "\n\n" + string_of(info->page) + "\n";
+    return POSSET_DONE;
+  }
+  return POSSET_OK;
+}
+
+}  // namespace
+
+int explain(const CommandLine& line) { return run_and_tell(line, posset_explain_program); }
+
+int why(const CommandLine& line) {
+  if (!line.arguments.empty()) return run_and_tell(line, posset_why_program);
+  Pages pages{line.file, {}};
+  posset_each_reason(add_page, &pages);
+  if (pages.text.empty()) {
+    std::fprintf(stderr, "posset: there is no reason called '%s'; `posset why` lists them, `posset why NAME FILE`\n"
+                 "runs a file and is about its units of that name\n", line.file.c_str());
+    return kUsage;
+  }
+  return std::fputs(pages.text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0 ? kDone : kScriptError;
 }
 
 int dump(const CommandLine& line) {

@@ -12,7 +12,9 @@ int main(int argc, char** argv) {
     case Verb::Repl: return repl(line);
     case Verb::Check: return check(line);
     case Verb::Explain: return explain(line);
+    case Verb::Why: return why(line);
     case Verb::Dump: return dump(line);
+    case Verb::Trace: return trace_diff(line);
     case Verb::Doc: return doc(line);
     case Verb::Fmt: break;
   }

@@ -29,6 +29,7 @@ class Repl {
   static const Command kCommands[];
 
   void start() {
+    host_.reset();  // first, because its trace goes into the same file as the new one's
     host_ = std::make_unique<Host>(line_);
     inputs_ = 0;
   }
@@ -42,6 +43,9 @@ class Repl {
   posset_status explain_one(posset_value function, std::string& text) {
     return posset_explain_function(host_->context(), function, append_text, &text);
   }
+  posset_status why_one(posset_value function, std::string& text) {
+    return posset_why_function(host_->context(), function, append_text, &text);
+  }
   posset_status dump_one(posset_value function, std::string& text) {
     return posset_dump_function(host_->context(), function, POSSET_FORM_BYTECODE, append_text, &text);
   }
@@ -51,6 +55,7 @@ class Repl {
   void type(const std::string& expression);
   void tier(const std::string& name);
   void explain(const std::string& name) { with_function(name, &Repl::explain_one); }
+  void why(const std::string& name) { with_function(name, &Repl::why_one); }
   void dump(const std::string& name) { with_function(name, &Repl::dump_one); }
   void time(const std::string& expression);
   void load(const std::string& file);
@@ -69,6 +74,7 @@ const Repl::Command Repl::kCommands[] = {
     {"type", "EXPR", "the type of an expression's value", &Repl::type},
     {"tier", "NAME", "the tier a function runs in", &Repl::tier},
     {"explain", "NAME", "pure or why not, tier and why not higher, types seen", &Repl::explain},
+    {"why", "NAME", "why a function is in no higher tier, and what that means", &Repl::why},
     {"dump", "NAME", "a function's bytecode", &Repl::dump},
     {"time", "EXPR", "how long an expression takes", &Repl::time},
     {"load", "FILE", "evaluate a file in this session", &Repl::load},

@@ -9,7 +9,9 @@ int run(const CommandLine& line);      // run.cpp
 int evaluate(const CommandLine& line); // run.cpp
 int check(const CommandLine& line);    // check.cpp
 int explain(const CommandLine& line);  // inspect.cpp
+int why(const CommandLine& line);      // inspect.cpp
 int dump(const CommandLine& line);     // inspect.cpp
+int trace_diff(const CommandLine& line);  // trace_diff.cpp
 int doc(const CommandLine& line);      // doc.cpp
 int repl(const CommandLine& line);     // repl.cpp
 

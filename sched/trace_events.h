@@ -1,6 +1,8 @@
 // The numbers of the schedulers' trace events, from trace_events.def.
 #pragma once
 
+#include <array>
+
 #include "sched/base/trace.h"
 
 namespace posset::sched {
@@ -20,5 +22,15 @@ constexpr uint16_t kFirstForeignKind = 1000;
 enum class Route : uint8_t { Arena, Pool };
 // How a task ended, or why it was not taken (field `outcome`).
 enum class Outcome : uint8_t { Done, Failed, Cancelled, QueueFull, Stopped };
+
+// What the views call the values of those fields, in the order of the enums.
+struct TraceCodeNames {
+  const char* field;
+  std::array<const char*, 5> names;  // null past the last
+};
+constexpr TraceCodeNames kTraceCodeNames[] = {
+    {"route", {"arena", "pool"}},
+    {"outcome", {"done", "failed", "cancelled", "queue_full", "stopped"}},
+};
 
 }  // namespace posset::sched

@@ -55,6 +55,22 @@ POSSET_API posset_status posset_explain_program(posset_program* program, posset_
 POSSET_API posset_status posset_explain_function(posset_context* context, posset_value function,
                                                  posset_write write, void* data);
 
+/* Only why those units are not in a higher tier, and what the reasons mean. */
+POSSET_API posset_status posset_why_program(posset_program* program, posset_text name,
+                                            posset_write write, void* data);
+POSSET_API posset_status posset_why_function(posset_context* context, posset_value function,
+                                             posset_write write, void* data);
+
+/* A reason for which a unit is not in a higher tier. They are a closed set (docs/reasons.md). Texts
+ * are never freed. */
+typedef struct posset_reason_info {
+  posset_text name; /* "not_hot" */
+  posset_text text; /* "not hot yet" */
+  posset_text page; /* what it means and what one can do */
+} posset_reason_info;
+typedef posset_status (*posset_visit_reason)(void* data, const posset_reason_info* info);
+POSSET_API posset_status posset_each_reason(posset_visit_reason visit, void* data);
+
 /* The tier in which the next call of a function starts; -1 for native functions and other values.
  */
 POSSET_API int posset_function_tier(posset_context* context, posset_value function);

@@ -11,6 +11,7 @@
  *   module.h      modules written in C; what is built in
  *   program.h     loading, running, evaluating; sessions
  *   introspect.h  units, tiers, dumps
+ *   trace.h       what happened, as text, for Perfetto, as a page
  *
  * attach.h, for putting a runtime together by hand, is not included here. In C++, posset.hpp is a
  * thin layer on top.
@@ -29,6 +30,7 @@
 #include "options.h"
 #include "program.h"
 #include "runtime.h"
+#include "trace.h"
 #include "value.h"
 
 #endif

@@ -26,6 +26,7 @@
 
 #include "interp/runtime/context.h"
 #include "interp/runtime/native.h"
+#include "interp/api/trace_file.h"
 #include "interp/runtime/program.h"
 #include "interp/syntax/diagnostic.h"
 #include "sched/p2/hybrid.h"
@@ -93,11 +94,13 @@ struct posset_runtime {
   explicit posset_runtime(const posset_runtime_options& given,
                           const posset::interp::RuntimeOptions& used)
       : options(given), state(used) {}
+  ~posset_runtime();  // runtime.cpp: writes the trace file
 
   std::atomic<uint32_t> handles{1};
   std::atomic<bool> closed{false};  // a context was made: no more registrations
   posset_runtime_options options;
   posset::interp::RuntimeState state;
+  std::unique_ptr<posset::api::TraceFile> trace_file;  // null: none was asked for
   // Descriptors of registered functions; deques, so that addresses hold.
   std::deque<posset::api::RowData> rows;
   std::deque<posset::interp::NativeFunction> functions;
@@ -293,6 +296,9 @@ void free_orphans(posset_context* context);
 
 // Hands the collected diagnostics to the caller, if there are any and somebody wants them.
 void give_diagnostics(const syntax::Diagnostics& collected, posset_diagnostics** to);
+
+// Why there is no code for `level`, which is above what is ready.
+interp::Reason why_not(const interp::RuntimeState& runtime, const interp::Counted& counted, int level);
 
 // Describes a function value.
 posset_builtin_info describe(const NativeFunction& function);

@@ -11,6 +11,7 @@ using posset::api::Entry;
 using posset::api::in;
 using posset::api::text;
 using posset::api::view;
+using posset::api::why_not;
 using posset::interp::Borrowed;
 using posset::interp::Closure;
 using posset::interp::Counted;
@@ -144,16 +145,6 @@ void append_indented(std::string& out, std::string_view lines, std::string_view 
   }
 }
 
-// Why there is no code for `level`, which is above what is ready.
-Reason why_not(posset_context* context, const FunctionDecl& decl, const Counted& counted, int level) {
-  const auto& options = context->runtime.options;
-  if (!context->runtime.tier(level)) return Reason::not_built;
-  if (level > options.max_tier) return Reason::above_highest;
-  if (decl.is_top_level && decl.module->is_session) return Reason::session_input;
-  Reason noted = counted.reason[level].load(std::memory_order_relaxed);
-  return noted == Reason::none ? Reason::not_hot : noted;
-}
-
 std::string why_not_text(posset_context* context, Reason reason, int level) {
   const auto& options = context->runtime.options;
   std::string text = "tier " + std::to_string(level) + ": " + text_of(reason);
@@ -164,8 +155,8 @@ std::string why_not_text(posset_context* context, Reason reason, int level) {
   return text + " [" + name_of(reason) + "]";
 }
 
-void append_tier(std::string& out, posset_context* context, const FunctionDecl& decl,
-                 const Counted& counted, std::string_view indent) {
+void append_tier(std::string& out, posset_context* context, const Counted& counted,
+                 std::string_view indent) {
   int ready = counted.ready.load(std::memory_order_acquire);
   uint32_t count = counted.count.load(std::memory_order_relaxed);
   out.append(indent).append("tier ").append(std::to_string(ready)).append(" (");
@@ -175,7 +166,7 @@ void append_tier(std::string& out, posset_context* context, const FunctionDecl& 
   for (int level = ready + 1; level < posset::interp::kTiers; ++level) {
     if (level > 1 && !context->runtime.tier(level) && context->runtime.tier(level - 1) == nullptr)
       break;
-    out.append(indent).append(why_not_text(context, why_not(context, decl, counted, level), level));
+    out.append(indent).append(why_not_text(context, why_not(context->runtime, counted, level), level));
     out += "\n";
   }
   void* code = counted.code[ready].load(std::memory_order_acquire);
@@ -192,10 +183,42 @@ void append_explanation(std::string& out, posset_context* context, const Functio
   const FunctionDecl& decl = *function.decl;
   out += title_of(decl) + "\n";
   append_indented(out, posset::syntax::explain_purity(decl), "  ");
-  append_tier(out, context, decl, function.unit->body, "  ");
+  append_tier(out, context, function.unit->body, "  ");
   for (size_t i = 0; i < decl.loops.size() && i < function.unit->loop_hashes.size(); ++i) {
     out += "  loop " + std::to_string(i) + " (" + place_of(decl, decl.loops[i]->span) + ")\n";
-    append_tier(out, context, decl, function.unit->loops[i], "    ");
+    append_tier(out, context, function.unit->loops[i], "    ");
+  }
+}
+
+// ---- why not higher ----
+
+// Each reason once, in the order of appearance.
+using Reasons = std::vector<Reason>;
+
+void append_why(std::string& out, Reasons& reasons, posset_context* context, const Counted& counted,
+                std::string_view indent) {
+  const int ready = counted.ready.load(std::memory_order_acquire);
+  out += ": tier " + std::to_string(ready) + " (" + context->runtime.tier(ready)->name + ")\n";
+  for (int level = ready + 1; level < posset::interp::kTiers; ++level) {
+    const Reason reason = why_not(context->runtime, counted, level);
+    out.append(indent).append(why_not_text(context, reason, level)) += "\n";
+    if (std::find(reasons.begin(), reasons.end(), reason) == reasons.end()) reasons.push_back(reason);
+  }
+}
+
+void append_why(std::string& out, Reasons& reasons, posset_context* context, const Function& function) {
+  const FunctionDecl& decl = *function.decl;
+  out += title_of(decl);
+  append_why(out, reasons, context, function.unit->body, "  ");
+  for (size_t i = 0; i < decl.loops.size() && i < function.unit->loop_hashes.size(); ++i) {
+    out += "  loop " + std::to_string(i) + " (" + place_of(decl, decl.loops[i]->span) + ")";
+    append_why(out, reasons, context, function.unit->loops[i], "    ");
+  }
+}
+
+void append_pages(std::string& out, const Reasons& reasons) {
+  for (Reason reason : reasons) {
+    out += "\n" + std::string(name_of(reason)) + ": " + page_of(reason) + "\n";
   }
 }
 
@@ -221,6 +244,13 @@ posset_status write_dump(std::string made, posset_write write, void* data) {
 }
 
 }  // namespace
+
+Reason posset::api::why_not(const posset::interp::RuntimeState& runtime, const Counted& counted, int level) {
+  if (!runtime.tier(level)) return Reason::not_built;
+  if (level > runtime.options.max_tier) return Reason::above_highest;
+  const Reason noted = counted.reason[level].load(std::memory_order_relaxed);
+  return noted == Reason::none ? Reason::not_hot : noted;
+}
 
 extern "C" {
 
@@ -279,6 +309,44 @@ posset_status posset_explain_function(posset_context* context, posset_value valu
   std::string made;
   append_explanation(made, context, *function);
   return posset::api::write_all(write, data, made);
+}
+
+posset_status posset_why_program(posset_program* program, posset_text name, posset_write write,
+                                 void* data) {
+  if (!program) return POSSET_MISUSE;
+  Entry entry(program->context);
+  if (entry.failed()) return entry.status();
+  std::string made;
+  Reasons reasons;
+  bool found = for_each_named(*program, view(name), [&](const Function& function) {
+    append_why(made, reasons, program->context, function);
+  });
+  append_pages(made, reasons);
+  return found ? posset::api::write_all(write, data, made) : POSSET_NOT_FOUND;
+}
+
+posset_status posset_why_function(posset_context* context, posset_value value, posset_write write,
+                                  void* data) {
+  Entry entry(context);
+  if (entry.failed()) return entry.status();
+  const Function* function = function_of(value);
+  if (!function) return POSSET_NOT_FOUND;
+  std::string made;
+  Reasons reasons;
+  append_why(made, reasons, context, *function);
+  append_pages(made, reasons);
+  return posset::api::write_all(write, data, made);
+}
+
+posset_status posset_each_reason(posset_visit_reason visit, void* data) {
+  if (!visit) return POSSET_MISUSE;
+  posset_status result = POSSET_OK;
+  for (int number = 1; number < posset::interp::kReasons; ++number) {
+    const auto reason = static_cast<Reason>(number);
+    const posset_reason_info info = {text(name_of(reason)), text(text_of(reason)), text(page_of(reason))};
+    if (!posset::api::goes_on(visit(data, &info), result)) break;
+  }
+  return result;
 }
 
 int posset_function_tier(posset_context* context, posset_value value) {

@@ -17,8 +17,11 @@ bool in_range(const posset_runtime_options& options) {
 // Options of later tiers and of the scheduler are refused rather than ignored.
 bool is_built(const posset_runtime_options& options) {
   return options.forced_tier <= 1 && options.workers <= 1 && options.quantum_us == 0 &&
-         *options.trace_file == 0 && *options.cache_directory == 0;
+         *options.cache_directory == 0;
 }
+
+// What a trace file keeps when nothing else was asked for: some 5 MiB.
+constexpr uint32_t kTraceEvents = 1 << 16;
 
 RuntimeOptions used_options(const posset_runtime_options& options) {
   RuntimeOptions used;
@@ -28,10 +31,17 @@ RuntimeOptions used_options(const posset_runtime_options& options) {
   used.max_tier = options.max_tier;
   used.forced_tier = options.forced_tier;
   used.code_limit_bytes = options.code_limit;
+  used.trace_events = options.trace_events;
   return used;
 }
 
 }  // namespace
+
+posset_runtime::~posset_runtime() {
+  if (!trace_file) return;
+  state.control.stop();  // what its threads still record belongs into the file
+  trace_file->write(*this);
+}
 
 extern "C" {
 
@@ -39,9 +49,17 @@ posset_status posset_runtime_create(const posset_runtime_options* given, posset_
   posset_runtime_options options = posset_runtime_defaults();
   if (!out || !posset::api::read_struct(given, options) || !in_range(options)) return POSSET_MISUSE;
   if (!is_built(options)) return POSSET_NOT_BUILT;
+  if (*options.trace_file && options.trace_events == 0) options.trace_events = kTraceEvents;
+  std::unique_ptr<posset::api::TraceFile> trace_file;
+  if (*options.trace_file) {
+    posset_status status = posset::api::open_trace_file(options.trace_file, trace_file);
+    if (status != POSSET_OK) return status;
+  }
   options.trace_file = options.cache_directory = "";  // the caller's texts are not kept
   try {
     auto runtime = std::make_unique<posset_runtime>(options, used_options(options));
+    runtime->trace_file = std::move(trace_file);
+    if (runtime->state.trace) runtime->state.trace->name_thread("main");
     runtime->state.attach(&posset::interp::walker_tier());
     posset::interp::register_builtins(runtime->state);
     *out = runtime.release();

@@ -32,7 +32,7 @@ struct RuntimeOptions {
   int max_tier = 3;
   int forced_tier = -1;        // >= 0: compile every unit for it before its first execution
   size_t code_limit_bytes = SIZE_MAX;  // units and code together
-  bool trace = false;
+  size_t trace_events = 0;     // kept at most; 0: tracing is off
 };
 
 // Shared by all contexts of one runtime. Built-ins and built-in modules are registered before the first

@@ -33,7 +33,7 @@ struct TierControl::Compilation {
 TierControl::TierControl(RuntimeState& runtime, const sched::Clock& clock, sched::Trace* trace)
     : runtime_(runtime), clock_(clock), trace_(trace), scheduler_(std::make_unique<sched::HybridScheduler>(clock, trace)) {}
 
-TierControl::~TierControl() { scheduler_->stop(sched::StopMode::Discard); }
+TierControl::~TierControl() { stop(); }
 
 bool TierControl::wanted(int level, uint32_t count, const Counted& counted) const {
   const RuntimeOptions& options = runtime_.options;
@@ -46,11 +46,15 @@ bool TierControl::wanted(int level, uint32_t count, const Counted& counted) cons
 }
 
 bool TierControl::is_settled(const Counted& counted, uint32_t count) const {
+  const int ready = counted.ready.load(std::memory_order_acquire);
   for (int level = 1; level <= runtime_.options.max_tier && level < kTiers; ++level) {
     if (!runtime_.tier(level)) continue;
     TierStatus status = counted.status[level].load(std::memory_order_acquire);
     if (status == TierStatus::NotStarted || status == TierStatus::Compiling) return false;
+    if (status == TierStatus::Ready && level > ready) return false;  // it is being published
   }
+  // While the entry is not noted, the counting that would note it must not stop.
+  if (counted.entry_job[ready].load(std::memory_order_relaxed) != 0) return false;
   return count >= kCountedFor;
 }
 
@@ -66,8 +70,11 @@ int TierControl::count_and_promote(const Function& function, Counted& counted, i
 }
 
 void TierControl::note_entry(const Function& function, Counted& counted, int loop, int level, uint32_t count) {
-  if (counted.entered[level].exchange(true, std::memory_order_relaxed)) return;
-  trace_->record(kind(TierEvent::tier_entered), {function.unit->number, loop, level, count});
+  if (counted.entry_job[level].load(std::memory_order_relaxed) == 0) return;
+  const uint64_t job = counted.entry_job[level].exchange(0, std::memory_order_relaxed);
+  if (job == 0) return;  // another thread was first
+  trace_->record(kind(TierEvent::tier_entered),
+                 {function.unit->number, loop, level, static_cast<int64_t>(job), count});
 }
 
 void TierControl::request(const Function& function, Counted& counted, int loop, int level, uint32_t count) {
@@ -143,6 +150,7 @@ void TierControl::compile(Compilation& job) {
     trace_->record(kind(TierEvent::compile_finished),
                    {job.unit->number, job.loop, job.level, number, clock_.now_ns() - begin_ns,
                     static_cast<int64_t>(tier->memory(code))});
+    job.counted().entry_job[job.level].store(job.job, std::memory_order_relaxed);
   }
   runtime_.units.publish(*job.unit, job.loop, job.level, code);
 }
@@ -157,6 +165,8 @@ void TierControl::ended(Compilation& job, bool ran) {
   sched::MutexLock lock(mutex_);
   if (--pending_ == 0) idle_.notify_all();
 }
+
+void TierControl::stop() { scheduler_->stop(sched::StopMode::Discard); }
 
 void TierControl::wait() {
   sched::MutexLock lock(mutex_);

@@ -33,7 +33,7 @@ struct ReadyCode {
 class TierControl {
  public:
   TierControl(RuntimeState& runtime, const sched::Clock& clock, sched::Trace* trace);
-  ~TierControl();  // compilations that wait are dropped, those that run are waited for
+  ~TierControl();  // stops
   TierControl(const TierControl&) = delete;
   TierControl& operator=(const TierControl&) = delete;
 
@@ -41,6 +41,9 @@ class TierControl {
   // be wanted: counts, and asks for compilation when due. Gives the highest tier that is ready. `counted` is
   // that of the function's body (loop < 0) or loop.
   int count_and_promote(const Function& function, Counted& counted, int loop);
+
+  // The end: compilations that wait are dropped, those that run are waited for, later ones refused.
+  void stop();
 
   // Waits until every compilation that was asked for has ended.
   void wait() POSSET_EXCLUDES(mutex_);

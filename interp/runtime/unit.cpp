@@ -21,6 +21,9 @@ std::unique_ptr<Unit> make_unit(const syntax::FunctionDecl& function) {
   unit->name = std::string(function.name);
   unit->loop_hashes = function.loop_hashes;
   unit->loops = std::make_unique<Counted[]>(function.loops.size());
+  if (function.is_top_level && function.module->is_session) {
+    for (auto& reason : unit->body.reason) reason.store(Reason::session_input, std::memory_order_relaxed);
+  }
   return unit;
 }
 
@@ -106,9 +109,23 @@ void UnitTable::trace_new(const Unit& unit, const syntax::FunctionDecl& function
   auto at = source.position(function.span.begin);
   std::string place = source.name() + ":" + std::to_string(at.line) + ":" + std::to_string(at.column);
   std::string name = function.is_top_level ? "<top>" : unit.name.empty() ? "<fn>" : unit.name;
-  trace_->record(static_cast<uint16_t>(TierEvent::unit_seen),
-                 {unit.number, trace_->text(name), trace_->text(place), static_cast<int64_t>(unit.loop_hashes.size()),
-                  trace_->text(hash_text(unit.hash))});
+  trace_->record_kept(static_cast<uint16_t>(TierEvent::unit_seen),
+                      {unit.number, trace_->text(name), trace_->text(place),
+                       static_cast<int64_t>(unit.loop_hashes.size()), trace_->text(hash_text(unit.hash))});
+  if (traced_source_ != function.module->source) {
+    traced_source_ = function.module->source;
+    traced_text_ = trace_->text(source.text());
+  }
+  for (int loop = -1; loop < static_cast<int>(unit.loop_hashes.size()); ++loop) trace_lines(unit, loop, function);
+}
+
+void UnitTable::trace_lines(const Unit& unit, int loop, const syntax::FunctionDecl& function) {
+  const auto& source = *function.module->source;
+  const syntax::Span span = loop < 0 ? function.span : function.loops[static_cast<size_t>(loop)]->span;
+  const auto first = source.position(span.begin);
+  const auto last = source.position(span.end > span.begin ? span.end - 1 : span.begin);
+  trace_->record_kept(static_cast<uint16_t>(TierEvent::unit_lines),
+                      {unit.number, loop, trace_->text(source.name()), traced_text_, first.line, last.line});
 }
 
 UnitRef UnitTable::share(Unit& unit) {
@@ -217,7 +234,7 @@ void UnitTable::unpublish(Unit& unit, int loop, int level) {
                    {unit.number, loop, level, static_cast<int64_t>(size), heat(counted)});
   }
   counted.reason[level].store(Reason::evicted, std::memory_order_relaxed);
-  counted.entered[level].store(false, std::memory_order_relaxed);
+  counted.entry_job[level].store(0, std::memory_order_relaxed);
   counted.again_at[level].store(0, std::memory_order_relaxed);
   counted.status[level].store(TierStatus::NotStarted, std::memory_order_release);
   int highest = kTiers - 1;

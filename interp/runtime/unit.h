@@ -48,7 +48,7 @@ struct Counted {
   std::atomic<void*> code[kTiers] = {};  // what the tier's `compile` gave; owned by the tier
   std::atomic<Reason> reason[kTiers] = {};     // why there is no code, as far as it was tried
   std::atomic<uint32_t> again_at[kTiers] = {}; // count from which a refused request may be repeated
-  std::atomic<bool> entered[kTiers] = {};      // the code was entered (tracing only)
+  std::atomic<uint64_t> entry_job[kTiers] = {}; // made the code, until it is entered (tracing)
 
   uint32_t tick() {
     uint32_t now = count.load(std::memory_order_relaxed) + 1;
@@ -136,7 +136,8 @@ class UnitTable {
   using Entries = std::unordered_multimap<uint64_t, std::unique_ptr<Unit>>;
   void release(Unit& unit, const Function* function) POSSET_EXCLUDES(mutex_);
   Unit* find(const syntax::FunctionDecl& function) POSSET_REQUIRES(mutex_);
-  void trace_new(const Unit& unit, const syntax::FunctionDecl& function);
+  void trace_new(const Unit& unit, const syntax::FunctionDecl& function) POSSET_REQUIRES(mutex_);
+  void trace_lines(const Unit& unit, int loop, const syntax::FunctionDecl& function) POSSET_REQUIRES(mutex_);
   void stay_below_limit() POSSET_REQUIRES(mutex_);
   void drop_unused(size_t target) POSSET_REQUIRES(mutex_);
   void evict_code(size_t target) POSSET_REQUIRES(mutex_);
@@ -152,6 +153,8 @@ class UnitTable {
   Entries units_ POSSET_GUARDED_BY(mutex_);
   uint64_t uses_ POSSET_GUARDED_BY(mutex_) = 0;
   uint32_t next_number_ POSSET_GUARDED_BY(mutex_) = 1;
+  syntax::SourcePtr traced_source_ POSSET_GUARDED_BY(mutex_);  // the last one whose text went into the trace
+  int64_t traced_text_ POSSET_GUARDED_BY(mutex_) = 0;
   size_t look_at_ POSSET_GUARDED_BY(mutex_) = 0;  // below this size there is nothing to evict
   std::atomic<size_t> bytes_{0};  // written under the mutex
 };

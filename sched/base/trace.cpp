@@ -21,20 +21,39 @@ uint16_t Trace::thread_index() {
   return entry->second;
 }
 
-void Trace::record(uint16_t kind, std::initializer_list<int64_t> fields) {
+TraceEvent Trace::next_event(uint16_t kind, std::initializer_list<int64_t> fields) {
   assert(fields.size() <= kTraceFields);
   TraceEvent event;
   event.kind = kind;
   std::copy(fields.begin(), fields.end(), event.fields.begin());
-  MutexLock lock(mutex_);
   // The time is read under the lock: the order of events is the order of their times.
   event.time_ns = clock_.now_ns() - start_ns_;
   event.thread = thread_index();
-  event.sequence = recorded_++;
+  event.sequence = next_sequence_++;
+  return event;
+}
+
+void Trace::add_to_ring(const TraceEvent& event) {
   if (ring_.size() < capacity_) {
     ring_.push_back(event);
   } else {
-    ring_[event.sequence % capacity_] = event;
+    ring_[in_ring_ % capacity_] = event;
+  }
+  ++in_ring_;
+}
+
+void Trace::record(uint16_t kind, std::initializer_list<int64_t> fields) {
+  MutexLock lock(mutex_);
+  add_to_ring(next_event(kind, fields));
+}
+
+void Trace::record_kept(uint16_t kind, std::initializer_list<int64_t> fields) {
+  MutexLock lock(mutex_);
+  const TraceEvent event = next_event(kind, fields);
+  if (kept_.size() < capacity_) {
+    kept_.push_back(event);
+  } else {
+    add_to_ring(event);
   }
 }
 
@@ -61,13 +80,17 @@ void Trace::name_thread(std::string_view name) {
 TraceSnapshot Trace::snapshot() const {
   MutexLock lock(mutex_);
   TraceSnapshot made;
-  made.dropped = recorded_ - ring_.size();
+  made.dropped = in_ring_ - ring_.size();
   made.threads = threads_;
   made.texts = texts_;
   made.events = ring_;
   // The oldest stands where the next one would go.
   auto oldest = made.events.begin() + static_cast<ptrdiff_t>(made.dropped % capacity_);
   std::rotate(made.events.begin(), oldest, made.events.end());
+  const auto ring_end = static_cast<ptrdiff_t>(made.events.size());
+  made.events.insert(made.events.end(), kept_.begin(), kept_.end());
+  std::inplace_merge(made.events.begin(), made.events.begin() + ring_end, made.events.end(),
+                     [](const TraceEvent& a, const TraceEvent& b) { return a.sequence < b.sequence; });
   return made;
 }
 

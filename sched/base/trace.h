@@ -1,7 +1,8 @@
 // The trace sink: a ring of fixed-size events that any thread records into and a writer reads at the end.
 // Tracing is off when there is no sink: whoever may record holds a pointer and tests it, at decisions only
 // (a threshold, a queue, a theft), never per instruction. When the ring is full the oldest events are
-// overwritten and counted as dropped.
+// overwritten and counted as dropped. Events that say what others are about (a unit's name and place) are kept
+// beside the ring, as many as it has room for.
 //
 // What an event means is a row of a table: sched/trace_events.def for schedulers, and one of the language's
 // for units and tiers. A row gives each field a type; the views (text, Chrome trace, page) are made from the
@@ -39,6 +40,7 @@ enum class TraceType : uint8_t {
   Bytes,
   Number,       // a double, as bits
   Text,         // index into the texts
+  Source,       // index of a whole source text; only the page shows it
   Reason,       // code of a closed set the sink does not know
   Code,         // index into the names the row's reader knows: route, lane, outcome
 };
@@ -46,7 +48,7 @@ enum class TraceType : uint8_t {
 constexpr size_t kTraceFields = 6;
 
 struct TraceEvent {
-  uint64_t sequence = 0;  // the order in which events were recorded
+  uint64_t sequence = 0;  // the order in which events were recorded; what is dropped leaves a gap
   int64_t time_ns = 0;    // since the sink was made
   uint16_t kind = 0;
   uint16_t thread = 0;    // index into the thread names
@@ -76,6 +78,8 @@ class Trace {
 
   // Any thread. Surplus fields are not allowed; missing ones are 0.
   void record(uint16_t kind, std::initializer_list<int64_t> fields) POSSET_EXCLUDES(mutex_);
+  // One that later events refer to: not overwritten while there is room.
+  void record_kept(uint16_t kind, std::initializer_list<int64_t> fields) POSSET_EXCLUDES(mutex_);
   // The index of a text, any thread.
   int64_t text(std::string_view text) POSSET_EXCLUDES(mutex_);
   // What the calling thread is called; otherwise "thread N".
@@ -85,6 +89,8 @@ class Trace {
 
  private:
   uint16_t thread_index() POSSET_REQUIRES(mutex_);
+  TraceEvent next_event(uint16_t kind, std::initializer_list<int64_t> fields) POSSET_REQUIRES(mutex_);
+  void add_to_ring(const TraceEvent& event) POSSET_REQUIRES(mutex_);
 
   const Clock& clock_;
   const int64_t start_ns_;
@@ -92,7 +98,9 @@ class Trace {
   const size_t text_limit_;
   mutable Mutex mutex_;
   std::vector<TraceEvent> ring_ POSSET_GUARDED_BY(mutex_);
-  uint64_t recorded_ POSSET_GUARDED_BY(mutex_) = 0;
+  std::vector<TraceEvent> kept_ POSSET_GUARDED_BY(mutex_);
+  uint64_t next_sequence_ POSSET_GUARDED_BY(mutex_) = 0;
+  uint64_t in_ring_ POSSET_GUARDED_BY(mutex_) = 0;  // that were ever put there
   size_t text_bytes_ POSSET_GUARDED_BY(mutex_) = 0;
   std::vector<std::string> texts_ POSSET_GUARDED_BY(mutex_);
   std::unordered_map<std::string, int64_t> text_indices_ POSSET_GUARDED_BY(mutex_);

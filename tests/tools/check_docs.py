@@ -2,6 +2,7 @@
 """Holds what the documentation promises and a reader cannot check at a glance:
 
     stdlib_page    docs/stdlib.md is what `posset doc` prints
+    made/PAGE      docs/reasons.md and docs/trace.md are what their tables say
     tested/NAME    some script of tests/lang calls the function NAME
     links/PAGE     the files a page links to are there
     folder/PATH    the README of a folder has a row for every file in it
@@ -42,6 +43,13 @@ def check_stdlib_page(posset):
     changed = harness.difference(make_docs.stdlib_page(posset), text, "docs/stdlib.md")
     if changed:
         raise Failure("docs/stdlib.md is stale: ./dev docs writes it\n" + changed)
+
+
+def check_made_page(name, made):
+    path = harness.ROOT / "docs" / name
+    changed = harness.difference(made(), path.read_text(encoding="utf-8") if path.exists() else "", f"docs/{name}")
+    if changed:
+        raise Failure(f"docs/{name} is stale: ./dev docs writes it\n{changed}")
 
 
 def functions(posset):
@@ -127,6 +135,8 @@ def main():
     posset = harness.posset_command(options.posset)
     tally = harness.Tally()
     harness.run_one(tally, "stdlib_page", lambda: check_stdlib_page(posset))
+    for name, made in (("reasons.md", make_docs.reasons_page), ("trace.md", make_docs.trace_page)):
+        harness.run_one(tally, f"made/{name}", lambda name=name, made=made: check_made_page(name, made))
     scripts = [without_comments((harness.ROOT / path).read_text(encoding="utf-8", errors="replace"))
                for path in tracked("tests/lang/*.posset")]
     for module, name in functions(posset):

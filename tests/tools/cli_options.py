@@ -35,8 +35,7 @@ def a_script_runs_the_same_with(cli, options):
 
 @each({"force_tier_2": ["run", "--force-tier", "2"], "force_tier_3": ["run", "--force-tier", "3"],
        "workers": ["run", "--workers", "4"], "quantum": ["run", "--quantum", "100"],
-       "cache": ["run", "--cache", "folder"], "trace_text": ["run", "--trace", "-"],
-       "trace_json": ["run", "--trace", "t.json"], "trace_html": ["run", "--trace", "t.html"],
+       "cache": ["run", "--cache", "folder"],
        "dump_ir": ["dump", "--ir"], "dump_asm": ["dump", "--asm"], "fmt": ["fmt"],
        "fmt_check": ["fmt", "--check"]})
 def what_is_not_built_yet_says_so(cli, arguments):

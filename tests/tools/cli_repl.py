@@ -179,7 +179,7 @@ def repl_commands_answer(cli):
     with Terminal(cli, "repl") as terminal:
         for line, answer in ((":help", ":quit"), (":doc len", "len("), (":type 1.5", "float"),
                              (":time 1 + 1", "s"), ("fn f(x) => x + 1", ""), ("f(1)", "2"),
-                             (":explain f", "pure"), (":tier f", "f"), (":dump f", "f"),
+                             (":explain f", "pure"), (":why f", "not_hot"), (":tier f", "f"), (":dump f", "f"),
                              (":load lib.posset", ""), ("loaded()", "4242"), (":nosuch", "nosuch"),
                              (":reset", ""), ("loaded()", "not defined")):
             terminal.enters(line)

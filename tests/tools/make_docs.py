@@ -3,8 +3,9 @@
 
 A table's columns are named by the first `MACRO(column, ...)` in its opening comment; its sections are
 the comments of the form `// ---- text ----`. docs/stdlib.md is what `posset doc` prints: the standard
-library's rows are C++, and only the runtime knows them all. That page is kept in the repository, the others
-are not; check_docs.py says when it is stale.
+library's rows are C++, and only the runtime knows them all. docs/reasons.md has a section for each row of its
+table; docs/trace.md is written by hand but for the tables of events between two marks. Those three are kept in
+the repository, the others are not; check_docs.py says when one is stale.
 """
 
 import argparse
@@ -131,12 +132,51 @@ def stdlib_page(posset):
     return done.stdout
 
 
+def rows_of(source, macro):
+    """[[argument]] of each row of a table, strings without their quotes."""
+    text = (harness.ROOT / source).read_text(encoding="utf-8")
+    code = re.sub(r"^\s*//.*$", "", text, flags=re.MULTILINE)
+    rows = [arguments(code, found.end())[0] for found in re.finditer(rf"\b{macro}\(", code)]
+    return [["".join(re.findall(r'"((?:\\.|[^"\\])*)"', each)) if each.startswith('"') else each for each in row]
+            for row in rows]
+
+
+def reasons_page():
+    """The text of docs/reasons.md."""
+    lines = ["# Why a unit is not in a higher tier", "",
+             "Made from `interp/runtime/reasons.def` by `./dev docs`. `posset why REASON` prints a section of this page,",
+             "`posset why NAME FILE` runs a file and says which of them hold for its units of that name. The set is closed:",
+             "explanations and traces say nothing else.", ""]
+    for name, text, page_text in rows_of("interp/runtime/reasons.def", "REASON"):
+        prose = page_text.replace("<", "&lt;").replace('\\"', '"').replace("\\\\", "\\")
+        lines += [f"## `{name}`", "", f"*{text.replace('&', '&amp;')}*", "", prose, ""]
+    return "\n".join(lines)
+
+
+def events_table(source):
+    """A table of the events of a .def file, with their fields."""
+    lines = ["| event | when | fields |", "| --- | --- | --- |"]
+    for name, meaning, fields in rows_of(source, "EVENT"):
+        named = ", ".join(f"`{field}` {kind}" for kind, field in re.findall(r"FIELD\((\w+), (\w+)\)", fields))
+        lines.append(f"| `{name}` | {meaning} | {named} |")
+    return "\n".join(lines)
+
+
+def trace_page():
+    """docs/trace.md with its tables of events made anew."""
+    text = (harness.ROOT / "docs" / "trace.md").read_text(encoding="utf-8")
+    mark = re.compile(r"(<!-- made from (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
+    return mark.sub(lambda found: found[1] + events_table(found[2]) + "\n" + found[3], text)
+
+
 def main():
     parser = argparse.ArgumentParser(description="Writes the pages of docs/ that come from tables.")
     parser.add_argument("--posset", default="build/posset")
     options = parser.parse_args()
     for source, name, title in TABLES:
         write(name, page(title, source, (harness.ROOT / source).read_text(encoding="utf-8")))
+    write("reasons.md", reasons_page())
+    write("trace.md", trace_page())
     write("stdlib.md", stdlib_page(harness.posset_command(options.posset)))
     return 0
 

@@ -14,11 +14,13 @@ from pathlib import Path
 import cli_bad_input
 import cli_case
 import cli_options
+import cli_reasons
 import cli_repl
+import cli_trace
 import cli_verbs
 import harness
 
-THEMES = [cli_verbs, cli_options, cli_bad_input, cli_repl]
+THEMES = [cli_verbs, cli_options, cli_bad_input, cli_repl, cli_reasons, cli_trace]
 
 
 def main():

@@ -1,0 +1,214 @@
+// See trace_page.h. The data is JSON in an element of its own; its members are named where trace_html.cpp
+// writes them.
+#include "interp/api/trace_page.h"
+
+namespace posset::api {
+
+const char* const kTracePageHead = R"page(<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Posset trace</title>
+<style>
+:root { color-scheme: light dark; --back: #fff; --text: #1c1f24; --soft: #667; --line: #d8dbe2; --bar: #3b76c4;
+  --mark: #b5541c; --heat: 224, 92, 32; }
+@media (prefers-color-scheme: dark) {
+  :root { --back: #16181d; --text: #dfe3ea; --soft: #98a0ae; --line: #343943; --bar: #6ea3ea; --mark: #e8935a;
+    --heat: 240, 120, 50; }
+}
+body { margin: 0 auto; max-width: 76rem; padding: 1rem; background: var(--back); color: var(--text);
+  font: 15px/1.45 system-ui, sans-serif; }
+h1 { font-size: 1.3rem; margin: 0 0 .2rem; } h2 { font-size: 1.05rem; margin: 1.6rem 0 .4rem; }
+p { margin: .2rem 0; color: var(--soft); }
+canvas { width: 100%; border: 1px solid var(--line); border-radius: 4px; display: block; touch-action: none; }
+#details { min-height: 1.5em; font-family: ui-monospace, monospace; font-size: 13px; overflow-wrap: anywhere; }
+table { border-collapse: collapse; width: 100%; font-size: 14px; }
+th, td { text-align: left; vertical-align: top; padding: .2rem .6rem .2rem 0; border-bottom: 1px solid var(--line); }
+th { color: var(--soft); font-weight: 600; } .number { text-align: right; font-variant-numeric: tabular-nums; }
+td small { color: var(--soft); }
+pre { margin: 0; font: 13px/1.5 ui-monospace, monospace; overflow-x: auto; border: 1px solid var(--line);
+  border-radius: 4px; padding: .4rem 0; }
+.line { display: block; white-space: pre; padding-right: 1rem; }
+.gutter { display: inline-block; width: 11em; padding-right: 1em; text-align: right; color: var(--soft);
+  user-select: none; }
+</style>
+</head>
+<body>
+<h1>Posset trace</h1>
+<p id="summary"></p>
+<h2>Timeline</h2>
+<p>Wheel: zoom; drag: move; double click: everything. Lines join a request, its compilation and the first entry.</p>
+<canvas id="timeline"></canvas>
+<p id="details"></p>
+<h2>Units</h2>
+<p>Functions of equal structure are one unit, shown where the first stands. Executions are counted as long as
+they can still change a tier.</p>
+<table id="units"><thead><tr><th>unit</th><th>place</th><th>part</th><th class="number">tier</th>
+<th class="number">executions</th><th>why not higher</th></tr></thead><tbody></tbody></table>
+<div id="sources"></div>
+<script type="application/json" id="data">)page";
+
+const char* const kTracePageTail = R"page(</script>
+<script>
+"use strict";
+const data = JSON.parse(document.getElementById("data").textContent);
+const element = (name, text, kind) => {
+  const made = document.createElement(name);
+  if (text !== undefined) made.textContent = text;
+  if (kind) made.className = kind;
+  return made;
+};
+const byId = id => document.getElementById(id);
+const events = data.events.map(([time, thread, name, details, unit, job, took]) =>
+  ({time, thread, name, details, unit, job, took, begin: took < 0 ? time : time - took}));
+
+byId("summary").textContent = `Version ${data.version}, Posset ${data.posset}: ${events.length} events, ` +
+  `${data.dropped} dropped, ${data.units.length} units, ${data.threads.length} threads`;
+
+function fillUnits() {
+  const body = document.querySelector("#units tbody");
+  const parts = data.units.flatMap(unit => unit.parts.map(part => ({unit, part})));
+  parts.sort((a, b) => b.part.count - a.part.count);
+  for (const {unit, part} of parts) {
+    const row = body.insertRow();
+    row.append(element("td", unit.name), element("td", unit.place),
+      element("td", part.loop < 0 ? "body" : `loop ${part.loop}, line ${part.first}`),
+      element("td", unit.forgotten ? "forgotten" : part.tier, "number"), element("td", part.count, "number"));
+    const why = row.insertCell();
+    for (const [tier, code, text] of part.why) {
+      const line = element("div", `tier ${tier}: ${text} `);
+      line.append(element("small", code));
+      why.append(line);
+    }
+  }
+}
+
+function fillSources() {
+  const parts = data.units.flatMap(unit => unit.parts.map(part => ({...part, name: unit.name})));
+  const most = parts.reduce((most, part) => Math.max(most, part.count), 1);
+  data.sources.forEach((source, index) => {
+    const here = parts.filter(part => part.source === index);
+    // The innermost part that has the line says how hot it is.
+    here.sort((a, b) => (b.last - b.first) - (a.last - a.first) || a.loop - b.loop);
+    const page = element("pre");
+    source.text.split("\n").forEach((text, at) => {
+      const part = here.filter(each => each.first <= at + 1 && at + 1 <= each.last).pop();
+      const line = element("span", undefined, "line");
+      const told = part && part.count ? `${part.count} ×, tier ${part.tier}  ${at + 1}` : `${at + 1}`;
+      line.append(element("span", told, "gutter"), text);
+      if (part && part.count) {
+        const heat = 0.05 + 0.45 * Math.log(1 + part.count) / Math.log(1 + most);
+        line.style.background = `rgba(var(--heat), ${heat.toFixed(3)})`;
+      }
+      page.append(line);
+    });
+    byId("sources").append(element("h2", source.file), page);
+  });
+}
+
+const canvas = byId("timeline"), rowHeight = 30, left = 96;
+// Not Math.max(...): there may be more events than a call can have arguments.
+const end = events.reduce((most, event) => Math.max(most, event.time), 1);
+const start = events.reduce((least, event) => Math.min(least, event.begin), end);
+let from = start, to = end, drag = null;
+const jobs = new Map();
+for (const event of events) {
+  if (event.job < 0 || event.unit < 0) continue;
+  if (!jobs.has(event.job)) jobs.set(event.job, []);
+  jobs.get(event.job).push(event);
+}
+const span = () => Math.max(to - from, 0.001);
+const xOf = time => left + (time - from) / span() * (canvas.clientWidth - left - 8);
+const timeAt = x => from + (x - left) / (canvas.clientWidth - left - 8) * span();
+const yOf = event => event.thread * rowHeight + rowHeight / 2;
+const anchor = event => [xOf(event.took < 0 ? event.time : event.begin), yOf(event)];
+
+function draw() {
+  const style = getComputedStyle(document.documentElement), color = name => style.getPropertyValue(name);
+  const ratio = window.devicePixelRatio || 1, height = data.threads.length * rowHeight + 22;
+  canvas.style.height = height + "px";
+  canvas.width = canvas.clientWidth * ratio;
+  canvas.height = height * ratio;
+  const pen = canvas.getContext("2d");
+  pen.scale(ratio, ratio);
+  pen.font = "12px system-ui, sans-serif";
+  data.threads.forEach((name, row) => {
+    pen.fillStyle = color("--soft");
+    pen.fillText(name, 8, row * rowHeight + 19);
+    pen.fillStyle = color("--line");
+    pen.fillRect(0, (row + 1) * rowHeight, canvas.clientWidth, 1);
+  });
+  pen.fillStyle = color("--soft");
+  for (let i = 0; i <= 4; ++i) {
+    const time = from + span() * i / 4, text = (time / 1000).toFixed(3) + " ms";
+    pen.fillText(text, Math.min(xOf(time), canvas.clientWidth - 8 - pen.measureText(text).width), height - 6);
+  }
+  pen.save();
+  pen.beginPath();
+  pen.rect(left - 2, 0, canvas.clientWidth, height);
+  pen.clip();
+  for (const event of events) {
+    if (event.time < from || event.begin > to) continue;
+    const y = yOf(event);
+    pen.globalAlpha = event.took < 0 ? 0.9 : 0.55;
+    pen.fillStyle = color(event.took < 0 ? "--mark" : "--bar");
+    if (event.took < 0) pen.fillRect(xOf(event.time), y - 6, 1.5, 12);
+    else pen.fillRect(xOf(event.begin), y - 10, Math.max(1.5, xOf(event.time) - xOf(event.begin)), 20);
+  }
+  pen.globalAlpha = 0.5;
+  pen.strokeStyle = color("--soft");
+  for (const chain of jobs.values()) {
+    pen.beginPath();
+    chain.forEach((event, at) => at ? pen.lineTo(...anchor(event)) : pen.moveTo(...anchor(event)));
+    pen.stroke();
+  }
+  pen.restore();
+}
+
+function nearest(x, y) {
+  const row = Math.floor(y / rowHeight), time = timeAt(x);
+  let best = null, distance = 6;
+  for (const event of events) {
+    if (event.thread !== row) continue;
+    const inside = event.took >= 0 && event.begin <= time && time <= event.time;
+    const away = inside ? 3 : Math.abs(xOf(event.took < 0 ? event.time : event.begin) - x);
+    if (away < distance) [best, distance] = [event, away];
+  }
+  return best;
+}
+
+canvas.addEventListener("wheel", event => {
+  event.preventDefault();
+  const middle = timeAt(event.offsetX), factor = Math.exp(event.deltaY * 0.002);
+  from = Math.max(start, middle - (middle - from) * factor);
+  to = Math.min(end, middle + (to - middle) * factor);
+  draw();
+}, {passive: false});
+canvas.addEventListener("pointerdown", event => { drag = event.offsetX; canvas.setPointerCapture(event.pointerId); });
+canvas.addEventListener("pointerup", () => { drag = null; });
+canvas.addEventListener("dblclick", () => { from = start; to = end; draw(); });
+canvas.addEventListener("pointermove", event => {
+  if (drag !== null) {
+    const by = Math.min(Math.max(timeAt(drag) - timeAt(event.offsetX), start - from), end - to);
+    from += by;
+    to += by;
+    drag = event.offsetX;
+    draw();
+  }
+  const found = nearest(event.offsetX, event.offsetY);
+  byId("details").textContent = found ? `+${(found.time / 1000).toFixed(3)}ms ${found.name} ${found.details}` : "";
+});
+window.addEventListener("resize", draw);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+fillUnits();
+fillSources();
+draw();
+document.body.dataset.ready = "yes";
+</script>
+</body>
+</html>
+)page";
+
+}  // namespace posset::api

@@ -1,0 +1,222 @@
+// See trace_view.h.
+#include "interp/api/trace_view.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdio>
+
+#include "interp/api/handles.h"
+#include "interp/syntax/utf8.h"
+
+namespace posset::api {
+
+using interp::Counted;
+using interp::Reason;
+using interp::TierEvent;
+using sched::TraceEvent;
+using sched::TraceEventInfo;
+using sched::TraceType;
+
+namespace {
+
+// How high a unit got and why not higher.
+void read_counts(const interp::RuntimeState& runtime, const Counted& counted, TracedPart& part) {
+  part.count = counted.count.load(std::memory_order_relaxed);
+  part.tier = counted.ready.load(std::memory_order_acquire);
+  for (int level = part.tier + 1; level < interp::kTiers; ++level) {
+    part.why[level] = why_not(runtime, counted, level);
+  }
+}
+
+std::string formatted(const char* format, double value, const char* unit) {
+  char text[64];
+  std::snprintf(text, sizeof text, format, value);
+  // The shortest that says it: "35us", not "35.0us".
+  std::string made(text);
+  if (made.find('.') != std::string::npos) {
+    while (made.back() == '0') made.pop_back();
+    if (made.back() == '.') made.pop_back();
+  }
+  return made + unit;
+}
+
+std::string bytes_text(int64_t bytes) {
+  const auto value = static_cast<double>(bytes);
+  if (bytes < 1024) return std::to_string(bytes) + "B";
+  if (bytes < 1024 * 1024) return formatted("%.1f", value / 1024, "KiB");
+  return formatted("%.1f", value / (1024 * 1024), "MiB");
+}
+
+std::string code_text(std::string_view field, int64_t value) {
+  for (const auto& codes : sched::kTraceCodeNames) {
+    if (field != codes.field) continue;
+    if (value < 0 || value >= static_cast<int64_t>(codes.names.size())) break;
+    if (const char* name = codes.names[static_cast<size_t>(value)]) return name;
+  }
+  return std::to_string(value);
+}
+
+std::string reason_text(int64_t value) {
+  if (value < 0 || value >= interp::kReasons) return std::to_string(value);
+  return interp::name_of(static_cast<Reason>(value));
+}
+
+std::string unit_text(const TracedUnit& unit) {
+  return unit.place.empty() ? unit.name : unit.name + " (" + unit.place + ")";
+}
+
+// A line stays one line whatever a file is called.
+void append_one_line(std::string& out, std::string_view text) {
+  for (char c : text) out += static_cast<unsigned char>(c) < ' ' || c == 127 ? '?' : c;
+}
+
+TracedPart& part_of(TracedUnit& unit, int loop) {
+  auto found = std::find_if(unit.parts.begin(), unit.parts.end(), [&](auto& part) { return part.loop >= loop; });
+  if (found != unit.parts.end() && found->loop == loop) return *found;
+  found = unit.parts.emplace(found);
+  found->loop = loop;
+  return *found;
+}
+
+bool is(const TraceEvent& event, TierEvent kind) { return event.kind == static_cast<uint16_t>(kind); }
+
+}  // namespace
+
+TraceView::TraceView(interp::RuntimeState& runtime) : snapshot_(runtime.trace->snapshot()) {
+  for (const TraceEvent& event : snapshot_.events) read_event(event);
+  read_table(runtime);
+}
+
+// Units are known by the events about them, because the table has forgotten some.
+void TraceView::read_event(const TraceEvent& event) {
+  const auto& fields = event.fields;
+  if (is(event, TierEvent::unit_seen)) {
+    TracedUnit& unit = units_[fields[0]];
+    unit.name = text(fields[1]);
+    unit.place = text(fields[2]);
+    unit.hash = text(fields[4]);
+    part_of(unit, -1);
+  } else if (is(event, TierEvent::unit_lines)) {
+    TracedPart& part = part_of(units_[fields[0]], static_cast<int>(fields[1]));
+    part.file = fields[2];
+    part.source = fields[3];
+    part.first_line = static_cast<uint32_t>(fields[4]);
+    part.last_line = static_cast<uint32_t>(fields[5]);
+  } else if (is(event, TierEvent::unit_forgotten)) {
+    TracedUnit& unit = units_[fields[0]];
+    unit.forgotten = true;
+    part_of(unit, -1).count = static_cast<uint32_t>(fields[1]);
+  }
+}
+
+void TraceView::read_table(interp::RuntimeState& runtime) {
+  runtime.units.for_each([&](interp::Unit& unit) {
+    auto found = units_.find(unit.number);
+    if (found == units_.end()) return;  // met since the picture was taken
+    read_counts(runtime, unit.body, part_of(found->second, -1));
+    for (size_t i = 0; i < unit.loop_hashes.size(); ++i) {
+      read_counts(runtime, unit.loops[i], part_of(found->second, static_cast<int>(i)));
+    }
+  });
+}
+
+std::string_view TraceView::thread(const TraceEvent& event) const {
+  return event.thread < snapshot_.threads.size() ? std::string_view(snapshot_.threads[event.thread]) : "others";
+}
+
+std::string_view TraceView::text(int64_t index) const {
+  const auto& texts = snapshot_.texts;
+  return index >= 0 && static_cast<size_t>(index) < texts.size() ? std::string_view(texts[static_cast<size_t>(index)])
+                                                                 : std::string_view();
+}
+
+const TracedUnit& TraceView::unit(int64_t number) const {
+  static const TracedUnit unknown;
+  auto found = units_.find(number);
+  return found == units_.end() ? unknown : found->second;
+}
+
+int field_of(const TraceEventInfo& row, TraceType type) {
+  auto found = std::find(row.types.begin(), row.types.end(), type);
+  return found == row.types.end() ? -1 : static_cast<int>(found - row.types.begin());
+}
+
+int field_of(const TraceEventInfo& row, TraceType type, std::string_view name) {
+  for (size_t i = 0; i < row.types.size(); ++i) {
+    if (row.types[i] == type && name == row.names[i]) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+std::string duration_text(int64_t ns) {
+  const auto value = static_cast<double>(ns);
+  if (ns < 1000) return std::to_string(ns) + "ns";
+  if (ns < 10'000) return formatted("%.1f", value / 1e3, "us");
+  if (ns < 1'000'000) return formatted("%.0f", value / 1e3, "us");
+  if (ns < 1'000'000'000) return formatted("%.2f", value / 1e6, "ms");
+  return formatted("%.3f", value / 1e9, "s");
+}
+
+std::string value_text(const TraceView& view, TraceType type, std::string_view name, int64_t value) {
+  switch (type) {
+    case TraceType::None:
+    case TraceType::Source:
+      return {};
+    case TraceType::Unit:
+      return unit_text(view.unit(value));
+    case TraceType::Loop:
+      return value < 0 ? "body" : std::to_string(value);
+    case TraceType::Job:
+    case TraceType::Tier:
+    case TraceType::Count:
+      return std::to_string(value);
+    case TraceType::Nanoseconds:
+      return duration_text(value);
+    case TraceType::Bytes:
+      return bytes_text(value);
+    case TraceType::Number:
+      return formatted("%.6g", std::bit_cast<double>(value), "");
+    case TraceType::Text:
+      return std::string(view.text(value));
+    case TraceType::Reason:
+      return reason_text(value);
+    case TraceType::Code:
+      return code_text(name, value);
+  }
+  return {};
+}
+
+std::string fields_text(const TraceView& view, const TraceEventInfo& row, const TraceEvent& event) {
+  std::string out;
+  for (size_t i = 0; i < row.types.size(); ++i) {
+    if (row.types[i] == TraceType::None || row.types[i] == TraceType::Source) continue;
+    if (!out.empty()) out += ' ';
+    out.append(row.names[i]) += '=';
+    append_one_line(out, value_text(view, row.types[i], row.names[i], event.fields[i]));
+  }
+  return out;
+}
+
+void append_json(std::string& out, std::string_view text) {
+  out += '"';
+  for (size_t at = 0; at < text.size();) {
+    const syntax::Scalar scalar = syntax::decode_utf8(text, at);
+    const char32_t c = scalar.value;
+    if (!scalar.valid) {
+      out += "\\ufffd";
+    } else if (c == '"' || c == '\\') {
+      (out += '\\') += static_cast<char>(c);
+    } else if (c < ' ' || c == '<' || c == 127 || c == 0x2028 || c == 0x2029) {
+      char escape[8];
+      std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned>(c));
+      out += escape;
+    } else {
+      out.append(text.substr(at, scalar.length));
+    }
+    at += scalar.length;
+  }
+  out += '"';
+}
+
+}  // namespace posset::api

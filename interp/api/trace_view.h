@@ -1,0 +1,73 @@
+// What the forms of a trace share: the events with their rows, the units they name with the counts these
+// have now, and the words for fields. The forms know types of fields, not events: a new row of a table
+// shows up in all of them.
+//
+// A TraceView is a picture of one moment; making it locks the sink and the unit table once each.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "interp/runtime/context.h"
+#include "interp/runtime/trace_events.h"
+
+namespace posset::api {
+
+// A function's body (loop -1) or one of its loops.
+struct TracedPart {
+  int loop = -1;
+  int64_t file = 0, source = 0;  // texts
+  uint32_t first_line = 0, last_line = 0;
+  uint32_t count = 0;
+  int tier = 0;
+  interp::Reason why[interp::kTiers] = {};  // not in that tier; none: it is, or is higher
+};
+
+struct TracedUnit {
+  std::string name = "?", place, hash;
+  bool forgotten = false;  // its counts are those of when it was
+  std::vector<TracedPart> parts;  // by loop, the body first
+};
+
+class TraceView {
+ public:
+  explicit TraceView(interp::RuntimeState& runtime);
+
+  const sched::TraceSnapshot& snapshot() const { return snapshot_; }
+  const std::map<int64_t, TracedUnit>& units() const { return units_; }
+  // Null: an event of no table, which the forms leave out.
+  const sched::TraceEventInfo* row(const sched::TraceEvent& event) const { return interp::trace_event_row(event.kind); }
+  std::string_view thread(const sched::TraceEvent& event) const;
+  std::string_view text(int64_t index) const;
+  const TracedUnit& unit(int64_t number) const;
+
+ private:
+  void read_event(const sched::TraceEvent& event);
+  void read_table(interp::RuntimeState& runtime);
+  sched::TraceSnapshot snapshot_;
+  std::map<int64_t, TracedUnit> units_;
+};
+
+// The place of the first field of a type in a row, or -1.
+int field_of(const sched::TraceEventInfo& row, sched::TraceType type);
+// A field by type and name, or -1: `took` and `loop` have a meaning of their own.
+int field_of(const sched::TraceEventInfo& row, sched::TraceType type, std::string_view name);
+
+// The words of a value: "35us", "1.2KiB", "body", "pool", "not_hot". Units and texts as they are called.
+std::string value_text(const TraceView& view, sched::TraceType type, std::string_view name, int64_t value);
+// All fields of an event: `unit=area (prices.posset:3:1) loop=body tier=1`.
+std::string fields_text(const TraceView& view, const sched::TraceEventInfo& row, const sched::TraceEvent& event);
+std::string duration_text(int64_t ns);
+
+// Appends a JSON string, quotes included. `<` is escaped, so that it can stand in a page; what is not UTF-8
+// becomes U+FFFD.
+void append_json(std::string& out, std::string_view text);
+
+// The forms.
+std::string trace_text(const TraceView& view);
+std::string trace_chrome(const TraceView& view);
+std::string trace_html(const TraceView& view);
+
+}  // namespace posset::api

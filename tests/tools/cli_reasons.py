@@ -1,0 +1,111 @@
+"""Command-line cases: every reason code of interp/runtime/reasons.def is provoked by a script, seen through
+`posset why NAME FILE`, or stands in UNPROVOKED with why no script can do it.
+
+A row of PROVOKED is the unit's name, the source and options. In a forced tier compilation happens at once,
+so those runs do not depend on time; `why` waits for the others' compilations.
+"""
+
+import re
+
+import make_docs
+from cli_case import case, each
+from harness import Failure
+
+FORCED = ["--force-tier", "1"]
+
+
+def lines(count, line):
+    return "\n".join(line.replace("#", str(number)) for number in range(count))
+
+
+# More than are compiled while the first is; each is a unit of its own, and all are called f.
+LONG = "fn long(y) {\nvar x = y\n" + lines(5000, "x = x + #") + "\nx\n}\nlong(1)\nlong(2)\n"
+MANY_AT_ONCE = LONG + lines(3000, "do {\nfn f(x) => x + #\nf(1)\nf(2)\n}")
+
+PROVOKED = {
+    "not_hot": ("f", "fn f(x) => x\nf(1)", []),
+    "queue_full": ("f", MANY_AT_ONCE, []),
+    "evicted": ("f0", lines(40, "fn f#(x) => x + #\nf#(1)\nf#(2)\nf#(3)"), ["--code-limit", "4000", *FORCED]),
+    "above_highest": ("f", "fn f(x) => x\nfor i in 0..9 { f(i) }", ["--tier", "0"]),
+    "not_built": ("f", "fn f(x) => x\nf(1)", FORCED),
+    "nested_deeply": ("f", "fn f(x) => " + " ".join(f"if x == {n} {{ {n} }} else" for n in range(3500)) + " { x }\nf(1)", FORCED),
+    "many_variables": ("f", f"fn f(x) {{\n{lines(60100, 'let v# = x')}\nx\n}}\nf(1)", FORCED),
+    "many_registers": ("f", f"fn f(x) {{\n{lines(59900, 'let v# = x')}\nmax({', '.join(['x'] * 200)})\n}}\nf(1)", FORCED),
+    "many_constants": ("f", f"fn f(x) {{\n{lines(33000, 'x == 1000#')}\nx\n}}\nf(1)", FORCED),
+    "many_descriptors": ("f", f"fn f(x) {{\n{lines(66000, 'x?.a#')}\nx\n}}\nf(nil)", FORCED),
+    "many_arguments": ("f", f"fn g(..xs) => len(xs)\nfn f(x) => g({', '.join(['x'] * 1001)})\nf(1)", FORCED),
+    "many_fields": ("f", "type T = C(" + lines(300, "a#,") + ")\nfn f(x) => C(" + "x, " * 300 + ")\nf(1)", FORCED),
+    "long_list_pattern": ("f", "fn f(x) => match x { [" + lines(251, "a#,") + "] => 1\n _ => 2 }\nf([1])", FORCED),
+    "far_jump": ("f", f"fn f(y) {{\nvar x = y\nif x == 1 {{\n{lines(40000, 'x = x + 1')}\n}}\nx\n}}\nf(2)", FORCED),
+    "rest_in_alternatives": ("f", "fn f(x) => match x { [a, ..r] | {b: a, ..r} => a\n _ => 0 }\nf([1])", FORCED),
+    "computed_default": ("f", "fn g() => 1\nfn f(x) {\nvar m = [:]\nm[x, g()] += 1\nm\n}\nf(1)", FORCED),
+    "place_through_value": ("f", "fn f(a) { a.value.value.x = 1 }\nf(ref({value: {x: 1}}))", FORCED),
+    "inout_value": ("f", "fn g(inout x) { x += 1 }\nfn f(h) {\nvar a = 1\nh(&a)\na\n}\nf(g)", FORCED),
+    "inout_spread": ("f", "fn g(inout x, ..r) { x += 1 }\nfn f(r) {\nvar a = 1\ng(&a, ..r)\na\n}\nf([1])", FORCED),
+    "optional_spread": ("f", "fn g(x, ..r) => x\nfn f(x, r) => x?.g(..r)\nf(nil, [1])", FORCED),
+    "method_value": ("f", "fn f(g) {\nvar x = [1]\nx.g(2)\n}\nf((x, y) => x)", FORCED),
+    "tail_call_in_loop": ("f", "fn f(n) {\nfor i in 0..3 {\nif n > 0 and i == 2 { return f(n - 1) }\n}\nn\n}\nf(1)", []),
+    "imports": ("<top>", "import \"lib\"\nlib.f(1)", FORCED),
+}
+UNPROVOKED = {
+    "session_input": "only the prompt has such units, and no name leads to one",
+    "stopped": "a runtime is closed when no script of it runs any more",
+    "failed": "memory runs out in the compiler: tests of limits are about scripts' memory",
+    "internal": "a fault of the compiler: a script that could do it would be a bug report",
+    "place_of_a_value": "the resolver lets no such place through; the compiler asks once more",
+    "tasks": "spawn and await do not resolve in this version",
+    "being_compiled": "over when `why` looks; tested below from inside a script",
+}
+
+
+@each(PROVOKED)
+def a_reason_is_provoked(cli, row):
+    name, source, options = row
+    cli.write("lib.posset", "export fn f(x) => x\n")
+    cli.write("a.posset", source)
+    outcome = cli("why", *options, name, "a.posset", timeout=60).ends(0)
+    reasons = set(re.findall(r"\[(\w+)\]", outcome.stdout))
+    wanted = next(reason for reason, each_row in PROVOKED.items() if each_row is row)
+    if wanted not in reasons:
+        outcome.fail(f"does not say [{wanted}]")
+    if f"\n{wanted}: " not in outcome.stdout:
+        outcome.fail("does not say what the reason means")
+
+
+@case
+def every_reason_is_provoked_or_said_not_to_be(cli):
+    rows = {row[0] for row in make_docs.rows_of("interp/runtime/reasons.def", "REASON")}
+    tested = set(PROVOKED) | set(UNPROVOKED)
+    if rows != tested or set(PROVOKED) & set(UNPROVOKED):
+        raise Failure(f"without a test: {sorted(rows - tested)}; of no row: {sorted(tested - rows)}")
+    listed = {line.split()[0] for line in cli("why").ends(0).stdout.splitlines()}
+    if listed != rows:
+        raise Failure(f"`posset why` lists {sorted(listed ^ rows)} or does not")
+
+
+@case
+def a_unit_is_being_compiled_while_the_script_goes_on(cli):
+    # Asked in the call that crosses the threshold.
+    source = "import \"runtime\"\n" + LONG.replace("var x = y", "var x = y\nprintln(runtime.explain(long))")
+    if "[being_compiled]" not in cli.script(source).ends(0).stdout:
+        raise Failure("a unit this long should not be compiled by the next line")
+
+
+@case
+def why_prints_the_page_of_a_reason(cli):
+    outcome = cli("why", "not_hot").ends(0)
+    if not outcome.stdout.startswith("not_hot: not hot yet\n\nThe unit has not"):
+        outcome.fail("not the page of the reason")
+    cli("why", "nosuch").ends(2).prints("").says("nosuch", "posset why")
+    cli("why", "a", "b", "c").ends(2)
+
+
+@case
+def why_takes_the_file_on_either_side(cli):
+    cli.write("a.posset", "fn f(x) => x\nf(1)\n")
+    one, other = cli("why", "f", "a.posset").ends(0), cli("why", "a.posset", "f").ends(0)
+    if one.stdout != other.stdout or "fn f (a.posset:1:1): tier 0 (walk)\n" not in one.stdout:
+        one.fail("both orders should tell of f")
+    cli("why", "g", "a.posset").ends(2).says("no unit called 'g'")
+    cli("why", "f", "b.posset").ends(2).says("b.posset")
+    cli("repl", stdin="fn f(x) => x\n:why f\n:why g\n").ends(0)
