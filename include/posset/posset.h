@@ -10,6 +10,7 @@
  *   function.h    functions written in C
  *   module.h      modules written in C; what is built in
  *   program.h     loading, running, evaluating; sessions
+ *   submit.h      evaluating on another thread; futures
  *   introspect.h  units, tiers, dumps
  *
  * attach.h, for putting a runtime together by hand, is not included here. In C++, posset.hpp is a
@@ -29,6 +30,7 @@
 #include "options.h"
 #include "program.h"
 #include "runtime.h"
+#include "submit.h"
 #include "value.h"
 
 #endif
