@@ -14,8 +14,8 @@
  * else is said. Text that is handed out lives as long as what it was read from.
  *  - A runtime may be used by any thread. A context, and every value in it, is used by one thread
  * at a time; which one may change between calls. A call that finds its context running on another
- * thread gives POSSET_BUSY and does nothing. `posset_interrupt` is the exception: any thread, at
- * any time.
+ * thread, or submitted to one (submit.h), gives POSSET_BUSY and does nothing. `posset_interrupt` is
+ * the exception: any thread, at any time.
  *  - A null handle or an impossible argument gives POSSET_MISUSE and does nothing.
  *
  * SPDX-License-Identifier: MIT */
@@ -53,12 +53,13 @@ typedef enum posset_status {
   POSSET_RAISED,    /* a script error or a limit: pending in the context, see posset_take_error */
   POSSET_INVALID,   /* the source does not parse or resolve: see the diagnostics */
   POSSET_MISUSE,    /* an argument the function cannot take; nothing was done */
-  POSSET_BUSY,      /* the context is running on another thread; nothing was done */
+  POSSET_BUSY,      /* the context is running elsewhere, or submitted; nothing was done */
   POSSET_EXISTS,    /* the name is taken */
   POSSET_NOT_FOUND, /* there is no such thing */
   POSSET_NOT_BUILT, /* a feature that this version or build does not have */
   POSSET_NO_MEMORY, /* no memory for a runtime or context */
-  POSSET_DONE       /* given by a visitor: stop, and be content */
+  POSSET_DONE,      /* given by a visitor: stop, and be content */
+  POSSET_FULL       /* as many evaluations wait as may; nothing was done */
 } posset_status;
 
 /* The status in words: "the context is running on another thread". Static text. */
@@ -98,6 +99,7 @@ typedef struct posset_program posset_program;         /* program.h */
 typedef struct posset_diagnostics posset_diagnostics; /* error.h */
 typedef struct posset_error posset_error;             /* error.h */
 typedef struct posset_call posset_call;               /* function.h */
+typedef struct posset_future posset_future;           /* submit.h */
 
 #ifdef __cplusplus
 }

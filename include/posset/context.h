@@ -25,7 +25,8 @@ POSSET_API posset_status posset_context_create(posset_runtime* runtime,
                                                posset_context** out);
 
 /* Handles are counted. The last release frees everything in the context; values of it must be gone
- * by then. An error taken from a context (error.h) holds it. */
+ * by then. An error taken from a context (error.h) and a future (submit.h) hold it. The last release
+ * ends what was submitted and is not done, see submit.h. */
 POSSET_API void posset_context_retain(posset_context* context);
 POSSET_API void posset_context_release(posset_context* context);
 

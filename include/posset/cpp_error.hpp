@@ -167,6 +167,7 @@ struct Freer {
   void operator()(posset_program* p) const { posset_program_free(p); }
   void operator()(posset_runtime* p) const { posset_runtime_release(p); }
   void operator()(posset_context* p) const { posset_context_release(p); }
+  void operator()(posset_future* p) const { posset_future_release(p); }
 };
 template <class T>
 using Owned = std::unique_ptr<T, Freer>;

@@ -10,6 +10,7 @@
  *   function.h    functions written in C
  *   module.h      modules written in C; what is built in
  *   program.h     loading, running, evaluating; sessions
+ *   submit.h      evaluating on another thread; futures
  *   introspect.h  units, tiers, dumps
  *   trace.h       what happened, as text, for Perfetto, as a page
  *
@@ -30,6 +31,7 @@
 #include "options.h"
 #include "program.h"
 #include "runtime.h"
+#include "submit.h"
 #include "trace.h"
 #include "value.h"
 

@@ -28,6 +28,7 @@
 
 #include "cpp_define.hpp"
 #include "cpp_error.hpp"
+#include "cpp_submit.hpp"
 #include "cpp_value.hpp"
 #include "posset.h"
 
@@ -78,7 +79,9 @@ struct ContextOptions {
   }
 };
 
-// What contexts share: code, built-ins, later threads. Used by any thread.
+class Context;
+
+// What contexts share: code, built-ins, threads. Used by any thread.
 class Runtime {
  public:
   explicit Runtime(const RuntimeOptions& options = {}) {
@@ -91,6 +94,9 @@ class Runtime {
   // Takes a runtime put together by hand (attach.h).
   explicit Runtime(posset_runtime* owned) : runtime_(owned) {}
   posset_runtime* handle() const { return runtime_.get(); }
+  // Evaluates a text on a thread of the runtime; until that has ended the context is busy.
+  template <class T = Value>
+  Future<T> submit(Context& context, std::string_view text, const SubmitOptions& options = {});
 
  private:
   detail::Owned<posset_runtime> runtime_;
@@ -113,6 +119,13 @@ class Program {
     } catch (const Error& error) {
       return error;
     }
+  }
+  // The same on a thread of the runtime.
+  template <class T = Value>
+  Future<T> submit(const SubmitOptions& options = {}) {
+    return detail::submit<T>(context_, options, "submit", [&](const auto* raw, auto** out) {
+      return posset_submit_run(program_.get(), raw, out);
+    });
   }
   // A value or function of its top level.
   template <class T = Value>
@@ -207,6 +220,27 @@ class Context {
   }
   Value run(std::string_view name, std::string_view text) { return load(name, text).run(); }
 
+  // ---- running on a thread of the runtime (cpp_submit.hpp) ----
+  // As eval; the context is busy until the future says that it has ended.
+  template <class T = Value>
+  Future<T> submit(std::string_view text, const SubmitOptions& options = {}) {
+    return detail::submit<T>(handle(), options, "submit", [&](const auto* raw, auto** out) {
+      return posset_submit_eval(handle(), to_text(text), raw, out);
+    });
+  }
+  // Calls a function value.
+  template <class T = Value, class... Args>
+  Future<T> submit_call(const SubmitOptions& options, const Value& function, Args&&... args) {
+    detail::Arguments<sizeof...(Args)> made;
+    size_t i = 0;
+    (check(detail::ConvertOf<Args>::to(handle(), std::forward<Args>(args), &made.values[i++]),
+           "argument"),
+     ...);
+    return detail::submit<T>(handle(), options, "submit", [&](const auto* raw, auto** out) {
+      return posset_submit_invoke(handle(), function.raw(), made.values, sizeof...(Args), raw, out);
+    });
+  }
+
   // ---- output, limits ----
   // `write(std::string_view)`, which may give a bool: false when it cannot write.
   template <class Write>
@@ -274,5 +308,11 @@ class Context {
 
   detail::Owned<posset_context> context_;
 };
+
+template <class T>
+Future<T> Runtime::submit(Context& context, std::string_view text, const SubmitOptions& options) {
+  if (posset_context_runtime(context.handle()) != handle()) throw Misuse(POSSET_MISUSE, "submit");
+  return context.submit<T>(text, options);
+}
 
 }  // namespace posset

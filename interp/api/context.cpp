@@ -1,7 +1,7 @@
 // Contexts: life, options, output, globals, the module loader, data of the host, statistics.
 #include <algorithm>
 
-#include "interp/api/handles.h"
+#include "interp/api/submission.h"
 #include "interp/runtime/work.h"
 #include "interp/syntax/token.h"
 
@@ -15,7 +15,10 @@ using posset::interp::Value;
 // ---- life ----
 
 posset_context::posset_context(posset_runtime* runtime, const Limits& limits)
-    : Context(runtime->state, limits), owner(runtime) {
+    : Context(runtime->state, limits),
+      owner(runtime),
+      ownership(std::make_shared<posset::api::Ownership>()) {
+  heap.unbind_from_thread();  // whoever enters is bound
   posset_runtime_retain(runtime);
 }
 
@@ -49,16 +52,16 @@ void set_grants(posset_context* context, const posset_context_options& options) 
   context->write_directory = options.write_directory ? options.write_directory : "";
 }
 
-// The last handle is gone. The runtime goes last, because heap and units live in it.
-void destroy(posset_context* context) {
+}  // namespace
+
+// The runtime goes last, because heap and units live in it.
+void posset::api::destroy(posset_context* context) {
   posset_runtime* runtime = context->owner;
-  context->thread.store(posset::api::this_thread(), std::memory_order_relaxed);
+  context->thread.store(this_thread(), std::memory_order_relaxed);
   context->heap.bind_to_thread();
   delete context;
   posset_runtime_release(runtime);
 }
-
-}  // namespace
 
 extern "C" {
 
@@ -79,12 +82,11 @@ posset_status posset_context_create(posset_runtime* runtime, const posset_contex
 }
 
 void posset_context_retain(posset_context* context) {
-  if (context) context->handles.fetch_add(1, std::memory_order_relaxed);
+  if (context) posset::api::retain(*context->ownership);
 }
 
 void posset_context_release(posset_context* context) {
-  // Acquire and release: what every holder did happens before the end.
-  if (context && context->handles.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy(context);
+  if (context && posset::api::release(context)) posset::api::destroy(context);
 }
 
 posset_runtime* posset_context_runtime(posset_context* context) {

@@ -151,10 +151,9 @@ Borrowed thrown_value(const posset_error& error) {
   return object->value.is_unset() ? object->message : object->value;
 }
 
-void leave_to_owner(posset_error* error) {
-  posset_context* context = error->context;
-  error->next = context->orphans.load(std::memory_order_relaxed);
-  while (!context->orphans.compare_exchange_weak(error->next, error, std::memory_order_release)) {
+void leave_to_owner(posset_context* context, posset::api::Orphan* orphan) {
+  orphan->next = context->orphans.load(std::memory_order_relaxed);
+  while (!context->orphans.compare_exchange_weak(orphan->next, orphan, std::memory_order_release)) {
   }
 }
 
@@ -163,8 +162,17 @@ void leave_to_owner(posset_error* error) {
 namespace posset::api {
 
 void free_orphans(posset_context* context) {
-  posset_error* error = context->orphans.exchange(nullptr, std::memory_order_acquire);
-  while (error) delete std::exchange(error, error->next);
+  Orphan* orphan = context->orphans.exchange(nullptr, std::memory_order_acquire);
+  while (orphan) delete std::exchange(orphan, orphan->next);
+}
+
+void free_or_leave(posset_context* context, Orphan* owned) {
+  Entry entry(context);
+  if (entry.failed()) {
+    leave_to_owner(context, owned);
+  } else {
+    delete owned;
+  }
 }
 
 }  // namespace posset::api
@@ -188,14 +196,7 @@ posset_status posset_restore_error(posset_context* context, posset_error* error)
 void posset_error_free(posset_error* error) {
   if (!error) return;
   posset_context* context = error->context;
-  {
-    Entry entry(context);
-    if (entry.failed()) {
-      leave_to_owner(error);
-    } else {
-      delete error;
-    }
-  }
+  posset::api::free_or_leave(context, error);
   posset_context_release(context);
 }
 

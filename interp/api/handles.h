@@ -88,6 +88,17 @@ struct HostData {
   void (*drop)(void*) = nullptr;
 };
 
+struct Ownership;   // submission.h
+struct Submission;  // likewise
+
+// What the host holds of a context and may free at any time: its value waits for the context when another
+// thread is inside.
+struct Orphan {
+  virtual ~Orphan() = default;
+  interp::Value value;
+  Orphan* next = nullptr;
+};
+
 }  // namespace posset::api
 
 struct posset_runtime {
@@ -99,11 +110,11 @@ struct posset_runtime {
   std::atomic<uint32_t> handles{1};
   std::atomic<bool> closed{false};  // a context was made: no more registrations
   posset_runtime_options options;
-  posset::interp::RuntimeState state;
   std::unique_ptr<posset::api::TraceFile> trace_file;  // null: none was asked for
   // Descriptors of registered functions; deques, so that addresses hold.
   std::deque<posset::api::RowData> rows;
   std::deque<posset::interp::NativeFunction> functions;
+  posset::interp::RuntimeState state;  // last: its threads end before what they read goes
 };
 
 struct posset_context final : posset::interp::Context {
@@ -111,8 +122,8 @@ struct posset_context final : posset::interp::Context {
   ~posset_context();
 
   posset_runtime* owner;  // counted
-  std::atomic<uint32_t> handles{1};
-  std::atomic<uintptr_t> thread{0};  // that is inside; 0: none
+  const std::shared_ptr<posset::api::Ownership> ownership;  // handles and the pending submission
+  std::atomic<uintptr_t> thread{0};  // that is inside; 0: none; kSubmitted: none may enter
   uint32_t evaluations = 0;          // nested ones
   std::optional<posset::sched::EvaluationGuard> running;  // of the outermost one
   bool finished = false;
@@ -122,7 +133,7 @@ struct posset_context final : posset::interp::Context {
   std::string read_directory, write_directory;  // empty: anywhere
   std::vector<std::unique_ptr<posset::api::HostFunction>> host_rows;
   std::unordered_map<const void*, posset::api::HostData> data;
-  std::atomic<posset_error*> orphans{nullptr};  // freed while another thread was inside
+  std::atomic<posset::api::Orphan*> orphans{nullptr};  // freed while another thread was inside
   // Instances of freed programs and evaluated expressions that something may still refer to
   // (retire.cpp).
   std::vector<posset::interp::ModuleInstance*> retired;
@@ -140,22 +151,22 @@ struct posset_diagnostics {
 };
 
 // An error taken by the host. All but the value is copied out, so that reading needs no context.
-struct posset_error {
-  posset_context* context = nullptr;  // counted, except among orphans
-  posset::interp::Value value;        // the error value
+struct posset_error : posset::api::Orphan {  // `value` is the error value
+  posset_context* context = nullptr;        // counted, except among orphans
   posset::interp::ErrorCode code = posset::interp::ErrorCode::Thrown;
   bool limit = false;
   std::string message, hint, file;
   posset::syntax::Position begin{0, 0}, end{0, 0};
   std::vector<std::string> trace;
-  std::string report[2];         // plain, coloured
-  posset_error* next = nullptr;  // among orphans
+  std::string report[2];  // plain, coloured
 };
 
 namespace posset::api {
 
 // The calling thread as a number: the address of its thread block, one instruction to find.
 inline uintptr_t this_thread() { return reinterpret_cast<uintptr_t>(__builtin_thread_pointer()); }
+// In place of a thread: the context belongs to a submission that waits for one.
+constexpr uintptr_t kSubmitted = 1;
 
 // The right of this thread to use a context, as long as the Entry lives. `status()` is POSSET_OK,
 // or why not; then nothing may be touched.
@@ -171,7 +182,7 @@ class Entry {
     enter();
   }
   ~Entry() {
-    if (outermost_) context_->thread.store(0, std::memory_order_release);
+    if (outermost_) leave();
   }
   Entry(const Entry&) = delete;
   Entry& operator=(const Entry&) = delete;
@@ -180,6 +191,11 @@ class Entry {
 
  protected:
   void enter();
+  void leave() {
+    // Bound to nobody first: what this thread still holds of the heap it may no longer free in place.
+    context_->heap.unbind_from_thread();
+    context_->thread.store(0, std::memory_order_release);
+  }
   posset_context* context_;
   posset_status status_ = POSSET_OK;
   bool outermost_ = false;
@@ -291,8 +307,13 @@ bool read_struct(const Struct* given, Struct& options) {
 void sweep_retired(posset_context* context);
 void retire(posset_context* context, interp::ModuleInstance* instance);
 
-// Frees errors the host has freed while the context was in use elsewhere (error.cpp).
+// Frees what the host has freed while the context was in use elsewhere (error.cpp).
 void free_orphans(posset_context* context);
+// Frees `owned`, now or when nobody is inside the context (error.cpp).
+void free_or_leave(posset_context* context, Orphan* owned);
+
+// The last handle is gone and nothing is pending (context.cpp).
+void destroy(posset_context* context);
 
 // Hands the collected diagnostics to the caller, if there are any and somebody wants them.
 void give_diagnostics(const syntax::Diagnostics& collected, posset_diagnostics** to);

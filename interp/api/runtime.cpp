@@ -1,4 +1,7 @@
 // Runtimes: making them from options, tiers, and the small things that need no handle at all.
+#include <exception>
+#include <thread>
+
 #include "interp/api/handles.h"
 #include "interp/runtime/builtins.h"
 #include "interp/walk/walk.h"
@@ -10,8 +13,10 @@ using posset::interp::TierInterface;
 
 bool in_range(const posset_runtime_options& options) {
   constexpr int kHighest = posset::interp::kTiers - 1;
+  constexpr uint32_t kMostThreads = 4096;
   return options.max_tier >= 0 && options.max_tier <= kHighest && options.forced_tier >= -1 &&
-         options.forced_tier <= kHighest && options.trace_file && options.cache_directory;
+         options.forced_tier <= kHighest && options.evaluation_threads <= kMostThreads &&
+         options.trace_file && options.cache_directory;
 }
 
 // Options of later tiers and of the scheduler are refused rather than ignored.
@@ -32,7 +37,19 @@ RuntimeOptions used_options(const posset_runtime_options& options) {
   used.forced_tier = options.forced_tier;
   used.code_limit_bytes = options.code_limit;
   used.trace_events = options.trace_events;
+  used.evaluation_threads = options.evaluation_threads;
+  used.queue_limit = options.queue_limit;
   return used;
+}
+
+// Ending a runtime waits for its threads, so none of them can do it. It comes to that when a host function
+// drops the last handle of all from inside a submitted evaluation; a thread of its own then does it.
+void end_elsewhere(posset_runtime* runtime) {
+  try {
+    std::thread([runtime] { delete runtime; }).detach();
+  } catch (const std::exception&) {
+    // No thread to be had: what is left of the runtime stays, idle.
+  }
 }
 
 }  // namespace
@@ -75,7 +92,12 @@ void posset_runtime_retain(posset_runtime* runtime) {
 
 void posset_runtime_release(posset_runtime* runtime) {
   // Acquire and release: what every holder did happens before the end.
-  if (runtime && runtime->handles.fetch_sub(1, std::memory_order_acq_rel) == 1) delete runtime;
+  if (!runtime || runtime->handles.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  if (runtime->state.control.scheduler().is_own_thread()) {
+    end_elsewhere(runtime);
+  } else {
+    delete runtime;
+  }
 }
 
 void posset_runtime_settle(posset_runtime* runtime) {
@@ -128,6 +150,8 @@ const char* posset_status_text(posset_status status) {
       return "no memory";
     case POSSET_DONE:
       return "stopped";
+    case POSSET_FULL:
+      return "too many evaluations are waiting";
   }
   return "an unknown status";
 }

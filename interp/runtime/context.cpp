@@ -116,6 +116,11 @@ void Context::begin_evaluation() {
   }
 }
 
+void Context::end_by(std::chrono::steady_clock::time_point deadline) {
+  if (!has_deadline_ || deadline < deadline_) deadline_ = deadline;
+  has_deadline_ = true;
+}
+
 bool Context::poll() {
   steps_before_slice_ += static_cast<uint64_t>(slice_ - fuel);
   slice_ = fuel = 0;

@@ -33,6 +33,8 @@ struct RuntimeOptions {
   int forced_tier = -1;        // >= 0: compile every unit for it before its first execution
   size_t code_limit_bytes = SIZE_MAX;  // units and code together
   size_t trace_events = 0;     // kept at most; 0: tracing is off
+  uint32_t evaluation_threads = 0;     // of the compile scheduler (sched/p2/hybrid.h); 0: as it chooses
+  uint32_t queue_limit = 0;            // likewise
 };
 
 // Shared by all contexts of one runtime. Built-ins and built-in modules are registered before the first
@@ -137,6 +139,8 @@ class Context {
   void set_limits(const Limits& limits);
   // Starts the clocks of an outermost evaluation.
   void begin_evaluation();
+  // The evaluation that has just begun ends then at the latest, as at its own time limit.
+  void end_by(std::chrono::steady_clock::time_point deadline);
   // Native stack: recursive C++ asks before it recurses, and goes on elsewhere when little is left:
   //   if (context.native.low()) return context.on_fresh_stack([&] { return walk(node); });
   sched::StackChain native;

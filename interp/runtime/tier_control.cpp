@@ -16,6 +16,13 @@ constexpr uint32_t kCountedFor = 10000;
 
 uint16_t kind(TierEvent event) { return static_cast<uint16_t>(event); }
 
+sched::HybridOptions scheduler_options(const RuntimeOptions& given) {
+  sched::HybridOptions options;
+  if (given.evaluation_threads != 0) options.evaluation_threads = given.evaluation_threads;
+  if (given.queue_limit != 0) options.max_queue_size = given.queue_limit;
+  return options;
+}
+
 }  // namespace
 
 // One request, from the threshold to the published code. It keeps alive what it reads.
@@ -31,7 +38,10 @@ struct TierControl::Compilation {
 };
 
 TierControl::TierControl(RuntimeState& runtime, const sched::Clock& clock, sched::Trace* trace)
-    : runtime_(runtime), clock_(clock), trace_(trace), scheduler_(std::make_unique<sched::HybridScheduler>(clock, trace)) {}
+    : runtime_(runtime),
+      clock_(clock),
+      trace_(trace),
+      scheduler_(std::make_unique<sched::HybridScheduler>(clock, trace, scheduler_options(runtime.options))) {}
 
 TierControl::~TierControl() { stop(); }
 

@@ -151,7 +151,7 @@ size_t HybridScheduler::drain(int64_t deadline_ns) {
 
 size_t HybridScheduler::stop(StopMode mode, int64_t deadline_ns) {
   size_t dropped = drop(mode);
-  if (pool_.is_worker() || evaluators_.is_worker() || arena_.is_worker()) return dropped;  // it would wait for itself
+  if (is_own_thread()) return dropped;  // it would wait for itself
   {
     MutexLock lock(stop_mutex_);
     if (phase_ != Phase::Open) {

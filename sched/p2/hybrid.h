@@ -136,6 +136,9 @@ class HybridScheduler {
   // once and leaves the waiting to the next call or the destructor.
   size_t stop(StopMode mode, int64_t deadline_ns = kNever) POSSET_EXCLUDES(stop_mutex_);
 
+  // Is the caller a thread of this scheduler, which must not wait for its end?
+  bool is_own_thread() const { return pool_.is_worker() || evaluators_.is_worker() || arena_.is_worker(); }
+
   HybridStatistics statistics() const;
   const HybridOptions& options() const { return options_; }
 

@@ -1,0 +1,97 @@
+// Evaluating on another thread, in the C++ layer: the options and the future. A part of posset.hpp, which is
+// what to include; submit.h says what belongs to whom meanwhile.
+//
+//   auto future = context.submit<double>(text, {.priority = POSSET_PRIORITY_INTERACTIVE, .deadline_seconds = 2});
+//   ...
+//   double price = future.get();      // waits; throws posset::Error as eval does
+//
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <chrono>
+#include <type_traits>
+#include <utility>
+
+#include "cpp_error.hpp"
+#include "cpp_value.hpp"
+#include "posset.h"
+
+namespace posset {
+
+struct SubmitOptions {
+  posset_priority priority = POSSET_PRIORITY_NORMAL;
+  double deadline_seconds = 0;  // 0: none
+  double room_seconds = 0;      // how long to wait when too many are waiting
+  posset_submit_options raw() const {
+    posset_submit_options options = posset_submit_defaults();
+    options.priority = priority;
+    options.deadline_seconds = deadline_seconds;
+    options.room_seconds = room_seconds;
+    return options;
+  }
+};
+
+// What a submitted evaluation will give: a T, or nothing with Future<void>. It holds its context; a Value that
+// `get` gives must not outlive that. Letting go of a future leaves the evaluation alone, but one that is pending
+// when the context goes is cancelled.
+template <class T>
+class [[nodiscard]] Future {
+ public:
+  Future() = default;
+  explicit Future(posset_future* owned) : future_(owned) {}
+
+  bool valid() const { return future_ != nullptr; }
+  posset_progress progress() const { return posset_future_progress(handle()); }
+  void wait() const { posset_future_wait(handle(), -1); }
+  // True: it has ended.
+  template <class Rep, class Period>
+  bool wait_for(std::chrono::duration<Rep, Period> time) const {
+    const double seconds = std::chrono::duration<double>(time).count();
+    return posset_future_wait(handle(), seconds > 0 ? seconds : 0);
+  }
+  // Asks only; false: it had ended.
+  bool cancel() const { return posset_future_cancel(handle()); }
+
+  // Waits for the end and takes the result, once. Throws Error as the evaluation would have, and Misuse when
+  // the context has been put to other use by then.
+  T get() {
+    wait();
+    posset_context* context = posset_future_context(handle());
+    posset_value out = posset_nil();
+    posset_diagnostics* diagnostics = nullptr;
+    const posset_status status = posset_future_take(handle(), &out, &diagnostics);
+    detail::check(context, status, diagnostics, "get");
+    Value value(context, out);
+    if constexpr (!std::is_void_v<T>) return value.to<T>();
+  }
+  auto try_get() -> Result<std::conditional_t<std::is_void_v<T>, Value, T>> {
+    try {
+      if constexpr (std::is_void_v<T>) {
+        get();
+        return Value();
+      } else {
+        return get();
+      }
+    } catch (const Error& error) {
+      return error;
+    }
+  }
+  posset_future* handle() const { return future_.get(); }
+
+ private:
+  detail::Owned<posset_future> future_;
+};
+
+namespace detail {
+
+template <class T, class Submit>
+Future<T> submit(posset_context* context, const SubmitOptions& options, const char* what, Submit&& submit) {
+  const posset_submit_options raw = options.raw();
+  posset_future* made = nullptr;
+  check(context, submit(&raw, &made), what);
+  return Future<T>(made);
+}
+
+}  // namespace detail
+
+}  // namespace posset

@@ -1,0 +1,424 @@
+// Submitting evaluations and asking their futures. submission.h says who owns what when.
+#include <posset/submit.h>
+
+#include <xxhash.h>
+
+#include <cmath>
+
+#include "interp/api/submission.h"
+#include "sched/base/wait.h"
+
+using posset::api::Entry;
+using posset::api::Evaluation;
+using posset::api::in;
+using posset::api::Ownership;
+using posset::api::Submission;
+using posset::api::this_thread;
+using posset::api::view;
+using posset::interp::ErrorCode;
+using posset::interp::Value;
+using posset::sched::kNever;
+using posset::sched::kSecond;
+using posset::sched::MutexLock;
+using posset::sched::Outcome;
+using posset::sched::SystemClock;
+
+namespace {
+
+bool has_ended(const Submission& s) { return s.progress >= POSSET_FUTURE_DONE; }
+
+posset::sched::HybridScheduler& scheduler_of(const posset_context* context) {
+  return context->runtime.control.scheduler();
+}
+
+// Seconds from now on the system's clock; further than a clock goes is never.
+int64_t after(double seconds) {
+  constexpr double kFar = 1e9;
+  if (seconds >= kFar) return kNever;
+  return SystemClock().now_ns() + static_cast<int64_t>(seconds * static_cast<double>(kSecond));
+}
+
+bool is_overdue(const Submission& s) {
+  return s.deadline_ns != kNever && SystemClock().now_ns() >= s.deadline_ns;
+}
+
+// ---- evaluating ----
+
+// Leaves a task whose evaluation has no value: its time says nothing about the next one's.
+struct EvaluationFailed {};
+
+// False: it is not to begin.
+bool begin(Submission& s) {
+  MutexLock lock(s.ownership->mutex);
+  if (s.cancelled || s.expired) return false;
+  s.expired = is_overdue(s);
+  if (s.expired) return false;
+  s.progress = POSSET_FUTURE_RUNNING;
+  return true;
+}
+
+void enter_context(posset_context* context) {
+  // What was done to the context before came here by way of the scheduler's queue.
+  context->thread.store(this_thread(), std::memory_order_relaxed);
+  context->heap.bind_to_thread();
+}
+
+void evaluate(Submission& s) {
+  if (!begin(s)) throw EvaluationFailed();
+  posset_context* context = s.context;
+  enter_context(context);
+  {
+    Evaluation evaluation(context, Evaluation::Kind::Run);
+    if (s.deadline_ns != kNever) context->end_by(SystemClock::time_point(s.deadline_ns));
+    posset_value value = posset_nil();
+    s.status = POSSET_NO_MEMORY;  // should it not come back
+    s.status = s.work.run(s, &value);
+    s.result = posset::api::adopt(value);
+    if (s.status == POSSET_RAISED) s.result = context->take_error();
+  }
+  if (s.status != POSSET_OK) throw EvaluationFailed();
+}
+
+posset_progress final_progress(const Submission& s) {
+  if (s.progress == POSSET_FUTURE_RUNNING)
+    return s.status == POSSET_OK ? POSSET_FUTURE_DONE : POSSET_FUTURE_FAILED;
+  return s.expired && !s.cancelled ? POSSET_FUTURE_FAILED : POSSET_FUTURE_CANCELLED;
+}
+
+// Told by the scheduler, once, on the worker or on the thread that took the task out of the queue.
+void end(Submission& s) {
+  posset_context* context = s.context;
+  Ownership& ownership = *s.ownership;
+  enter_context(context);
+  posset_release_all(s.work.arguments.data(), s.work.arguments.size());
+  s.work = posset::api::Work();
+  MutexLock lock(ownership.mutex);
+  while (s.detached && s.result->is_heap()) {
+    lock.unlock();
+    s.result = Value();
+    lock.lock();
+  }
+  s.progress = final_progress(s);
+  context->clear_interrupt();  // a wish to cancel that came too late
+  context->heap.unbind_from_thread();
+  context->thread.store(0, std::memory_order_release);
+  std::shared_ptr<Submission> self = std::move(ownership.pending);
+  ownership.ended.notify_all();
+  const bool last = ownership.handles == 0;
+  lock.unlock();
+  if (last) posset::api::destroy(context);
+}
+
+// ---- submitting ----
+
+bool is_seconds(double seconds) { return seconds >= 0; }  // not a number is none
+
+bool is_priority(posset_priority priority) {
+  switch (priority) {
+    case POSSET_PRIORITY_INTERACTIVE:
+    case POSSET_PRIORITY_NORMAL:
+    case POSSET_PRIORITY_LOW:
+    case POSSET_PRIORITY_BATCH:
+      return true;
+  }
+  return false;
+}
+
+// The right to fill in a submission: nobody is in the context, and nobody gets in. Without `keep` it is given
+// back in the end.
+class Claim {
+ public:
+  explicit Claim(posset_context* context) {
+    uintptr_t nobody = 0;
+    // Acquire: what the thread that was inside before has written is seen.
+    if (context && context->thread.compare_exchange_strong(nobody, posset::api::kSubmitted,
+                                                           std::memory_order_acquire)) {
+      context_ = context;
+    }
+  }
+  ~Claim() {
+    if (context_) context_->thread.store(0, std::memory_order_release);
+  }
+  Claim(const Claim&) = delete;
+  Claim& operator=(const Claim&) = delete;
+  explicit operator bool() const { return context_ != nullptr; }
+  void keep() { context_ = nullptr; }
+
+ private:
+  posset_context* context_ = nullptr;
+};
+
+// Without the handle it is to hold.
+std::unique_ptr<posset_future> make_future(const std::shared_ptr<Submission>& s) {
+  auto future = std::make_unique<posset_future>();
+  future->context = s->context;
+  future->submission = s;
+  return future;
+}
+
+void set_pending(Ownership& ownership, std::shared_ptr<Submission> s) {
+  MutexLock lock(ownership.mutex);
+  ownership.pending = std::move(s);
+}
+
+posset::sched::Admission hand_over(const std::shared_ptr<Submission>& s, posset::sched::Task task, int64_t room_ns) {
+  posset::sched::HybridScheduler& scheduler = scheduler_of(s->context);
+  set_pending(*s->ownership, s);
+  try {
+    const auto admission = room_ns != 0 ? scheduler.submit_by(std::move(task), room_ns)
+                                        : scheduler.try_submit(std::move(task));
+    if (admission != posset::sched::Admission::Accepted) set_pending(*s->ownership, nullptr);
+    return admission;
+  } catch (...) {
+    set_pending(*s->ownership, nullptr);
+    throw;
+  }
+}
+
+posset::sched::Task task_of(const std::shared_ptr<Submission>& s, posset_priority priority) {
+  posset::sched::Task task;
+  task.run = [s](posset::sched::TaskContext&) { evaluate(*s); };
+  task.done = [s](Outcome) { end(*s); };
+  task.lane = posset::sched::Lane::Eval;
+  task.priority = static_cast<posset::sched::Priority>(priority);
+  task.type = {posset::sched::TaskKind::Eval, s->work.hash};
+  task.job = s->job;
+  return task;
+}
+
+// Hands a context over. `fill` writes the work.
+template <class Fill>
+posset_status submit(posset_context* context, const posset_submit_options* given, posset_future** out, Fill&& fill) {
+  posset_submit_options options = posset_submit_defaults();
+  if (out) *out = nullptr;
+  if (!context || !posset::api::read_struct(given, options) || !is_priority(options.priority) ||
+      !is_seconds(options.deadline_seconds) || !is_seconds(options.room_seconds)) {
+    return POSSET_MISUSE;
+  }
+  Claim claim(context);
+  if (!claim) return POSSET_BUSY;
+  if (context->finished) return POSSET_MISUSE;
+  try {
+    auto s = std::make_shared<Submission>();
+    s->context = context;
+    s->ownership = context->ownership;
+    s->job = context->runtime.control.next_job();
+    if (options.deadline_seconds > 0) s->deadline_ns = after(options.deadline_seconds);
+    fill(s->work);
+    posset::sched::Task task = task_of(s, options.priority);
+    std::unique_ptr<posset_future> future = make_future(s);
+    const int64_t room_ns = options.room_seconds > 0 ? after(options.room_seconds) : 0;
+    const auto admission = hand_over(s, std::move(task), room_ns);
+    if (admission != posset::sched::Admission::Accepted) return POSSET_FULL;
+    claim.keep();
+    posset_context_retain(context);
+    if (out) {
+      *out = future.release();
+    } else {
+      posset_future_release(future.release());
+    }
+  } catch (const std::bad_alloc&) {
+    return POSSET_NO_MEMORY;
+  }
+  return POSSET_OK;
+}
+
+posset_status run_text(Submission& s, posset_value* out) {
+  posset_diagnostics* found = nullptr;
+  const posset_status status = posset_eval(s.context, posset::api::text(s.work.text), out, &found);
+  s.diagnostics.reset(found);
+  return status;
+}
+
+posset_status run_program(Submission& s, posset_value* out) { return posset_run(&s.work.program, out); }
+
+posset_status run_call(Submission& s, posset_value* out) {
+  return posset_invoke(s.context, posset::api::out(s.work.callee), s.work.arguments.data(), s.work.arguments.size(),
+                       out);
+}
+
+uint64_t hash_of_callee(posset::interp::Borrowed callee) {
+  using posset::interp::Closure;
+  if (callee.is(posset::interp::Tag::Fn)) return callee.as<Closure>()->function->decl->hash.low;
+  return callee.is(posset::interp::Tag::Builtin) ? reinterpret_cast<uint64_t>(callee.as_builtin()) : 0;
+}
+
+}  // namespace
+
+extern "C" {
+
+posset_status posset_submit_eval(posset_context* context, posset_text text, const posset_submit_options* options,
+                                 posset_future** out) {
+  if (text.size >= UINT32_MAX) return POSSET_MISUSE;
+  return submit(context, options, out, [&](posset::api::Work& work) {
+    work.run = run_text;
+    work.text = view(text);
+    work.hash = XXH3_64bits(work.text.data(), work.text.size());
+  });
+}
+
+posset_status posset_submit_run(posset_program* program, const posset_submit_options* options, posset_future** out) {
+  if (!program) return POSSET_MISUSE;
+  return submit(program->context, options, out, [&](posset::api::Work& work) {
+    work.run = run_program;
+    work.program = *program;  // the handle may be freed meanwhile
+    work.hash = program->tree->top->hash.low;
+  });
+}
+
+posset_status posset_submit_invoke(posset_context* context, posset_value function, posset_value* arguments,
+                                   size_t count, const posset_submit_options* options, posset_future** out) {
+  if (count != 0 && !arguments) return POSSET_MISUSE;
+  const posset_status status = submit(context, options, out, [&](posset::api::Work& work) {
+    work.run = run_call;
+    work.callee = Value::copy(in(function));
+    work.arguments.assign(arguments, arguments + count);
+    work.hash = hash_of_callee(in(function));
+  });
+  if (status == POSSET_OK) std::fill_n(arguments, count, posset_nil());
+  return status;
+}
+
+}  // extern "C"
+
+// ---- handles ----
+
+namespace {
+
+// True: it had not ended. The caller holds a handle of the context.
+bool cancel(Submission& s) {
+  {
+    MutexLock lock(s.ownership->mutex);
+    if (has_ended(s)) return false;
+    s.cancelled = true;
+    if (s.progress == POSSET_FUTURE_RUNNING) {
+      s.context->interrupt();
+      return true;
+    }
+  }
+  // Where it waits no more a worker is about to begin, and will see.
+  scheduler_of(s.context).cancel(s.job);
+  return true;
+}
+
+// Takes it out of the queue once its deadline has come. The caller holds a handle.
+void expire(Submission& s) {
+  {
+    MutexLock lock(s.ownership->mutex);
+    if (s.progress != POSSET_FUTURE_QUEUED || s.cancelled || s.expired || !is_overdue(s)) return;
+    s.expired = true;
+  }
+  scheduler_of(s.context).cancel(s.job);
+}
+
+// Waits once; false: it ended or the time is over.
+bool wait_once(Submission& s, int64_t until_ns) {
+  expire(s);
+  MutexLock lock(s.ownership->mutex);
+  if (has_ended(s) || SystemClock().now_ns() >= until_ns) return false;
+  const bool may_expire = s.progress == POSSET_FUTURE_QUEUED && !s.expired && !s.cancelled;
+  const int64_t wake_ns = may_expire ? std::min(until_ns, s.deadline_ns) : until_ns;
+  posset::sched::wait_on(SystemClock(), lock, s.ownership->ended, wake_ns);
+  return true;
+}
+
+}  // namespace
+
+void posset::api::retain(Ownership& ownership) {
+  MutexLock lock(ownership.mutex);
+  ++ownership.handles;
+}
+
+bool posset::api::release(posset_context* context) {
+  std::shared_ptr<Ownership> ownership = context->ownership;
+  MutexLock lock(ownership->mutex);
+  while (ownership->handles == 1 && ownership->pending) {
+    // The handle is kept meanwhile. Host functions may take and release others.
+    std::shared_ptr<Submission> pending = ownership->pending;
+    lock.unlock();
+    cancel(*pending);
+    const bool own_thread = scheduler_of(context).is_own_thread();
+    lock.lock();
+    if (ownership->pending != pending) continue;
+    if (own_thread) break;  // it may be waiting for itself: the evaluation's end destroys
+    lock.wait(ownership->ended);
+  }
+  return --ownership->handles == 0 && !ownership->pending;
+}
+
+extern "C" {
+
+void posset_future_retain(posset_future* future) {
+  if (future) future->handles.fetch_add(1, std::memory_order_relaxed);
+}
+
+void posset_future_release(posset_future* future) {
+  // Acquire and release: what every holder did happens before the end.
+  if (!future || future->handles.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  posset_context* context = future->context;
+  bool ended = false;
+  {
+    Submission& s = *future->submission;
+    MutexLock lock(s.ownership->mutex);
+    ended = has_ended(s);
+    s.detached = true;
+    if (ended) future->value = std::move(s.result);
+  }
+  if (ended) {
+    posset::api::free_or_leave(context, future);
+  } else {
+    delete future;
+  }
+  posset_context_release(context);
+}
+
+posset_progress posset_future_progress(posset_future* future) {
+  if (!future) return POSSET_FUTURE_CANCELLED;
+  Submission& s = *future->submission;
+  expire(s);
+  MutexLock lock(s.ownership->mutex);
+  return s.progress;
+}
+
+bool posset_future_wait(posset_future* future, double seconds) {
+  if (!future) return true;
+  Submission& s = *future->submission;
+  const int64_t until_ns = seconds < 0 ? kNever : after(std::isnan(seconds) ? 0 : seconds);
+  while (wait_once(s, until_ns)) {
+  }
+  MutexLock lock(s.ownership->mutex);
+  return has_ended(s);
+}
+
+bool posset_future_cancel(posset_future* future) { return future && cancel(*future->submission); }
+
+posset_status posset_future_take(posset_future* future, posset_value* out, posset_diagnostics** diagnostics) {
+  if (out) *out = posset_nil();
+  if (diagnostics) *diagnostics = nullptr;
+  if (!future) return POSSET_MISUSE;
+  Submission& s = *future->submission;
+  expire(s);
+  Evaluation evaluation(future->context);
+  if (evaluation.failed()) return evaluation.status();
+  {
+    MutexLock lock(s.ownership->mutex);
+    // On the thread of the evaluation itself the context lets one in.
+    if (!has_ended(s)) return POSSET_BUSY;
+  }
+  if (std::exchange(s.taken, true)) return POSSET_NOT_FOUND;
+  if (diagnostics) *diagnostics = s.diagnostics.release();
+  if (s.status == POSSET_OK) return posset::api::give(std::move(s.result), out);
+  if (s.status != POSSET_RAISED) return s.status;
+  if (s.result->is(posset::interp::Tag::Error)) {
+    future->context->restore_error(std::move(s.result));
+  } else if (s.expired) {
+    future->context->raise(ErrorCode::TimeLimit, "the deadline passed before the evaluation began");
+  } else {
+    future->context->raise(ErrorCode::Interrupted, "cancelled before the evaluation began");
+  }
+  return POSSET_RAISED;
+}
+
+posset_context* posset_future_context(posset_future* future) { return future ? future->context : nullptr; }
+
+}  // extern "C"

@@ -1,0 +1,599 @@
+// Submitted evaluations: results, order, cancellation, deadlines, who may use the context meanwhile, and who
+// may let go of what, in which order, on which thread.
+#include <posset/submit.h>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <posset/posset.hpp>
+#include <thread>
+#include <vector>
+
+#include "fixture.h"
+
+using posset::test::append;
+using posset::test::Problem;
+using posset::test::str;
+using posset::test::text;
+using posset::test::World;
+using namespace std::chrono_literals;
+
+namespace {
+
+posset_runtime_options with_threads(uint32_t threads, uint32_t queue = 0) {
+  posset_runtime_options options = posset_runtime_defaults();
+  options.evaluation_threads = threads;
+  options.queue_limit = queue;
+  return options;
+}
+
+posset_future* submit(posset_context* context, std::string_view source,
+                      posset_priority priority = POSSET_PRIORITY_NORMAL, double deadline = 0) {
+  posset_submit_options options = posset_submit_defaults();
+  options.priority = priority;
+  options.deadline_seconds = deadline;
+  posset_future* future = nullptr;
+  REQUIRE(posset_submit_eval(context, text(source), &options, &future) == POSSET_OK);
+  REQUIRE(future);
+  return future;
+}
+
+// The result as World::show would tell it; releases the future.
+std::string finish(World& w, posset_future* future) {
+  CHECK(posset_future_wait(future, -1));
+  posset_value value = posset_nil();
+  const posset_status status = posset_future_take(future, &value, nullptr);
+  posset_future_release(future);
+  if (status == POSSET_RAISED) return "raised: " + w.problem().message;
+  if (status != POSSET_OK) return posset_status_text(status);
+  return w.take_text(value);
+}
+
+void define(posset_context* context, const char* name, std::function<posset_status(posset_call*)> body) {
+  posset_function_row row = {};
+  row.name = name;
+  row.signature = name;
+  row.doc = "";
+  row.max_arguments = POSSET_ANY_COUNT;
+  row.data = new std::function<posset_status(posset_call*)>(std::move(body));
+  row.function = [](posset_call* call) { return (*static_cast<decltype(body)*>(call->data))(call); };
+  REQUIRE(posset_define(context, &row, sizeof row,
+                        [](void* data) { delete static_cast<decltype(body)*>(data); }) == POSSET_OK);
+}
+
+// A host function `hold()` that says that it runs and waits until it may go on.
+struct Gate {
+  std::atomic<bool> inside{false}, open{false};
+  void define_in(posset_context* context) {
+    define(context, "hold", [this](posset_call*) {
+      inside = true;
+      while (!open) std::this_thread::sleep_for(100us);
+      return POSSET_OK;
+    });
+  }
+  void wait_inside() const {
+    while (!inside) std::this_thread::sleep_for(100us);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("submit: results are those of direct evaluation") {
+  World w;
+  for (const char* source :
+       {"1 + 2", "[1, 2.5, \"text that does not fit into a value\"]", "fn fib(n) => if n < 2 { n } else { fib(n - 1) + fib(n - 2) }\nfib(18)",
+        "var s = 0.0\nfor i in 1..20000 { s += 1.0 / i }\ns", "{a: 1, b: [{c: 2}]}", "nil", "1 // 0", "throw {code: 7}"}) {
+    const std::string direct = w.show(source);
+    CHECK(finish(w, submit(w.context, source)) == direct);
+  }
+}
+
+TEST_CASE("submit: what was printed and set is the context's") {
+  World w;
+  CHECK(finish(w, submit(w.context, "for i in 0..3 { println(\"from afar\") }")) == "nil");
+  CHECK(w.output == "from afar\nfrom afar\nfrom afar\n");
+  CHECK(w.statistics().steps > 0);
+}
+
+TEST_CASE("submit: programs and calls") {
+  World w;
+  posset_source source = posset_source_of("p.posset", text("let k = 40\nfn add(a, b) => a + b + k\nadd(1, 1)"));
+  posset_program* program = nullptr;
+  REQUIRE(posset_load(w.context, &source, &program, nullptr) == POSSET_OK);
+  posset_future* future = nullptr;
+  REQUIRE(posset_submit_run(program, nullptr, &future) == POSSET_OK);
+  CHECK(finish(w, future) == "42");
+
+  posset_value add = posset_nil();
+  REQUIRE(posset_program_get(program, text("add"), &add) == POSSET_OK);
+  posset_value arguments[] = {posset_int(1), posset_nil()};
+  REQUIRE(posset_string(w.context, text("a string that has to be on the heap"), &arguments[1]) == POSSET_OK);
+  REQUIRE(posset_submit_invoke(w.context, add, arguments, 2, nullptr, &future) == POSSET_OK);
+  CHECK(posset_is_nil(arguments[1]));  // taken
+  CHECK(finish(w, future).find("raised: ") == 0);
+  posset_value two[] = {posset_int(1), posset_int(2)};
+  REQUIRE(posset_submit_invoke(w.context, add, two, 2, nullptr, &future) == POSSET_OK);
+  CHECK(posset_future_wait(future, -1));
+  posset_release(add);
+  CHECK(finish(w, future) == "43");
+  posset_program_free(program);
+}
+
+TEST_CASE("submit: errors come with place and trace") {
+  World w;
+  posset_future* future = submit(w.context, "fn f(x) => x // 0\nfn g(x) => 1 + f(x)\ng(3)");
+  CHECK(posset_future_wait(future, 10));
+  CHECK(posset_future_progress(future) == POSSET_FUTURE_FAILED);
+  CHECK(posset_future_take(future, nullptr, nullptr) == POSSET_RAISED);
+  Problem problem = w.problem();
+  CHECK(problem.line == 1);
+  CHECK(problem.trace == 3);
+  CHECK(problem.file == "<eval>");
+  CHECK(posset_future_take(future, nullptr, nullptr) == POSSET_NOT_FOUND);
+  posset_future_release(future);
+}
+
+TEST_CASE("submit: diagnostics are in the future") {
+  World w;
+  posset_future* future = submit(w.context, "1 +\nlet");
+  CHECK(posset_future_wait(future, 10));
+  CHECK(posset_future_progress(future) == POSSET_FUTURE_FAILED);
+  posset_diagnostics* diagnostics = nullptr;
+  CHECK(posset_future_take(future, nullptr, &diagnostics) == POSSET_INVALID);
+  CHECK(posset_diagnostics_count(diagnostics) > 0);
+  posset_diagnostics_free(diagnostics);
+  posset_future_release(future);
+  posset_future_release(submit(w.context, "no_such_name"));  // nobody takes them
+}
+
+TEST_CASE("submit: the priority decides") {
+  posset_runtime* runtime = posset::test::make_runtime(with_threads(1));
+  Gate gate;
+  std::string order;
+  {
+    World blocker(runtime, posset_context_defaults());
+    gate.define_in(blocker.context);
+    std::vector<std::unique_ptr<World>> worlds;
+    posset_future* held = submit(blocker.context, "hold()");
+    gate.wait_inside();
+    std::vector<posset_future*> futures;
+    for (posset_priority priority :
+         {POSSET_PRIORITY_BATCH, POSSET_PRIORITY_NORMAL, POSSET_PRIORITY_LOW, POSSET_PRIORITY_INTERACTIVE}) {
+      World& w = *worlds.emplace_back(std::make_unique<World>(runtime, posset_context_defaults()));
+      define(w.context, "note", [&order, priority](posset_call*) {
+        order += std::to_string(priority) + " ";
+        return POSSET_OK;
+      });
+      futures.push_back(submit(w.context, "note()", priority));
+      CHECK(posset_future_progress(futures.back()) == POSSET_FUTURE_QUEUED);
+    }
+    CHECK(posset_future_progress(held) == POSSET_FUTURE_RUNNING);
+    gate.open = true;
+    for (size_t i = 0; i < worlds.size(); ++i) CHECK(finish(*worlds[i], futures[i]) == "nil");
+    CHECK(finish(blocker, held) == "nil");
+  }
+  CHECK(order == "0 5 20 50 ");
+  posset_runtime_release(runtime);
+}
+
+TEST_CASE("submit: cancelling what waits and what runs") {
+  posset_runtime* runtime = posset::test::make_runtime(with_threads(1));
+  {
+    World running(runtime, posset_context_defaults()), waiting(runtime, posset_context_defaults());
+    Gate gate;
+    gate.open = true;
+    gate.define_in(running.context);
+    posset_future* first = submit(running.context, "hold()\nwhile true { }");
+    gate.wait_inside();
+    posset_value argument = posset_nil();
+    REQUIRE(posset_string(waiting.context, text("released although it never got anywhere"), &argument) == POSSET_OK);
+    posset_value f = posset_nil();
+    REQUIRE(waiting.eval("x => x", &f) == POSSET_OK);
+    posset_future* second = nullptr;
+    REQUIRE(posset_submit_invoke(waiting.context, f, &argument, 1, nullptr, &second) == POSSET_OK);
+    CHECK(!posset_future_wait(second, 0));
+    CHECK(posset_future_cancel(second));
+    CHECK(posset_future_progress(second) == POSSET_FUTURE_CANCELLED);
+    CHECK(!posset_future_cancel(second));
+    posset_release(f);
+    CHECK(posset_future_take(second, nullptr, nullptr) == POSSET_RAISED);
+    Problem problem = waiting.problem();
+    CHECK(problem.is_interrupt);
+    CHECK(problem.message == "cancelled before the evaluation began");
+    CHECK(waiting.show("1 + 1") == "2");
+
+    CHECK(!posset_future_wait(first, 0.01));
+    CHECK(posset_future_cancel(first));
+    CHECK(posset_future_wait(first, -1));
+    CHECK(posset_future_progress(first) == POSSET_FUTURE_FAILED);
+    CHECK(finish(running, first) == "raised: interrupted");
+    CHECK(running.show("var i = 0\nwhile i < 100000 { i += 1 }\ni") == "100000");
+    posset_future_release(second);
+  }
+  posset_runtime_release(runtime);
+}
+
+TEST_CASE("submit: deadlines of what waits and what runs") {
+  posset_runtime* runtime = posset::test::make_runtime(with_threads(1));
+  {
+    World running(runtime, posset_context_defaults()), waiting(runtime, posset_context_defaults());
+    Gate gate;
+    gate.define_in(running.context);
+    posset_future* held = submit(running.context, "hold()\n7");
+    gate.wait_inside();
+    // The waiting one misses its deadline although no thread ever looks at it.
+    posset_future* late = submit(waiting.context, "hold()", POSSET_PRIORITY_NORMAL, 0.02);
+    CHECK(posset_future_wait(late, 10));
+    CHECK(posset_future_progress(late) == POSSET_FUTURE_FAILED);
+    CHECK(posset_future_take(late, nullptr, nullptr) == POSSET_RAISED);
+    Problem problem = waiting.problem();
+    CHECK(problem.code == POSSET_ERROR_TimeLimit);
+    CHECK(problem.message == "the deadline passed before the evaluation began");
+    posset_future_release(late);
+    // Nor when nobody waits for it: then the thread sees it.
+    late = submit(waiting.context, "hold()", POSSET_PRIORITY_NORMAL, 0.001);
+    std::this_thread::sleep_for(5ms);
+    gate.open = true;
+    CHECK(finish(waiting, late) == "raised: the deadline passed before the evaluation began");
+    CHECK(finish(running, held) == "7");
+    posset_future* endless = submit(running.context, "while true { }", POSSET_PRIORITY_NORMAL, 0.05);
+    CHECK(posset_future_wait(endless, 10));
+    CHECK(posset_future_take(endless, nullptr, nullptr) == POSSET_RAISED);
+    CHECK(running.problem().code == POSSET_ERROR_TimeLimit);
+    posset_future_release(endless);
+    CHECK(running.show("1") == "1");
+  }
+  posset_runtime_release(runtime);
+}
+
+TEST_CASE("submit: a full queue refuses, or makes wait") {
+  posset_runtime* runtime = posset::test::make_runtime(with_threads(1, 1));
+  {
+    World a(runtime, posset_context_defaults()), b(runtime, posset_context_defaults()),
+        c(runtime, posset_context_defaults());
+    Gate gate;
+    gate.define_in(a.context);
+    posset_future* first = submit(a.context, "hold()");
+    gate.wait_inside();
+    posset_future* second = submit(b.context, "2");
+    posset_submit_options options = posset_submit_defaults();
+    posset_future* third = nullptr;
+    posset_value argument = posset_nil(), f = posset_nil();
+    REQUIRE(c.eval("x => x", &f) == POSSET_OK);
+    REQUIRE(posset_string(c.context, text("stays with whoever was refused"), &argument) == POSSET_OK);
+    CHECK(posset_submit_invoke(c.context, f, &argument, 1, &options, &third) == POSSET_FULL);
+    CHECK(third == nullptr);
+    CHECK(c.take_text(argument) == "\"stays with whoever was refused\"");
+    posset_release(f);
+    options.room_seconds = 0.01;
+    CHECK(posset_submit_eval(c.context, text("3"), &options, &third) == POSSET_FULL);
+    CHECK(c.show("3") == "3");
+    std::thread opener([&] {
+      std::this_thread::sleep_for(5ms);
+      gate.open = true;
+    });
+    options.room_seconds = 30;
+    CHECK(posset_submit_eval(c.context, text("3"), &options, &third) == POSSET_OK);
+    CHECK(finish(c, third) == "3");
+    CHECK(finish(b, second) == "2");
+    CHECK(finish(a, first) == "nil");
+    opener.join();
+  }
+  posset_runtime_release(runtime);
+}
+
+TEST_CASE("submit: the context is busy from acceptance to the end") {
+  World w({posset_context_defaults()}, with_threads(1));
+  Gate gate;
+  gate.define_in(w.context);
+  posset_future* future = submit(w.context, "hold()\n\"a result that lives on the heap\"");
+  posset_value value = posset_nil();
+  posset_statistics statistics = {};
+  statistics.size = sizeof statistics;
+  for (int round = 0; round < 2; ++round) {
+    CHECK(w.eval("1") == POSSET_BUSY);
+    CHECK(posset_submit_eval(w.context, text("1"), nullptr, nullptr) == POSSET_BUSY);
+    CHECK(posset_context_statistics(w.context, &statistics) == POSSET_BUSY);
+    CHECK(posset_context_finish(w.context) == POSSET_BUSY);
+    CHECK(posset_future_take(future, &value, nullptr) == POSSET_BUSY);
+    gate.wait_inside();
+  }
+  gate.open = true;
+  CHECK(posset_future_wait(future, -1));
+  CHECK(posset_future_progress(future) == POSSET_FUTURE_DONE);
+  CHECK(w.show("1") == "1");  // the result waits
+  CHECK(finish(w, future) == "\"a result that lives on the heap\"");
+}
+
+TEST_CASE("submit: not from inside the context itself") {
+  World w;
+  posset_status inner = POSSET_OK;
+  define(w.context, "again", [&](posset_call* call) {
+    inner = posset_submit_eval(call->context, text("1"), nullptr, nullptr);
+    return POSSET_OK;
+  });
+  CHECK(w.show("again()") == "nil");
+  CHECK(inner == POSSET_BUSY);
+  CHECK(finish(w, submit(w.context, "again()")) == "nil");
+  CHECK(inner == POSSET_BUSY);
+}
+
+TEST_CASE("submit: misuse") {
+  World w;
+  posset_submit_options options = posset_submit_defaults();
+  options.deadline_seconds = -1;
+  CHECK(posset_submit_eval(w.context, text("1"), &options, nullptr) == POSSET_MISUSE);
+  options.deadline_seconds = std::numeric_limits<double>::quiet_NaN();
+  CHECK(posset_submit_eval(w.context, text("1"), &options, nullptr) == POSSET_MISUSE);
+  options = posset_submit_defaults();
+  options.priority = static_cast<posset_priority>(7);
+  CHECK(posset_submit_eval(w.context, text("1"), &options, nullptr) == POSSET_MISUSE);
+  CHECK(posset_submit_eval(nullptr, text("1"), nullptr, nullptr) == POSSET_MISUSE);
+  CHECK(posset_submit_run(nullptr, nullptr, nullptr) == POSSET_MISUSE);
+  options = posset_submit_defaults();
+  options.deadline_seconds = std::numeric_limits<double>::infinity();
+  posset_future* future = nullptr;
+  CHECK(posset_submit_eval(w.context, text("1"), &options, &future) == POSSET_OK);
+  CHECK(finish(w, future) == "1");
+  CHECK(w.show("1") == "1");
+  posset_context_finish(w.context);
+  CHECK(posset_submit_eval(w.context, text("1"), nullptr, nullptr) == POSSET_MISUSE);
+}
+
+TEST_CASE("submit: limits are the context's") {
+  posset_context_options options = posset_context_defaults();
+  options.memory_limit = 8 << 20;
+  options.step_limit = 2000000;
+  options.stack_limit = 500;
+  World w(options);
+  for (const char* source : {"while true { }", "fn f(n) => 1 + f(n)\nf(1)", "var s = \"ab\"\nwhile true { s = s + s }"}) {
+    const std::string direct = w.show(source);
+    CHECK(direct.find("raised: ") == 0);
+    CHECK(finish(w, submit(w.context, source)) == direct);
+    CHECK(finish(w, submit(w.context, "1 + 1")) == "2");
+  }
+}
+
+TEST_CASE("submit: recursion is as deep as on the host's thread") {
+#ifdef __SANITIZE_THREAD__
+  constexpr uint32_t kDepth = 2000;  // its own stack of calls has 64 Ki entries
+#else
+  constexpr uint32_t kDepth = 1000000;
+#endif
+  const std::string source =
+      "fn f(n) => if n == 0 { 0 } else { 1 + f(n - 1) }\nf(" + std::to_string(kDepth) + ")";
+  posset_context_options options = posset_context_defaults();
+  for (uint32_t limit : {kDepth / 10, kDepth + kDepth / 5}) {
+    options.stack_limit = limit;
+    World w(options);
+    const std::string direct = w.show(source);
+    CHECK(finish(w, submit(w.context, source)) == direct);
+  }
+  posset_runtime_options walker = posset_runtime_defaults();
+  walker.max_tier = 0;
+  options.stack_limit = kDepth / 10;
+  World w(options, walker);
+  const std::string direct = w.show(source);
+  CHECK(direct.find("raised: stack overflow") == 0);
+  CHECK(finish(w, submit(w.context, source)) == direct);
+}
+
+TEST_CASE("submit: eight contexts in parallel give the same bits") {
+  const char* source =
+      "var s = 0.0\nfor i in 1..30000 { s = s * 0.999 + 1.0 / (i + 0.1) }\n"
+      "let m = map(0..100, i => {key: str(i), value: s / (i + 1)})\n[s, m]";
+  posset_runtime* runtime = posset::test::make_runtime(with_threads(4));
+  {
+    std::vector<std::unique_ptr<World>> worlds;
+    std::vector<posset_future*> futures;
+    for (int i = 0; i < 8; ++i) {
+      World& w = *worlds.emplace_back(std::make_unique<World>(runtime, posset_context_defaults()));
+      futures.push_back(submit(w.context, source));
+    }
+    World alone;
+    const std::string expected = alone.show(source);
+    CHECK(expected.size() > 1000);
+    for (int i = 0; i < 8; ++i) CHECK(finish(*worlds[i], futures[i]) == expected);
+  }
+  posset_runtime_release(runtime);
+}
+
+TEST_CASE("submit: a thousand submissions, some cancelled, some dropped") {
+  posset_runtime* runtime = posset::test::make_runtime(with_threads(3, 64));
+  {
+    std::vector<std::unique_ptr<World>> worlds;
+    for (int i = 0; i < 16; ++i) worlds.push_back(std::make_unique<World>(runtime, posset_context_defaults()));
+    int good = 0, cancelled = 0;
+    for (int round = 0; round < 63; ++round) {
+      std::vector<posset_future*> futures;
+      for (auto& w : worlds) {
+        posset_future* future = nullptr;
+        const std::string source = "fold(0.." + std::to_string(round) + ", 0, (a, b) => a + b)";
+        // One that was dropped may not have ended.
+        while (posset_submit_eval(w->context, text(source), nullptr, &future) == POSSET_BUSY) std::this_thread::yield();
+        REQUIRE(future);
+        if ((futures.size() + static_cast<size_t>(round)) % 5 == 0) posset_future_cancel(future);
+        futures.push_back(future);
+      }
+      for (size_t i = 0; i < futures.size(); ++i) {
+        if ((i + static_cast<size_t>(round)) % 7 == 0) {
+          posset_future_release(futures[i]);
+          continue;
+        }
+        const std::string result = finish(*worlds[i], futures[i]);
+        good += result == std::to_string(round * (round - 1) / 2);
+        cancelled += result == "raised: cancelled before the evaluation began" || result == "raised: interrupted";
+      }
+    }
+    CHECK(good + cancelled == 63 * 16 - 144);
+    for (auto& w : worlds) {  // what was dropped has to end before World looks
+      while (w->eval("nil") == POSSET_BUSY) std::this_thread::yield();
+    }
+  }
+  posset_runtime_release(runtime);
+}
+
+// ---- who lets go, and when ----
+
+namespace {
+
+struct Bare {
+  explicit Bare(uint32_t threads = 1) {
+    posset_runtime* runtime = posset::test::make_runtime(with_threads(threads));
+    REQUIRE(posset_context_create(runtime, nullptr, &context) == POSSET_OK);
+    posset_runtime_release(runtime);
+    // Notes the end of the context.
+    posset_set_data(context, &gone, &gone, [](void* data) { ++*static_cast<std::atomic<int>*>(data); });
+  }
+  std::atomic<int> gone{0};
+  posset_context* context = nullptr;
+};
+
+}  // namespace
+
+TEST_CASE("submit: a future holds its context and runtime") {
+  Bare bare;
+  posset_future* future = submit(bare.context, "\"x\" + \"a text on the heap of the context\"");
+  posset_context_release(bare.context);
+  CHECK(posset_future_wait(future, -1));
+  CHECK(bare.gone == 0);
+  posset_value value = posset_nil();
+  CHECK(posset_future_take(future, &value, nullptr) == POSSET_OK);
+  CHECK(str(posset_string_text(&value)) == "xa text on the heap of the context");
+  posset_release(value);
+  posset_future_release(future);
+  CHECK(bare.gone == 1);
+}
+
+TEST_CASE("submit: releases in every order") {
+  for (int order = 0; order < 6; ++order) {
+    for (const char* source : {"1", "\"some text that is on the heap\" + \"!\"", "1 // 0", "while true { }"}) {
+      Bare bare;
+      posset_future* future = submit(bare.context, source);
+      if (order & 1) posset_future_retain(future);
+      if (order >= 4) posset_future_wait(future, 0.002);
+      if (order >= 2) {
+        posset_future_release(future);
+        posset_context_release(bare.context);
+      } else {
+        posset_context_release(bare.context);
+        posset_future_release(future);
+      }
+      if (order & 1) {
+        CHECK(bare.gone == 0);
+        posset_future_release(future);
+      }
+      CHECK(bare.gone == 1);
+    }
+  }
+}
+
+TEST_CASE("submit: the last release cancels what waits and waits for what runs") {
+  posset_runtime* runtime = posset::test::make_runtime(with_threads(1));
+  posset_context *running = nullptr, *waiting = nullptr;
+  REQUIRE(posset_context_create(runtime, nullptr, &running) == POSSET_OK);
+  REQUIRE(posset_context_create(runtime, nullptr, &waiting) == POSSET_OK);
+  posset_runtime_release(runtime);
+  Gate gate;
+  gate.open = true;
+  gate.define_in(running);
+  bool began = false;
+  define(waiting, "begin", [&](posset_call*) {
+    began = true;
+    return POSSET_OK;
+  });
+  posset_future_release(submit(running, "hold()\nwhile true { }"));
+  gate.wait_inside();
+  REQUIRE(posset_submit_eval(waiting, text("begin()"), nullptr, nullptr) == POSSET_OK);
+  posset_context_release(waiting);
+  posset_context_release(running);
+  CHECK(!began);
+}
+
+TEST_CASE("submit: a host function drops the last handle from the evaluation itself") {
+  for (bool with_error : {false, true}) {
+    Bare bare;
+    posset_context* context = bare.context;
+    std::atomic<bool> may{false};
+    define(context, "let_go", [&, context](posset_call*) {
+      while (!may) std::this_thread::sleep_for(100us);
+      if (with_error) {  // an error handle comes and goes after the last one
+        posset_context_release(context);
+        posset_raise(context, POSSET_ERROR_HostError, text("late"));
+        posset_error_free(posset_take_error(context));
+      } else {
+        posset_context_release(context);
+      }
+      return POSSET_OK;
+    });
+    REQUIRE(posset_submit_eval(context, text("let_go()\nwhile true { }"), nullptr, nullptr) == POSSET_OK);
+    may = true;
+    // The context goes on the worker, the runtime on a thread of its own.
+    while (bare.gone == 0) std::this_thread::sleep_for(100us);
+    CHECK(bare.gone == 1);
+  }
+}
+
+TEST_CASE("submit: evaluations drop the last handles of each other's contexts") {
+  posset_runtime* runtime = posset::test::make_runtime(with_threads(2));
+  std::atomic<int> gone{0}, inside{0};
+  posset_context* contexts[2] = {};
+  for (auto& context : contexts) {
+    REQUIRE(posset_context_create(runtime, nullptr, &context) == POSSET_OK);
+    posset_set_data(context, &gone, &gone, [](void* data) { ++*static_cast<std::atomic<int>*>(data); });
+  }
+  for (int i = 0; i < 2; ++i) {
+    define(contexts[i], "drop_other", [&, other = contexts[1 - i]](posset_call*) {
+      ++inside;
+      while (inside < 2) std::this_thread::sleep_for(100us);
+      posset_context_release(other);
+      return POSSET_OK;
+    });
+  }
+  for (auto* context : contexts)
+    REQUIRE(posset_submit_eval(context, text("drop_other()\nwhile true { }"), nullptr, nullptr) == POSSET_OK);
+  while (gone < 2) std::this_thread::sleep_for(100us);
+  posset_runtime_release(runtime);
+}
+
+TEST_CASE("submit: a future freed while its context is in use leaves the result to it") {
+  World w;
+  posset_future* future = submit(w.context, "\"a result\" + \" that lives on the heap\"");
+  CHECK(posset_future_wait(future, -1));
+  Gate gate;
+  gate.define_in(w.context);
+  posset_future* next = submit(w.context, "hold()");
+  gate.wait_inside();
+  posset_future_release(future);
+  gate.open = true;
+  CHECK(finish(w, next) == "nil");
+}
+
+// ---- the C++ layer ----
+
+TEST_CASE("submit in C++: futures of types, errors, cancelling") {
+  posset::Runtime runtime(posset::test::make_runtime(with_threads(2)));
+  posset::Context context(runtime, {.memory_limit = 64 << 20});
+  auto future = context.submit<double>("1 + 1.5", {.priority = POSSET_PRIORITY_INTERACTIVE});
+  CHECK(future.valid());
+  CHECK(future.get() == 2.5);
+  CHECK(runtime.submit<std::string>(context, "\"ab\" + \"c\"").get() == "abc");
+  CHECK(context.submit<std::vector<int>>("[1, 2]").get() == std::vector<int>{1, 2});
+  context.submit<void>("nil").get();
+  CHECK(context.submit("[1]").get().size() == 1);
+  CHECK_THROWS_AS(context.submit<int>("1 // 0").get(), posset::Error);
+  CHECK_THROWS_AS(context.submit<int>("1 +").get(), posset::Error);
+  CHECK_THROWS_AS(context.submit<int>("\"text\"").get(), posset::Error);
+  auto endless = context.submit("while true { }");
+  CHECK_THROWS_AS(context.eval("1"), posset::Misuse);
+  CHECK(!endless.wait_for(2ms));
+  CHECK(endless.cancel());
+  auto result = endless.try_get();
+  REQUIRE(!result.ok());
+  CHECK(result.error().is_interrupt());
+  auto program = context.load("p.posset", "fn twice(x) => 2 * x\n5");
+  CHECK(program.submit<int>().get() == 5);
+  CHECK(context.submit_call<int>({}, program.get("twice"), 21).get() == 42);
+  posset::Runtime other(posset::test::make_runtime());
+  CHECK_THROWS_AS((void)other.submit(context, "1"), posset::Misuse);
+}
