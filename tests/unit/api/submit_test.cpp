@@ -433,6 +433,37 @@ TEST_CASE("submit: a thousand submissions, some cancelled, some dropped") {
   posset_runtime_release(runtime);
 }
 
+TEST_CASE("submit: contexts share code while it is made and given up") {
+  posset_runtime_options options = with_threads(4);
+  options.code_limit = 60000;  // a few of the functions below
+  posset_runtime* runtime = posset::test::make_runtime(options);
+  {
+    std::vector<std::unique_ptr<World>> worlds;
+    for (int i = 0; i < 4; ++i) worlds.push_back(std::make_unique<World>(runtime, posset_context_defaults()));
+    for (int round = 0; round < 60; ++round) {
+      const std::string k = std::to_string(round % 7), n = std::to_string(40 + round);
+      const std::string source =
+          "type Tree = Leaf(v) | Node(l, r)\n"
+          "fn grow(d) => if d == 0 { Leaf(d + " + k + ") } else { Node(grow(d - 1), grow(d - 1)) }\n"
+          "fn total(t) => match t {\n  Leaf(v) => v\n  Node(l, r) => total(l) + total(r)\n}\n"
+          "var m = [:]\nvar r = {a: 0, b" + k + ": [1]}\n"
+          "for i in 0.." + n + " {\n  m[str(i % 5)] = i\n  r.a += len(str(i)) * " + k + "\n  r.b" + k + ".push(i)\n}\n"
+          "[total(grow(5)), m, r.a, len(r.b" + k + ")]";
+      std::vector<posset_future*> futures;
+      for (auto& w : worlds) futures.push_back(submit(w->context, source));
+      std::string first;
+      for (size_t i = 0; i < worlds.size(); ++i) {
+        const std::string result = finish(*worlds[i], futures[i]);
+        if (i == 0) first = result;
+        CHECK(result == first);
+        CHECK(result.find("raised") == std::string::npos);
+        CHECK(result[0] == '[');
+      }
+    }
+  }
+  posset_runtime_release(runtime);
+}
+
 // ---- who lets go, and when ----
 
 namespace {
