@@ -193,7 +193,10 @@ void UnitTable::erase(Entries::iterator entry) {
     trace_->record(static_cast<uint16_t>(TierEvent::unit_forgotten),
                    {unit.number, heat(unit.body), static_cast<int64_t>(bytes_of(unit))});
   }
-  for_each_code(unit, [&](int loop, int level, void*) { unpublish(unit, loop, level); });
+  // The analysis does not look into a lambda, so what has code is gathered first.
+  std::vector<std::pair<int, int>> published;
+  for_each_code(unit, [&](int loop, int level, void*) { published.emplace_back(loop, level); });
+  for (auto [loop, level] : published) unpublish(unit, loop, level);
   bytes_ -= bytes_of(unit);
   units_.erase(entry);
 }
