@@ -1,10 +1,10 @@
-// The compile scheduler under races: one request for each thing, no lost wake-up, one end for every task.
+// The compile scheduler under races: no lost wake-up, one end for every task. That one request is made for each
+// unit and tier (P7) is the tier control's, tests/unit/api/tiering_test.cpp.
 // Written for the thread sanitizer too, which gets fewer rounds.
 #include <vector>
 
 #include "hybrid_fixture.h"
 #include "sched/base/random.h"
-#include "sched/p2/request.h"
 
 using namespace posset::sched;
 
@@ -24,69 +24,6 @@ void on_threads(int count, const Body& body) {
 }
 
 }  // namespace
-
-TEST_CASE("request: thresholds, one request, retry after a refusal") {
-  CompileRequest request;
-  CHECK_FALSE(request.claim(1, 2));  // one execution asks for nothing
-  CHECK(request.claim(2, 2));
-  CHECK(request.status() == CompileRequest::Status::Compiling);
-  CHECK_FALSE(request.claim(3, 2));
-  request.given_back(3, 2);
-  CHECK_FALSE(request.claim(3, 2));
-  CHECK(request.claim(4, 2));
-  request.given_back(100, 100);
-  CHECK_FALSE(request.claim(124, 100));
-  CHECK(request.claim(125, 100));
-  request.failed();
-  CHECK_FALSE(request.claim(1'000'000, 100));
-  CompileRequest late;
-  CHECK(late.claim(777, 100));  // the hundredth was missed
-  late.ready();
-  CHECK_FALSE(late.claim(778, 100));
-}
-
-TEST_CASE("hybrid stress P7: one compilation for each thing and tier under racing threads") {
-  SystemClock clock;
-  constexpr size_t kThings = 50;
-  constexpr uint64_t kThresholds[] = {2, 100, 500};
-  HybridOptions options = pool_only();
-  options.use_arena = true;
-  options.max_queue_size = 4;  // refusals are part of it
-  HybridScheduler scheduler(clock, nullptr, options);
-  std::vector<std::array<CompileRequest, 3>> requests(kThings);
-  std::vector<std::array<std::atomic<int>, 3>> compiled(kThings);
-  std::vector<std::atomic<uint64_t>> counts(kThings);
-  auto execute = [&](size_t thing) {
-    const uint64_t count = ++counts[thing];
-    for (size_t tier = 0; tier < 3; ++tier) {
-      CompileRequest& request = requests[thing][tier];
-      if (!request.claim(count, kThresholds[tier])) continue;
-      const Admission admission =
-          scheduler.try_submit({.run = [&, thing, tier](TaskContext&) { ++compiled[thing][tier]; },
-                                .done = [&request](Outcome) { request.ready(); },
-                                .type = {TaskKind::BytecodeCompile, thing}});
-      if (admission != Admission::Accepted) request.given_back(count, kThresholds[tier]);
-    }
-  };
-  on_threads(4, [&](int) {
-    auto evaluation = scheduler.evaluating();
-    for (int round = 0; round < 1000; ++round) {
-      for (size_t thing = 0; thing < kThings; ++thing) execute(thing);
-    }
-  });
-  CHECK(scheduler.evaluations() == 0);
-  scheduler.stop(StopMode::Drain);
-  // Who was refused to the end is not compiled; nobody is compiled twice.
-  int sum = 0;
-  for (size_t thing = 0; thing < kThings; ++thing) {
-    for (size_t tier = 0; tier < 3; ++tier) {
-      const bool ready = requests[thing][tier].status() == CompileRequest::Status::Ready;
-      CHECK(compiled[thing][tier].load() == (ready ? 1 : 0));
-      sum += ready;
-    }
-  }
-  CHECK(sum > 0);
-}
 
 TEST_CASE("hybrid stress P10: no wake-up is lost over 100000 starts and stops of a waiting consumer") {
   SystemClock clock;
