@@ -545,13 +545,15 @@ void Generator::expand_scope(char marker) {
   enter(marker == '<', false);
 }
 
+// What the markers k, p and those of assignments and comparisons choose from.
+const char* const kKeys[] = {"\"a\"", "\"b\"", "\"c\"", "\"7\""};
+const char* const kIntOperators[] = {"+",  "-", "*", "//", "%",  "+%", "-%",
+                                     "*%", "&", "|", "^",  "<<", ">>", "**"};
+const char* const kAssigned[] = {"+", "-", "*", "//", "%", "+%", "**", "*", "-"};
+const char* const kOrders[] = {"<", "<=", ">", ">=", "==", "!="};
+
 // `at` is behind the dollar; gives the last character that belongs to the marker.
 const char* Generator::expand_marker(const char* at, char type, size_t first_name) {
-  static const char* const kKeys[] = {"\"a\"", "\"b\"", "\"c\"", "\"7\""};
-  static const char* const kIntOperators[] = {"+",  "-", "*", "//", "%",  "+%", "-%",
-                                              "*%", "&", "|", "^",  "<<", ">>", "**"};
-  static const char* const kAssigned[] = {"+", "-", "*", "//", "%", "+%", "**", "*", "-"};
-  static const char* const kOrders[] = {"<", "<=", ">", ">=", "==", "!="};
   const char wanted = at[1] == 't' ? type : at[1];
   switch (*at) {
     case '|':
