@@ -40,6 +40,8 @@ constexpr OpInfo kInfos[] = {
 #undef J
 #undef W
     {"Record", '_', '_', '_', 0, "note operand types, then execute the twin instruction"},
+    {"EnterNative", '_', '_', '_', 0, "run the chunk's native code from its beginning"},
+    {"EnterNativeLoop", '_', '_', '_', 0, "run the chunk's native code from a loop head"},
 };
 
 }  // namespace
@@ -61,6 +63,19 @@ bool has_next_word(Op op) {
 
 Chunk::~Chunk() = default;  // constants are plain or immortal
 
+void Chunk::install(NativeEntry code_of_tier) {
+  native.store(code_of_tier, std::memory_order_release);
+  entry.store(code_of_tier ? &kEnterNative : code.get() + size, std::memory_order_release);
+}
+
+uint32_t Chunk::entry_at(const Insn* head) const {
+  const uint32_t pc = index_of(head);
+  auto found = std::lower_bound(loop_heads.begin(), loop_heads.end(), pc,
+                                [](const LoopHead& each, uint32_t at) { return each.pc < at; });
+  if (found == loop_heads.end() || found->pc != pc) return 0;
+  return static_cast<uint32_t>(found - loop_heads.begin()) + 1;
+}
+
 const LiveChange& Chunk::live_at(uint32_t pc) const {
   auto after = std::upper_bound(live.begin(), live.end(), pc, [](uint32_t at, const LiveChange& c) { return at < c.pc; });
   return *std::prev(after);
@@ -79,6 +94,7 @@ size_t Chunk::memory() const {
   size_t bytes = sizeof(Chunk) + size * (2 * sizeof(Insn) + sizeof(uint32_t) * 2);
   bytes += constants.size() * sizeof(Borrowed) + caches.size() * sizeof(FieldCache);
   bytes += live.size() * sizeof(LiveChange) + regions.size() * sizeof(Region);
+  bytes += loop_heads.size() * sizeof(LoopHead);
   for (const auto& set : live_sets) bytes += set.size() * sizeof(uint16_t) + sizeof(set);
   for (const auto& text : texts) bytes += text.size() * sizeof(Piece);
   return bytes;

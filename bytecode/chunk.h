@@ -33,6 +33,8 @@ enum class Op : uint8_t {
 #include "bytecode/opcodes.def"
 #undef OP
   Record,
+  EnterNative,      // of kEnterNative, where a chunk with native code is entered
+  EnterNativeLoop,  // of kEnterNativeLoop, at the head of a loop
   kCount
 };
 
@@ -104,6 +106,17 @@ struct Piece {
 // An element of a record with spreads: a name, or null for a spread.
 using FieldNames = std::vector<const interp::Symbol*>;
 
+// The target of backward jumps, and which loop of the function they repeat (-1: the body, by a tail call).
+struct LoopHead {
+  uint32_t pc = 0;
+  int loop = -1;
+};
+
+// Native code of a chunk. `entry`: 0 its beginning, n + 1 its loop head n. It runs to the end of the frame:
+// the value comes back owned with every register of the frame released, or Failed with the error pending;
+// of a loop's own chunk `Context::native_leave` tells how it was left.
+using NativeEntry = Borrowed (*)(interp::Context*, interp::Closure*, Borrowed* registers, uint32_t entry);
+
 struct RaiseInfo {
   syntax::ErrorCode code;
   std::string message;           // "%" stands for the value in question
@@ -118,9 +131,12 @@ struct Chunk {
   interp::RuntimeState* runtime = nullptr;
   std::string name;
   bool is_loop = false;
+  int loop = -1;                   // its number, when it is one
   uint32_t size = 0;               // instructions; code holds twice as many
   std::unique_ptr<Insn[]> code;
-  std::atomic<const Insn*> entry{nullptr};  // code, later code + size
+  std::atomic<const Insn*> entry{nullptr};  // code, later code + size; &kEnterNative while there is native code
+  std::atomic<NativeEntry> native{nullptr};
+  std::vector<LoopHead> loop_heads;  // ascending
   std::atomic<int32_t> recording_budget{20000};
   std::unique_ptr<std::atomic<uint32_t>[]> profile;  // by instruction: tag masks of b and c (low, high half)
 
@@ -143,6 +159,11 @@ struct Chunk {
   std::vector<std::vector<uint16_t>> live_sets;
   std::vector<Region> regions;     // innermost first
 
+  // Installs native code, or takes it back (null). Whoever frees it waits until nobody can be running it.
+  void install(NativeEntry code);
+  // How native code is entered at a loop head; 0: there is none at this place.
+  uint32_t entry_at(const Insn* head) const;
+
   // Instruction number of a pc of either half.
   uint32_t index_of(const Insn* pc) const {
     auto i = static_cast<uint32_t>(pc - code.get());
@@ -153,6 +174,14 @@ struct Chunk {
   uint32_t site_of(uint32_t pc, bool limit) const;
   size_t memory() const;
 };
+
+constexpr Insn native_stub(Op op) {
+  Insn insn{};
+  insn.op = static_cast<uint8_t>(op);
+  return insn;
+}
+inline constexpr Insn kEnterNative = native_stub(Op::EnterNative);
+inline constexpr Insn kEnterNativeLoop = native_stub(Op::EnterNativeLoop);
 
 std::string disassemble(const Chunk& chunk);
 std::string types_seen(const Chunk& chunk);

@@ -126,6 +126,7 @@ uint32_t first_slot_in(Node* node, uint32_t least) {
 void Compiler::compile_loop_only(Node* loop) {
   if (has_tail_call(loop)) return refuse(Reason::tail_call_in_loop);
   chunk_->is_loop = true;
+  chunk_->loop = loop_;
   chunk_->name += " loop " + std::to_string(loop_);
   Site site(*this, loop);
   uint16_t result = alloc();
@@ -281,7 +282,36 @@ void Compiler::finish(Chunk& chunk) {
   // The innermost must come first. Its size does not say which it is: ways out cut regions into pieces.
   std::stable_sort(chunk.regions.begin(), chunk.regions.end(),
                    [](const Region& a, const Region& b) { return a.depth > b.depth; });
+  note_loop_heads(chunk);
   chunk.entry.store(chunk.code.get(), std::memory_order_release);
+}
+
+int Compiler::loop_of_site(uint32_t site) const {
+  for (size_t n = 0; n < function_.loops.size(); ++n) {
+    if (function_.loops[n]->site == site) return static_cast<int>(n);
+  }
+  return -1;
+}
+
+// After the sites: they tell which loop a jump repeats.
+void Compiler::note_loop_heads(Chunk& chunk) const {
+  for (uint32_t i = 0; i < chunk.size; ++i) {
+    const Insn& insn = code_[i];
+    const Op op = static_cast<Op>(insn.op);
+    const OpInfo& known = info(op);
+    if (has_next_word(op)) ++i;
+    if (!(known.flags & Branch) || !(known.flags & Step)) continue;
+    const uint32_t at = has_next_word(op) ? i - 1 : i;
+    const int64_t target = int64_t{at} + (known.b == 'W' ? insn.wide : insn.imm_c());
+    if (target > at) continue;
+    const int loop = op == Op::TailJump ? -1 : loop_of_site(chunk.site_of(at, true));
+    chunk.loop_heads.push_back({static_cast<uint32_t>(target), loop});
+  }
+  auto by_place = [](const LoopHead& a, const LoopHead& b) { return a.pc < b.pc; };
+  auto same_place = [](const LoopHead& a, const LoopHead& b) { return a.pc == b.pc; };
+  std::stable_sort(chunk.loop_heads.begin(), chunk.loop_heads.end(), by_place);
+  chunk.loop_heads.erase(std::unique(chunk.loop_heads.begin(), chunk.loop_heads.end(), same_place),
+                         chunk.loop_heads.end());
 }
 
 }  // namespace posset::bytecode

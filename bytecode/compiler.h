@@ -120,6 +120,8 @@ class Compiler {
   bool is_temp(uint16_t reg) const { return reg >= function_.slot_count; }
   void refuse(Reason why) { if (refusal_ == Reason::none) refusal_ = why; }
   void finish(Chunk& chunk);
+  int loop_of_site(uint32_t site) const;
+  void note_loop_heads(Chunk& chunk) const;
   uint16_t constant(Borrowed v);
   uint16_t field_cache(Text name);
   uint16_t type_index(const TypeExpr* type);

@@ -2,11 +2,25 @@
 #pragma once
 
 #include "bytecode/machine.h"
+#include "bytecode/native.h"
 
 namespace posset::bytecode {
 
 POSSET_HANDLER Chunk* chunk_of(const interp::Function& function) {
   return static_cast<Chunk*>(function.direct_code.load(std::memory_order_acquire));
+}
+
+// False: a limit was hit, nothing has changed but what was charged.
+POSSET_HANDLER bool charge_call(Context& cx, const Borrowed* base, const interp::Function& callee, const Chunk& chunk) {
+  if (base + chunk.registers > cx.stack_end || cx.depth >= cx.depth_limit) [[unlikely]] {
+    // Charged first, as everywhere, so that the same limit is hit in every tier.
+    if (cx.charge_one()) cx.raise_stack_overflow();
+    return false;
+  }
+  if (!cx.charge_one()) [[unlikely]] return false;
+  ++cx.depth;
+  if (chunk.entry.load(std::memory_order_relaxed) == chunk.code.get()) [[unlikely]] count_call(cx, callee);
+  return true;
 }
 
 POSSET_HANDLER void set_frame(State& s, const Insn* pc, Borrowed* registers, Closure* closure, Chunk* chunk) {
@@ -19,16 +33,8 @@ POSSET_HANDLER void set_frame(State& s, const Insn* pc, Borrowed* registers, Clo
 
 // Null: a limit was hit, nothing has changed. Arguments are in place and fit.
 POSSET_HANDLER const Insn* push_frame(State& s, Borrowed* base, Closure* callee, Chunk* chunk, const Insn* resume) {
-  if (base + chunk->registers > s.cx.stack_end || s.cx.depth >= s.cx.depth_limit) [[unlikely]] {
-    // Charged first, as everywhere, so that the same limit is hit in every tier.
-    if (step(s)) s.cx.raise_stack_overflow();
-    return nullptr;
-  }
-  if (!step(s)) [[unlikely]] return nullptr;
-  ++s.cx.depth;
-  const Insn* entry = chunk->entry.load(std::memory_order_relaxed);
-  // Executions count while types are recorded, far beyond every threshold.
-  if (entry == chunk->code.get()) [[unlikely]] callee->function->unit->body.tick();
+  if (!charge_call(s.cx, base, *callee->function, *chunk)) [[unlikely]] return nullptr;
+  const Insn* entry = chunk->entry.load(std::memory_order_acquire);
   reinterpret_cast<SavedFrame*>(base)[-1] = {resume, s.r, s.closure, s.chunk};
   set_frame(s, entry, base, callee, chunk);
   return s.pc;
@@ -42,14 +48,10 @@ POSSET_HANDLER const Insn* enter_closure(State& s, Closure* callee, Borrowed* wi
   if (chunk && count == function.parameter_count && !function.has_rest) [[likely]] {
     const Insn* next = push_frame(s, base, callee, chunk, resume);
     if (next) [[likely]] return next;
-    for (uint32_t n = 0; n < count; ++n) {
-      if (n >= 64 || !(function.inout_mask >> n & 1)) drop(base[n]);
-    }
+    drop_arguments(function, base);
     return nullptr;
   }
-  bool ok = call_in_window(s.cx, Borrowed::heap(interp::Tag::Fn, callee), window, count, function.inout_mask);
-  note_code(function);
-  return ok ? resume : nullptr;
+  return call_through_core(s.cx, callee, window, count) ? resume : nullptr;
 }
 
 POSSET_HANDLER const Insn* op_CallKnown(State& s, Insn i) {
@@ -82,9 +84,30 @@ POSSET_HANDLER const Insn* op_CallSpread(State& s, Insn i) {
   s.cx.stack_top = s.r + s.chunk->registers;
   return call_with_list(s.cx, &s.r[i.a], s.r[i.b], &s.r[i.c]) ? s.pc + 1 : nullptr;
 }
-POSSET_HANDLER const Insn* op_TailJump(State& s, Insn i) { return step(s) ? s.pc + i.wide : nullptr; }
+POSSET_HANDLER const Insn* op_TailJump(State& s, Insn i) { return go_round(s, s.pc + i.wide); }
 POSSET_HANDLER const Insn* op_SpreadParameters(State& s, Insn i) {
   return spread_parameters(s.cx, s.closure, &s.r[i.a], &s.r[i.b]) ? s.pc + 1 : nullptr;
+}
+
+POSSET_HANDLER const Insn* return_to_caller(State& s, Borrowed value) {
+  --s.cx.depth;
+  const SavedFrame saved = reinterpret_cast<const SavedFrame*>(s.r)[-1];
+  s.r[-2] = value;
+  set_frame(s, saved.pc, saved.registers, saved.closure, saved.chunk);
+  return s.pc;
+}
+
+// Runs the rest of the frame natively, which releases its registers however it ends.
+POSSET_HANDLER const Insn* finish_natively(State& s, uint32_t entry) {
+  const Borrowed value = enter_native(s.cx, *s.chunk, s.closure, s.r, entry);
+  if (s.r == s.first) return leave(s, value.failed() ? Leave::Failed : native_leave(s.cx, *s.chunk), value);
+  if (!value.failed()) [[likely]] return return_to_caller(s, value);
+  s.cx.leave_failed();
+  --s.cx.depth;
+  const SavedFrame saved = reinterpret_cast<const SavedFrame*>(s.r)[-1];
+  // The call has not finished: the place is the call itself, not what follows it.
+  set_frame(s, saved.pc - 1, saved.registers, saved.closure, saved.chunk);
+  return nullptr;
 }
 
 POSSET_HANDLER const Insn* op_Return(State& s, Insn i) {
@@ -96,11 +119,7 @@ POSSET_HANDLER const Insn* op_Return(State& s, Insn i) {
   }
   for (uint32_t slot = 0; slot < i.b; ++slot) interp::release(s.r[slot]);
   if (s.r == s.first) return leave(s, Leave::Returned, value);
-  --s.cx.depth;
-  const SavedFrame saved = reinterpret_cast<const SavedFrame*>(s.r)[-1];
-  s.r[-2] = value;
-  set_frame(s, saved.pc, saved.registers, saved.closure, saved.chunk);
-  return s.pc;
+  return return_to_caller(s, value);
 }
 POSSET_HANDLER const Insn* op_LoopDone(State& s, Insn i) { return leave(s, Leave::LoopDone, s.r[i.a]); }
 POSSET_HANDLER const Insn* op_LoopReturn(State& s, Insn i) { return leave(s, Leave::LoopReturned, s.r[i.a]); }

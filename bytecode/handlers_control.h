@@ -128,9 +128,7 @@ template <bool kLoop>
 POSSET_HANDLER const Insn* branch(State& s, Insn i, int outcome, int32_t distance) {
   if (outcome < 0) [[unlikely]] return nullptr;
   if (outcome != ((i.x & kSense) != 0)) return s.pc + 1;
-  if constexpr (kLoop) {
-    if (!step(s)) [[unlikely]] return nullptr;
-  }
+  if constexpr (kLoop) return go_round(s, s.pc + distance);
   return s.pc + distance;
 }
 
@@ -189,7 +187,7 @@ POSSET_HANDLER const Insn* op_In(State& s, Insn i) {
 
 // ---- jumps ----
 POSSET_HANDLER const Insn* op_Jump(State& s, Insn i) { return s.pc + i.wide; }
-POSSET_HANDLER const Insn* op_Loop(State& s, Insn i) { return step(s) ? s.pc + i.wide : nullptr; }
+POSSET_HANDLER const Insn* op_Loop(State& s, Insn i) { return go_round(s, s.pc + i.wide); }
 POSSET_HANDLER int truth(State& s, Insn i) {
   Borrowed a = s.r[i.a];
   return a.is_bool() ? static_cast<int>(a.as_bool()) : slow_condition(s.cx, &s.r[i.a], i.x);
@@ -232,20 +230,19 @@ POSSET_HANDLER const Insn* op_ForNext(State& s, Insn i) {
     if (!not_counted_next(s.cx, hidden, &s.r[i.b], more)) return nullptr;
     if (!more) return s.pc + 1;
   }
-  if (!step(s)) [[unlikely]] {
-    drop(s.r[i.b]);
-    return nullptr;
-  }
-  return s.pc + i.imm_c();
+  const Insn* next = go_round(s, s.pc + i.imm_c());
+  if (!next) [[unlikely]] drop(s.r[i.b]);
+  return next;
 }
 POSSET_HANDLER const Insn* op_ForRange(State& s, Insn i) {
   Borrowed* hidden = &s.r[i.a];
   int64_t cursor = hidden[1].as_int();
   if (hidden[0].is_nil() && cursor < hidden[2].as_int()) [[likely]] {
-    if (!step(s)) [[unlikely]] return nullptr;
+    const Insn* next = go_round(s, s.pc + i.imm_c());
+    if (!next) [[unlikely]] return nullptr;
     hidden[1].word1 = static_cast<uint64_t>(cursor + 1);
     s.r[i.b] = Borrowed::integer(cursor);
-    return s.pc + i.imm_c();
+    return next;
   }
   return hidden[0].is_nil() ? s.pc + 1 : op_ForNext(s, i);
 }

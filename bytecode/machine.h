@@ -29,6 +29,8 @@ struct State {
   Borrowed* const first;    // registers of the first frame
   Borrowed result;          // when leaving
   Leave leave;
+  const bool in_machine;    // false: native code has one instruction done (exec.cpp)
+  uint32_t native_entry = 0;  // for EnterNativeLoop
 };
 
 // A handler that ends the run gives this instead of an instruction.
@@ -42,6 +44,16 @@ POSSET_HANDLER const Insn* leave(State& s, Leave how, Borrowed result) {
 POSSET_HANDLER uint64_t next_word(const State& s) { return std::bit_cast<uint64_t>(s.pc[1]); }
 
 POSSET_HANDLER bool step(State& s) { return --s.cx.fuel >= 0 || s.cx.poll(); }
+
+// One more round of a loop: a step. The end of a slice is also where native code that has become ready while
+// the loop ran is taken up, which keeps the question off the hot path.
+POSSET_HANDLER const Insn* go_round(State& s, const Insn* head) {
+  if (--s.cx.fuel >= 0) [[likely]] return head;
+  if (!s.cx.poll()) return nullptr;
+  if (!s.in_machine || !s.chunk->native.load(std::memory_order_relaxed)) return head;
+  s.native_entry = s.chunk->entry_at(head);
+  return s.native_entry ? &kEnterNativeLoop : head;
+}
 
 POSSET_HANDLER FieldCache& cache_at(State& s, uint16_t index) { return *s.chunk->caches[index]; }
 

@@ -9,9 +9,18 @@ namespace {
 
 uint32_t bit_of(Borrowed v) { return 1u << std::min<uint32_t>(static_cast<uint32_t>(v.tag()), 15); }
 
+// Beyond its budget a chunk goes on recording until a further tier has been asked for, within bounds: its
+// executions are counted as long as it records.
+constexpr int32_t kLongestRecording = 1000000;
+
+bool goes_on(const Chunk& chunk, int32_t left, const Function& function) {
+  if (left > 0) return true;
+  return left > -kLongestRecording && chunk.runtime->control.may_promote(function.unit->counted(chunk.loop));
+}
+
 }  // namespace
 
-bool record(Chunk& chunk, const Insn* pc, const Borrowed* registers) {
+bool record(Chunk& chunk, const Insn* pc, const Borrowed* registers, const Function& function) {
   uint32_t at = chunk.index_of(pc);
   const Insn& insn = chunk.code[at + chunk.size];
   const OpInfo& op = info(static_cast<Op>(insn.op));
@@ -31,8 +40,9 @@ bool record(Chunk& chunk, const Insn* pc, const Borrowed* registers) {
   if ((before | seen) != before) slot.store(before | seen, std::memory_order_relaxed);
   int32_t left = chunk.recording_budget.load(std::memory_order_relaxed) - 1;
   chunk.recording_budget.store(left, std::memory_order_relaxed);
-  if (left > 0) return false;
-  chunk.entry.store(chunk.code.get() + chunk.size, std::memory_order_relaxed);
+  if (goes_on(chunk, left, function)) return false;
+  const Insn* recording = chunk.code.get();  // unless there is native code meanwhile
+  chunk.entry.compare_exchange_strong(recording, chunk.code.get() + chunk.size, std::memory_order_relaxed);
   return true;
 }
 

@@ -69,8 +69,13 @@ bool update_cell(Context& context, Borrowed* cell, syntax::BinaryOp op, Borrowed
 
 // slow_call.cpp
 bool call_in_window(Context& context, Borrowed callee, Borrowed* window, uint32_t count, uint64_t marks);
-// After a call through the core: if the callee has bytecode by now, further calls go there directly.
-void note_code(const interp::Function& function);
+// A call by the general path. If the callee has bytecode by then, further calls go there directly.
+bool call_through_core(Context& context, Closure* callee, Borrowed* window, uint32_t count);
+void drop_arguments(const interp::Function& function, Borrowed* arguments);
+// An execution of bytecode that is still recording: executions are counted as long, to promote it.
+void count_call(Context& context, const interp::Function& function);
+// One round of a loop in bytecode that is recording, by the instruction that jumps back.
+void count_round(Context& context, const interp::Function& function, const Chunk& chunk, uint32_t pc);
 bool call_with_list(Context& context, Borrowed* dst, Borrowed callee, Borrowed* list);
 bool spread_parameters(Context& context, Closure* running, Borrowed* first, Borrowed* list);
 void remember_field(Context& context, Borrowed base, FieldCache& cache);

@@ -19,6 +19,9 @@ bool call_in_window(Context& context, Borrowed callee, Borrowed* window, uint32_
   return true;
 }
 
+namespace {
+
+// If the function has bytecode by now, calls go there directly.
 void note_code(const interp::Function& function) {
   if (function.direct_code.load(std::memory_order_relaxed)) return;
   // A trace wants the first entry, and calls of known code pass by where it is noted.
@@ -29,6 +32,32 @@ void note_code(const interp::Function& function) {
   function.direct_code.store(code, std::memory_order_seq_cst);
   // Evicted meanwhile: then perhaps after the eviction had cleared this copy.
   if (published.load(std::memory_order_seq_cst) != code) function.direct_code.store(nullptr, std::memory_order_seq_cst);
+}
+
+}  // namespace
+
+bool call_through_core(Context& context, Closure* callee, Borrowed* window, uint32_t count) {
+  const interp::Function& function = *callee->function;
+  const bool ok = call_in_window(context, Borrowed::heap(interp::Tag::Fn, callee), window, count, function.inout_mask);
+  note_code(function);
+  return ok;
+}
+
+void drop_arguments(const interp::Function& function, Borrowed* arguments) {
+  for (uint32_t n = 0; n < function.parameter_count; ++n) {
+    if (n >= 64 || !(function.inout_mask >> n & 1)) drop(arguments[n]);
+  }
+}
+
+void count_call(Context& context, const interp::Function& function) {
+  context.runtime.control.count_and_promote(function, function.unit->body, -1);
+}
+
+void count_round(Context& context, const interp::Function& function, const Chunk& chunk, uint32_t pc) {
+  const Insn& insn = chunk.code[chunk.size + pc];
+  const bool wide = info(static_cast<Op>(insn.op)).b == 'W';
+  const uint32_t entry = chunk.entry_at(chunk.code.get() + pc + (wide ? insn.wide : insn.imm_c()));
+  if (entry != 0) context.runtime.control.count_round(function, chunk.loop_heads[entry - 1].loop, chunk.loop);
 }
 
 bool call_with_list(Context& context, Borrowed* dst, Borrowed callee, Borrowed* list) {

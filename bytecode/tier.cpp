@@ -1,5 +1,6 @@
 // Tier 1 as the core sees it. See interp/runtime/tier.h.
 #include "bytecode/compiler.h"
+#include "bytecode/slow.h"
 #include "bytecode/vm.h"
 #include "interp/runtime/tier.h"
 #include "posset/attach.h"
@@ -9,7 +10,7 @@ namespace posset::bytecode {
 namespace {
 
 void* compile_unit(interp::RuntimeState& runtime, const syntax::FunctionDecl& function, int loop,
-                   interp::Reason& refusal) {
+                   void* /*below*/, interp::Reason& refusal) {
   return compile(runtime, function, loop, refusal).release();
 }
 
@@ -17,16 +18,10 @@ bool has_registers(Context& context, const Chunk& chunk, const Borrowed* frame) 
   return frame + chunk.registers <= context.stack_end;
 }
 
-void release_arguments(const interp::Function& function, Borrowed* frame) {
-  for (uint32_t i = 0; i < function.parameter_count; ++i) {
-    if (i >= 64 || !(function.inout_mask >> i & 1)) interp::release(std::exchange(frame[i], Borrowed::nil()));
-  }
-}
-
 Value enter(Context& context, void* code, Closure* closure, Borrowed* frame) {
   auto* chunk = static_cast<Chunk*>(code);
   if (!has_registers(context, *chunk, frame)) {
-    release_arguments(*closure->function, frame);
+    drop_arguments(*closure->function, frame);
     context.raise_stack_overflow();
     context.blame_caller();
     return Value::failure();

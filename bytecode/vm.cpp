@@ -7,6 +7,7 @@
 #include "bytecode/handlers_call.h"
 #include "bytecode/handlers_control.h"
 #include "bytecode/handlers_data.h"
+#include "bytecode/native.h"
 
 namespace posset::bytecode {
 
@@ -17,22 +18,29 @@ namespace {
   return unwind(context, frame, first);
 }
 
-// One instruction of the recording half: notes the types, gives the twin's pc once recording is over.
-[[gnu::noinline]] const Insn* record_and_stay(Chunk* chunk, const Insn* pc, const Borrowed* registers) {
-  return record(*chunk, pc, registers) ? pc + chunk->size : pc;
+// One instruction of the recording half: notes the types, counts rounds of loops, gives the twin's pc once
+// recording is over.
+[[gnu::noinline]] const Insn* record_and_stay(Context& context, Closure* closure, Chunk* chunk, const Insn* pc,
+                                              const Borrowed* registers) {
+  const uint32_t at = chunk->index_of(pc);
+  const uint8_t flags = info(static_cast<Op>(chunk->code[chunk->size + at].op)).flags;
+  if ((flags & Branch) && (flags & Step)) count_round(context, *closure->function, *chunk, at);
+  return record(*chunk, pc, registers, *closure->function) ? pc + chunk->size : pc;
 }
 
 }  // namespace
 
-Leave run(Context& context, Chunk* chunk, Closure* closure, Borrowed* registers, Value& result) {
+Leave run(Context& context, Chunk* chunk, Closure* closure, Borrowed* registers, Value& result, const Insn* pc) {
   static const void* const labels[] = {
 #define OP(Name, a, b, c, flags, meaning) &&label_##Name,
 #include "bytecode/opcodes.def"
 #undef OP
       &&label_Record,
+      &&label_EnterNative,
+      &&label_EnterNativeLoop,
   };
-  State s{context,   chunk->entry.load(std::memory_order_relaxed), registers, chunk->constants.data(), closure, chunk,
-          nullptr, false, registers, Borrowed::nil(), Leave::Failed};
+  State s{context, pc ? pc : chunk->entry.load(std::memory_order_acquire), registers, chunk->constants.data(), closure,
+          chunk, nullptr, false, registers, Borrowed::nil(), Leave::Failed, true};
 #define DISPATCH() goto* labels[s.pc->op]
   DISPATCH();
 #define OP(Name, a, b, c, flags, meaning)                          \
@@ -46,8 +54,17 @@ Leave run(Context& context, Chunk* chunk, Closure* closure, Borrowed* registers,
 #include "bytecode/opcodes.def"
 #undef OP
 label_Record:
-  s.pc = record_and_stay(s.chunk, s.pc, s.r);
+  s.pc = record_and_stay(s.cx, s.closure, s.chunk, s.pc, s.r);
   goto* labels[s.chunk->code[s.chunk->size + s.chunk->index_of(s.pc)].op];
+label_EnterNative:
+  s.native_entry = 0;
+label_EnterNativeLoop : {
+  const Insn* next = finish_natively(s, s.native_entry);
+  if (next == nullptr) goto raised;
+  if (next == &kLeaveInsn) goto left;
+  s.pc = next;
+  DISPATCH();
+}
 raised : {
   Frame frame{s.pc, s.r, s.closure, s.chunk};
   if (!go_to_handler(s.cx, frame, s.first)) return Leave::Failed;

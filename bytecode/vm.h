@@ -33,13 +33,15 @@ static_assert(sizeof(SavedFrame) == 2 * sizeof(Borrowed));
 
 enum class Leave : uint8_t { Returned, LoopDone, LoopReturned, Failed };
 
-Leave run(Context& context, Chunk* chunk, Closure* closure, Borrowed* registers, Value& result);
+// Starts at `pc`, or where the chunk is entered.
+Leave run(Context& context, Chunk* chunk, Closure* closure, Borrowed* registers, Value& result,
+          const Insn* pc = nullptr);
 
 // unwind.cpp: an error is pending in `frame`. Goes outward to a handler (true: `frame` is where to go on) or
 // to the first frame of the run (false: its registers are released).
 bool unwind(Context& context, Frame& frame, const Borrowed* first_frame);
 
-// profile.cpp: notes the operand types of the instruction; true when the budget is used up.
-bool record(Chunk& chunk, const Insn* pc, const Borrowed* registers);
+// profile.cpp: notes the operand types of the instruction; true when recording is over.
+bool record(Chunk& chunk, const Insn* pc, const Borrowed* registers, const Function& function);
 
 }  // namespace posset::bytecode

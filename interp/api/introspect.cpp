@@ -92,16 +92,28 @@ std::string title_of(const FunctionDecl& decl) {
 
 // ---- dumps ----
 
-// The code of a tier as text; made for the purpose when the unit has none. Empty with `refusal` set
-// when the tier cannot take it.
+// Calls visit(code) with a tier's code of the unit, made for the purpose when it has none, native code with the
+// bytecode it is made of. Not called, and `refusal` set, when the tier cannot take it.
+template <class Visit>
+void with_code(posset_context* context, const FunctionDecl& decl, const Counted& counted, int loop, int level,
+               Reason& refusal, Visit&& visit) {
+  if (void* code = counted.code[level].load(std::memory_order_acquire)) return visit(code);
+  const TierInterface& tier = *context->runtime.tier(level);
+  auto make = [&](void* below) {
+    void* code = tier.compile(context->runtime, decl, loop, below, refusal);
+    if (!code) return;
+    visit(code);
+    tier.drop(code);
+  };
+  if (level == 1) return make(nullptr);
+  with_code(context, decl, counted, loop, 1, refusal, std::function<void(void*)>(make));
+}
+
 std::string code_text(posset_context* context, const FunctionDecl& decl, const Counted& counted,
                       int loop, int level, Reason& refusal) {
-  const TierInterface& tier = *context->runtime.tier(level);
-  if (void* code = counted.code[level].load(std::memory_order_acquire)) return tier.describe(code);
-  void* code = tier.compile(context->runtime, decl, loop, refusal);
-  if (!code) return {};
-  std::string made = tier.describe(code);
-  tier.drop(code);
+  std::string made;
+  with_code(context, decl, counted, loop, level, refusal,
+            [&](void* code) { made = context->runtime.tier(level)->describe(code); });
   return made;
 }
 

@@ -153,6 +153,9 @@ class Context {
   }
   Value raise_stack_overflow();
 
+  // How native code of a loop was left (bytecode::Leave), when it did not fail.
+  uint8_t native_leave = 0;
+
   // ---- the register stack ----
   Borrowed* stack_top = nullptr;         // first free register
   Borrowed* stack_end = nullptr;

@@ -27,7 +27,13 @@ struct TierInterface {
 
   // Makes code for a function body (loop < 0) or one of its loops. Null with `refusal` set when this tier
   // cannot take it. May be called from any thread.
-  void* (*compile)(RuntimeState& runtime, const syntax::FunctionDecl& function, int loop, Reason& refusal) = nullptr;
+  // `below` is tier 1's code of the same, which stays alive during the call; null at level 1.
+  void* (*compile)(RuntimeState& runtime, const syntax::FunctionDecl& function, int loop, void* below,
+                   Reason& refusal) = nullptr;
+
+  // Makes running code of tier 1 (`below`) go over to `code` at its next entry; null takes that back. Under
+  // the unit table's lock. Null where a tier has nothing to tell.
+  void (*install)(void* below, void* code) = nullptr;
 
   // Runs a function: arguments are in their slots, absent ones are Unset, rest collected, steps and depth
   // charged. Consumes the frame's slots (all are dead afterwards except inout parameters, which stay for

@@ -79,6 +79,29 @@ int TierControl::count_and_promote(const Function& function, Counted& counted, i
   return ready;
 }
 
+void TierControl::count_round(const Function& function, int loop, int owner) {
+  const uint32_t count = function.unit->counted(loop).tick();
+  Counted& home = function.unit->counted(owner);
+  for (int level = 2; level < kTiers; ++level) {
+    if (wanted(level, count, home)) request(function, home, owner, level, count);
+  }
+}
+
+bool TierControl::may_promote(const Counted& counted) const {
+  for (int level = 2; level <= runtime_.options.max_tier && level < kTiers; ++level) {
+    if (runtime_.tier(level) && counted.status[level].load(std::memory_order_relaxed) == TierStatus::NotStarted) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void TierControl::note_native_entry(const Function& function, int loop) {
+  Counted& counted = function.unit->counted(loop);
+  const int ready = counted.ready.load(std::memory_order_acquire);
+  if (ready > 1) note_entry(function, counted, loop, ready, counted.count.load(std::memory_order_relaxed));
+}
+
 void TierControl::note_entry(const Function& function, Counted& counted, int loop, int level, uint32_t count) {
   if (counted.entry_job[level].load(std::memory_order_relaxed) == 0) return;
   const uint64_t job = counted.entry_job[level].exchange(0, std::memory_order_relaxed);
@@ -137,13 +160,15 @@ void TierControl::compile(Compilation& job) {
   // Compilers of later tiers read the code of earlier ones.
   Reclaimer::Pin pin(runtime_.units.reclaimer);
   const TierInterface* tier = runtime_.tier(job.level);
+  void* below = job.level > 1 ? job.counted().code[1].load(std::memory_order_acquire) : nullptr;
+  if (job.level > 1 && !below) return start_again(job);  // evicted meanwhile
   const auto number = static_cast<int64_t>(job.job);
   if (trace_) trace_->record(kind(TierEvent::compile_started), {job.unit->number, job.loop, job.level, number});
   const int64_t begin_ns = clock_.now_ns();
   Reason reason = Reason::failed;
   void* code = nullptr;
   try {
-    code = tier->compile(runtime_, *job.decl, job.loop, reason);
+    code = tier->compile(runtime_, *job.decl, job.loop, below, reason);
   } catch (const std::bad_alloc&) {
     reason = Reason::failed;
   }
@@ -162,16 +187,17 @@ void TierControl::compile(Compilation& job) {
                     static_cast<int64_t>(tier->memory(code))});
     job.counted().entry_job[job.level].store(job.job, std::memory_order_relaxed);
   }
-  runtime_.units.publish(*job.unit, job.loop, job.level, code);
+  if (!runtime_.units.publish(*job.unit, job.loop, job.level, code, below)) start_again(job);
+}
+
+// Whoever is counted next may ask again.
+void TierControl::start_again(Compilation& job) {
+  TierStatus expected = TierStatus::Compiling;
+  job.counted().status[job.level].compare_exchange_strong(expected, TierStatus::NotStarted, std::memory_order_acq_rel);
 }
 
 void TierControl::ended(Compilation& job, bool ran) {
-  if (!ran) {
-    // Whoever is counted next may ask again.
-    TierStatus expected = TierStatus::Compiling;
-    job.counted().status[job.level].compare_exchange_strong(expected, TierStatus::NotStarted,
-                                                            std::memory_order_acq_rel);
-  }
+  if (!ran) start_again(job);
   sched::MutexLock lock(mutex_);
   if (--pending_ == 0) idle_.notify_all();
 }

@@ -42,6 +42,14 @@ class TierControl {
   // that of the function's body (loop < 0) or loop.
   int count_and_promote(const Function& function, Counted& counted, int loop);
 
+  // Called for a round of loop `loop`, or an execution (-1), inside code of tier 1 or above that belongs to
+  // `owner`: the function's body (-1) or a loop around. Counts, and asks for that code in a higher tier.
+  void count_round(const Function& function, int loop, int owner);
+  // Counting can still lead to a compilation.
+  bool may_promote(const Counted& counted) const;
+  // Native code is entered: the first time, the trace tells.
+  void note_native_entry(const Function& function, int loop);
+
   // The end: compilations that wait are dropped, those that run are waited for, later ones refused.
   void stop();
 
@@ -58,6 +66,7 @@ class TierControl {
   void request(const Function& function, Counted& counted, int loop, int level, uint32_t count);
   void submit(const std::shared_ptr<Compilation>& job, uint32_t count);
   void compile(Compilation& job);
+  static void start_again(Compilation& job);
   void ended(Compilation& job, bool ran) POSSET_EXCLUDES(mutex_);
   void note_entry(const Function& function, Counted& counted, int loop, int level, uint32_t count);
 

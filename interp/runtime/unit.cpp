@@ -140,9 +140,26 @@ void UnitTable::release(Unit& unit, const Function* function) {
   if (function) unlink(unit.functions, *function);
 }
 
-void UnitTable::publish(Unit& unit, int loop, int level, void* code) {
+// Tells tier 1's code which code of a higher tier it goes over to.
+void UnitTable::install(Counted& counted) {
+  void* below = counted.code[1].load(std::memory_order_relaxed);
+  if (!below) return;
+  for (int level = kTiers - 1; level > 1; --level) {
+    void* code = counted.code[level].load(std::memory_order_relaxed);
+    if (code && tiers_[level]->install) return tiers_[level]->install(below, code);
+  }
+  for (int level = 2; level < kTiers; ++level) {
+    if (tiers_[level] && tiers_[level]->install) return tiers_[level]->install(below, nullptr);
+  }
+}
+
+bool UnitTable::publish(Unit& unit, int loop, int level, void* code, void* below) {
   sched::MutexLock lock(mutex_);
   Counted& counted = unit.counted(loop);
+  if (level > 1 && counted.code[1].load(std::memory_order_relaxed) != below) {
+    reclaimer.retire(tiers_[level], code);
+    return false;
+  }
   bytes_ += tiers_[level]->memory(code);
   counted.code[level].store(code, std::memory_order_release);
   counted.reason[level].store(Reason::none, std::memory_order_relaxed);
@@ -150,7 +167,9 @@ void UnitTable::publish(Unit& unit, int loop, int level, void* code) {
   if (counted.ready.load(std::memory_order_relaxed) < level) {
     counted.ready.store(static_cast<uint8_t>(level), std::memory_order_release);
   }
+  if (level > 1) install(counted);
   stay_below_limit();
+  return true;
 }
 
 size_t UnitTable::size() const {
@@ -225,7 +244,13 @@ void UnitTable::evict_code(size_t target) {
 
 void UnitTable::unpublish(Unit& unit, int loop, int level) {
   Counted& counted = unit.counted(loop);
+  // Native code goes back to the bytecode it was made of.
+  for (int above = kTiers - 1; level == 1 && above > 1; --above) {
+    if (counted.code[above].load(std::memory_order_relaxed)) unpublish(unit, loop, above);
+  }
   void* code = counted.code[level].exchange(nullptr, std::memory_order_seq_cst);
+  if (!code) return;  // gone with the code below it
+  if (level > 1) install(counted);
   if (loop < 0 && level == 1) {
     for (const Function* function = unit.functions; function; function = function->next_of_unit) {
       function->direct_code.store(nullptr, std::memory_order_seq_cst);

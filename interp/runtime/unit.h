@@ -113,8 +113,9 @@ class UnitTable {
   UnitRef find_or_add(const Function& function) POSSET_EXCLUDES(mutex_);
   UnitRef share(Unit& unit) POSSET_EXCLUDES(mutex_);
 
-  // Publishes code: from here on it is entered. Takes it.
-  void publish(Unit& unit, int loop, int level, void* code) POSSET_EXCLUDES(mutex_);
+  // Publishes code: from here on it is entered. Takes it. False: tier 1's code `below`, from which it was made,
+  // has gone meanwhile, and this goes too.
+  bool publish(Unit& unit, int loop, int level, void* code, void* below = nullptr) POSSET_EXCLUDES(mutex_);
 
   // Set before the first unit is made. `tiers` outlives the table's use.
   void attach(int level, const TierInterface* tier) { tiers_[level] = tier; }
@@ -143,6 +144,7 @@ class UnitTable {
   void evict_code(size_t target) POSSET_REQUIRES(mutex_);
   void erase(Entries::iterator entry) POSSET_REQUIRES(mutex_);
   void unpublish(Unit& unit, int loop, int level) POSSET_REQUIRES(mutex_);
+  void install(Counted& counted) POSSET_REQUIRES(mutex_);
   template <class Visit>
   void for_each_code(Unit& unit, Visit&& visit) const;
 

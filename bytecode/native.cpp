@@ -1,0 +1,139 @@
+// See native.h.
+#include "bytecode/native.h"
+
+#include "bytecode/handlers_call.h"
+#include "bytecode/slow.h"
+
+namespace posset::bytecode {
+
+namespace {
+
+Borrowed run_bytecode(Context& context, Chunk& chunk, Closure* closure, Borrowed* registers, const Insn* pc) {
+  Value result;
+  const Leave how = run(context, &chunk, closure, registers, result, pc);
+  context.native_leave = static_cast<uint8_t>(how);
+  return how == Leave::Failed ? Borrowed::failure() : result.take();
+}
+
+Borrowed run_code(Context& context, Chunk& chunk, Closure* closure, Borrowed* registers, uint32_t entry) {
+  if (NativeEntry code = chunk.native.load(std::memory_order_acquire)) {
+    return code(&context, closure, registers, entry);
+  }
+  const uint32_t at = entry == 0 ? 0 : chunk.loop_heads[entry - 1].pc;
+  return run_bytecode(context, chunk, closure, registers, chunk.code.get() + chunk.size + at);
+}
+
+// Nothing of the frame has run, or it stands at the head of a loop: it fails there.
+Borrowed fail_at(Context& context, Chunk& chunk, Closure* closure, Borrowed* registers, uint32_t entry) {
+  context.raise_stack_overflow();
+  if (entry == 0 && !chunk.is_loop) {
+    drop_arguments(*closure->function, registers);
+    context.blame_caller();
+    return Borrowed::failure();
+  }
+  const uint32_t at = entry == 0 ? 0 : chunk.loop_heads[entry - 1].pc;
+  Frame frame{chunk.code.get() + chunk.size + at, registers, closure, &chunk};
+  if (!unwind(context, frame, registers)) return Borrowed::failure();
+  return run_bytecode(context, chunk, closure, registers, frame.pc);
+}
+
+}  // namespace
+
+Borrowed enter_native(Context& context, Chunk& chunk, Closure* closure, Borrowed* registers, uint32_t entry) {
+  if (context.runtime.trace) context.runtime.control.note_native_entry(*closure->function, chunk.loop);
+  if (!context.native.low()) [[likely]] return run_code(context, chunk, closure, registers, entry);
+  Borrowed result;
+  auto body = [&] { result = run_code(context, chunk, closure, registers, entry); };
+  if (context.native.on_fresh_segment(body)) return result;
+  return fail_at(context, chunk, closure, registers, entry);
+}
+
+// ---- helpers ----
+
+namespace {
+
+bool call_closure_here(Context& context, Closure* callee, Borrowed* window, uint32_t count) {
+  const interp::Function& function = *callee->function;
+  Chunk* chunk = chunk_of(function);
+  Borrowed* base = window + 2;
+  if (!chunk || count != function.parameter_count || function.has_rest) {
+    return call_through_core(context, callee, window, count);
+  }
+  if (!charge_call(context, base, function, *chunk)) [[unlikely]] {
+    drop_arguments(function, base);
+    return false;
+  }
+  const bool native = chunk->entry.load(std::memory_order_acquire) == &kEnterNative;
+  const Borrowed value = native ? enter_native(context, *chunk, callee, base, 0)
+                                : run_bytecode(context, *chunk, callee, base, nullptr);
+  --context.depth;
+  if (value.failed()) [[unlikely]] {
+    context.leave_failed();
+    return false;
+  }
+  *window = value;
+  return true;
+}
+
+bool call_with_marks(NativeFrame& frame, Borrowed callee, Borrowed* window, uint32_t count, const Insn* pc) {
+  const uint64_t marks = std::bit_cast<uint64_t>(pc[1]);
+  if (callee.is(interp::Tag::Fn) && callee.as<Closure>()->function->inout_mask == marks) [[likely]] {
+    return call_closure_here(*frame.context, callee.as<Closure>(), window, count);
+  }
+  return call_in_window(*frame.context, callee, window, count, marks);
+}
+
+bool call_link(NativeFrame& frame, Borrowed callee, Borrowed* window, const Insn* pc) {
+  if (!callee.is_unset()) [[likely]] return call_with_marks(frame, callee, window, pc->c, pc);
+  for (uint32_t n = 0; n < pc->c; ++n) drop(window[2 + n]);
+  return undefined_link(*frame.context, frame.closure, pc->b);
+}
+
+}  // namespace
+
+bool native_call(NativeFrame* frame, const Insn* pc) {
+  Borrowed* window = frame->registers + pc->a;
+  const Borrowed** links = frame->closure->function->links;
+  switch (static_cast<Op>(pc->op)) {
+    case Op::CallKnown: return call_closure_here(*frame->context, links[pc->b]->as<Closure>(), window, pc->c);
+    case Op::CallLink: return call_link(*frame, *links[pc->b], window, pc);
+    default: return call_with_marks(*frame, frame->registers[pc->b], window, pc->c, pc);
+  }
+}
+
+bool native_poll(Context* context) { return context->poll(); }
+
+int64_t native_raised(NativeFrame* frame, const Insn* pc) {
+  Frame at{pc, frame->registers, frame->closure, frame->chunk};
+  if (!unwind(*frame->context, at, frame->registers)) return -1;
+  return frame->chunk->index_of(at.pc);
+}
+
+void native_release(Borrowed* registers, uint64_t count) {
+  for (uint64_t n = 0; n < count; ++n) interp::release(registers[n]);
+}
+
+void native_retain(const Borrowed* value) { interp::retain(*value); }
+
+void native_count(NativeFrame* frame, uint64_t head) {
+  const interp::Function& function = *frame->closure->function;
+  const int loop = head == 0 ? frame->chunk->loop : frame->chunk->loop_heads[head - 1].loop;
+  frame->context->runtime.control.count_round(function, loop, frame->chunk->loop);
+}
+
+const std::vector<Helper>& helpers() {
+  static const std::vector<Helper> all = [] {
+    std::vector<Helper> rows;
+#define HELPER(name, result, parameters, meaning) rows.push_back({#name, reinterpret_cast<const void*>(&native_##name)});
+#include "bytecode/helpers.def"
+#undef HELPER
+#define OP(Name, a, b, c, flags, meaning) \
+  rows.push_back({"exec_" #Name, reinterpret_cast<const void*>(kExec[static_cast<size_t>(Op::Name)])});
+#include "bytecode/opcodes.def"
+#undef OP
+    return rows;
+  }();
+  return all;
+}
+
+}  // namespace posset::bytecode

@@ -1,0 +1,48 @@
+// Between bytecode and native code (jit/): how the machine enters native code, and what native code calls.
+// Native code runs one frame of the register stack, whose layout is the chunk's own: at every instruction
+// that may raise, and at every exit, the registers hold what the machine would have there. Whatever a tier
+// does not do itself it leaves to `exec` of that instruction, so the semantics stay in the handlers.
+#pragma once
+
+#include "bytecode/chunk.h"
+#include "bytecode/vm.h"
+
+namespace posset::bytecode {
+
+// One native activation, in its own native frame. What handlers keep between instructions lives here.
+struct NativeFrame {
+  Context* context;
+  Closure* closure;
+  Borrowed* registers;
+  Chunk* chunk;
+  Borrowed* place;       // as in State
+  uint64_t shared_cell;
+};
+
+// Runs the chunk's native code, or its bytecode from that entry if the code has just been taken back.
+// The result is owned; Failed: the error is pending. The registers are released either way.
+Borrowed enter_native(Context& context, Chunk& chunk, Closure* closure, Borrowed* registers, uint32_t entry);
+// How code that did not fail was left.
+inline Leave native_leave(const Context& context, const Chunk& chunk) {
+  return chunk.is_loop ? static_cast<Leave>(context.native_leave) : Leave::Returned;
+}
+
+// ---- what native code calls: see helpers.def ----
+
+// Does one instruction on the frame. The next one; null: it raised.
+using Exec = const Insn* (*)(NativeFrame*, const Insn* pc);
+// By opcode; null for those that change frames (calls of closures, Return and its kin).
+extern const Exec kExec[static_cast<size_t>(Op::kCount)];
+
+#define HELPER(name, result, parameters, meaning) result native_##name parameters;
+#include "bytecode/helpers.def"
+#undef HELPER
+
+struct Helper {
+  const char* name;
+  const void* address;
+};
+// Every helper and every `exec` ("exec_Add"), for the linker of native code.
+const std::vector<Helper>& helpers();
+
+}  // namespace posset::bytecode
