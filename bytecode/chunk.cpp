@@ -63,11 +63,6 @@ bool has_next_word(Op op) {
 
 Chunk::~Chunk() = default;  // constants are plain or immortal
 
-void Chunk::install(NativeEntry code_of_tier) {
-  native.store(code_of_tier, std::memory_order_release);
-  entry.store(code_of_tier ? &kEnterNative : code.get() + size, std::memory_order_release);
-}
-
 uint32_t Chunk::entry_at(const Insn* head) const {
   const uint32_t pc = index_of(head);
   auto found = std::lower_bound(loop_heads.begin(), loop_heads.end(), pc,

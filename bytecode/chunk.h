@@ -21,6 +21,7 @@
 #include "interp/runtime/context.h"
 #include "interp/runtime/function.h"
 #include "interp/syntax/ast.h"
+#include "interp/value/objects.h"
 #include "interp/value/value.h"
 
 namespace posset::bytecode {
@@ -71,6 +72,15 @@ constexpr uint8_t Throws = 1, Branch = 2, Ends = 4, Step = 8;
 const OpInfo& info(Op op);
 // Does a data word follow (operator, marks, cache)?
 bool has_next_word(Op op);
+
+// What a chunk with native code has for its entry.
+constexpr Insn native_stub(Op op) {
+  Insn insn{};
+  insn.op = static_cast<uint8_t>(op);
+  return insn;
+}
+inline constexpr Insn kEnterNative = native_stub(Op::EnterNative);
+inline constexpr Insn kEnterNativeLoop = native_stub(Op::EnterNativeLoop);
 
 // Field access: name, and the last shape seen with the field's index (shape id << 32 | index).
 struct FieldCache {
@@ -123,6 +133,22 @@ struct RaiseInfo {
   std::string hint;
 };
 
+// What an instruction has met, in one word: for its first and second operand of kind R and its operand of kind
+// V a mask each, by tag, and for lists also by packing.
+struct Seen {
+  static constexpr int kBits = 20, kFirstPacking = 16;
+  static constexpr uint64_t kTags = 0xffff;
+  static constexpr uint64_t kRan = 1ULL << 63;
+  static constexpr uint64_t kExited = 1ULL << 62;  // native code made for what was seen did not fit here
+  enum Operand : int { First, Second, Changed };
+  uint64_t word = 0;
+
+  uint64_t mask(Operand operand) const { return word >> (kBits * operand) & ((1 << kBits) - 1); }
+  uint64_t tags(Operand operand) const { return mask(operand) & kTags; }
+  static constexpr uint64_t of(interp::Tag tag) { return 1ULL << (static_cast<int>(tag) < 15 ? static_cast<int>(tag) : 15); }
+  static constexpr uint64_t of(interp::Packing packing) { return 1ULL << (kFirstPacking + static_cast<int>(packing)); }
+};
+
 struct Chunk {
   ~Chunk();
 
@@ -138,7 +164,7 @@ struct Chunk {
   std::atomic<NativeEntry> native{nullptr};
   std::vector<LoopHead> loop_heads;  // ascending
   std::atomic<int32_t> recording_budget{20000};
-  std::unique_ptr<std::atomic<uint32_t>[]> profile;  // by instruction: tag masks of b and c (low, high half)
+  std::unique_ptr<std::atomic<uint64_t>[]> profile;  // by instruction: a Seen
 
   std::vector<Borrowed> constants; // long strings are immortal objects of the runtime
   std::vector<std::unique_ptr<FieldCache>> caches;
@@ -160,7 +186,10 @@ struct Chunk {
   std::vector<Region> regions;     // innermost first
 
   // Installs native code, or takes it back (null). Whoever frees it waits until nobody can be running it.
-  void install(NativeEntry code);
+  void install(NativeEntry made) {
+    native.store(made, std::memory_order_release);
+    entry.store(made ? &kEnterNative : code.get() + size, std::memory_order_release);
+  }
   // How native code is entered at a loop head; 0: there is none at this place.
   uint32_t entry_at(const Insn* head) const;
 
@@ -174,14 +203,6 @@ struct Chunk {
   uint32_t site_of(uint32_t pc, bool limit) const;
   size_t memory() const;
 };
-
-constexpr Insn native_stub(Op op) {
-  Insn insn{};
-  insn.op = static_cast<uint8_t>(op);
-  return insn;
-}
-inline constexpr Insn kEnterNative = native_stub(Op::EnterNative);
-inline constexpr Insn kEnterNativeLoop = native_stub(Op::EnterNativeLoop);
 
 std::string disassemble(const Chunk& chunk);
 std::string types_seen(const Chunk& chunk);

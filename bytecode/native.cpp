@@ -113,7 +113,7 @@ void native_release(Borrowed* registers, uint64_t count) {
   for (uint64_t n = 0; n < count; ++n) interp::release(registers[n]);
 }
 
-void native_retain(const Borrowed* value) { interp::retain(*value); }
+void native_retain(uint64_t word0, uint64_t word1) { interp::retain(Borrowed{word0, word1}); }
 
 void native_count(NativeFrame* frame, uint64_t head) {
   const interp::Function& function = *frame->closure->function;

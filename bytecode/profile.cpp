@@ -7,7 +7,27 @@ namespace posset::bytecode {
 
 namespace {
 
-uint32_t bit_of(Borrowed v) { return 1u << std::min<uint32_t>(static_cast<uint32_t>(v.tag()), 15); }
+uint64_t bits_of(Borrowed v) {
+  uint64_t bits = Seen::of(v.tag());
+  if (v.is_list()) bits |= Seen::of(v.as<interp::List>()->packing());
+  return bits;
+}
+
+uint64_t seen_by(const Insn& insn, const Borrowed* registers) {
+  const OpInfo& op = info(static_cast<Op>(insn.op));
+  uint64_t seen = 0;
+  int next = Seen::First;
+  auto note = [&](char kind, uint16_t reg) {
+    if (kind == 'V') seen |= bits_of(registers[reg]) << (Seen::kBits * Seen::Changed);
+    if (kind == 'R' && next <= Seen::Second) seen |= bits_of(registers[reg]) << (Seen::kBits * next++);
+  };
+  note(op.a, insn.a);
+  if (op.b != 'W') {
+    note(op.b, insn.b);
+    note(op.c, insn.c);
+  }
+  return seen;
+}
 
 // Beyond its budget a chunk goes on recording until a further tier has been asked for, within bounds: its
 // executions are counted as long as it records.
@@ -22,21 +42,10 @@ bool goes_on(const Chunk& chunk, int32_t left, const Function& function) {
 
 bool record(Chunk& chunk, const Insn* pc, const Borrowed* registers, const Function& function) {
   uint32_t at = chunk.index_of(pc);
-  const Insn& insn = chunk.code[at + chunk.size];
-  const OpInfo& op = info(static_cast<Op>(insn.op));
-  uint32_t masks[2] = {0, 0};
-  int next = 0;
-  auto note = [&](char kind, uint16_t reg) {
-    if (kind == 'R' && next < 2) masks[next++] = bit_of(registers[reg]);
-  };
-  note(op.a, insn.a);
-  if (op.b != 'W') {
-    note(op.b, insn.b);
-    note(op.c, insn.c);
-  }
-  uint32_t seen = masks[0] | masks[1] << 16;
-  std::atomic<uint32_t>& slot = chunk.profile[at];
-  uint32_t before = slot.load(std::memory_order_relaxed);
+  // Bit 63: has run, even without operands.
+  const uint64_t seen = seen_by(chunk.code[at + chunk.size], registers) | Seen::kRan;
+  std::atomic<uint64_t>& slot = chunk.profile[at];
+  const uint64_t before = slot.load(std::memory_order_relaxed);
   if ((before | seen) != before) slot.store(before | seen, std::memory_order_relaxed);
   int32_t left = chunk.recording_budget.load(std::memory_order_relaxed) - 1;
   chunk.recording_budget.store(left, std::memory_order_relaxed);
@@ -48,7 +57,7 @@ bool record(Chunk& chunk, const Insn* pc, const Borrowed* registers, const Funct
 
 namespace {
 
-std::string mask_text(uint32_t mask) {
+std::string mask_text(uint64_t mask) {
   std::string out;
   std::string_view last;
   for (uint32_t tag = 0; tag < 16; ++tag) {
@@ -67,11 +76,11 @@ std::string mask_text(uint32_t mask) {
 std::string types_seen(const Chunk& chunk) {
   std::string out;
   for (uint32_t at = 0; at < chunk.size; ++at) {
-    uint32_t seen = chunk.profile[at].load(std::memory_order_relaxed);
-    if (!seen) continue;
+    const Seen seen{chunk.profile[at].load(std::memory_order_relaxed)};
+    if (!seen.tags(Seen::First)) continue;
     const Insn& insn = chunk.code[at + chunk.size];
-    out += std::to_string(at) + " " + info(static_cast<Op>(insn.op)).name + " " + mask_text(seen & 0xffff);
-    if (seen >> 16) out += ", " + mask_text(seen >> 16);
+    out += std::to_string(at) + " " + info(static_cast<Op>(insn.op)).name + " " + mask_text(seen.tags(Seen::First));
+    if (seen.tags(Seen::Second)) out += ", " + mask_text(seen.tags(Seen::Second));
     out += "\n";
   }
   return out;
