@@ -8,7 +8,7 @@ namespace posset::bytecode {
 
 namespace {
 
-void* compile_unit(interp::RuntimeState& runtime, const syntax::FunctionDecl& function, int loop,
+void* compile_unit(interp::RuntimeState& runtime, const syntax::FunctionDecl& function, int loop, void* /*below*/,
                    interp::Reason& refusal) {
   return compile(runtime, function, loop, refusal).release();
 }

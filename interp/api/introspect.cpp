@@ -98,7 +98,7 @@ std::string code_text(posset_context* context, const FunctionDecl& decl, const C
                       int loop, int level, Reason& refusal) {
   const TierInterface& tier = *context->runtime.tier(level);
   if (void* code = counted.code[level].load(std::memory_order_acquire)) return tier.describe(code);
-  void* code = tier.compile(context->runtime, decl, loop, refusal);
+  void* code = tier.compile(context->runtime, decl, loop, nullptr, refusal);
   if (!code) return {};
   std::string made = tier.describe(code);
   tier.drop(code);

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "interp/runtime/function.h"
@@ -20,14 +21,22 @@ class RuntimeState;
 // How a loop that was entered in the middle of a function ended.
 enum class LoopExit : uint8_t { Finished, Returned, Failed };
 
+// A function that the code of higher tiers calls. It throws nothing.
+struct Helper {
+  const char* name;
+  const void* address;
+};
+
 struct TierInterface {
   int version = 1;
   int level = 0;                 // 1 bytecode, 2 and 3 native
   const char* name = "";
 
   // Makes code for a function body (loop < 0) or one of its loops. Null with `refusal` set when this tier
-  // cannot take it. May be called from any thread.
-  void* (*compile)(RuntimeState& runtime, const syntax::FunctionDecl& function, int loop, Reason& refusal) = nullptr;
+  // cannot take it. `below` is its code of tier 1, null at level 1; it stays during the call. May be called
+  // from any thread.
+  void* (*compile)(RuntimeState& runtime, const syntax::FunctionDecl& function, int loop, void* below,
+                   Reason& refusal) = nullptr;
 
   // Runs a function: arguments are in their slots, absent ones are Unset, rest collected, steps and depth
   // charged. Consumes the frame's slots (all are dead afterwards except inout parameters, which stay for
@@ -44,6 +53,8 @@ struct TierInterface {
   std::string (*describe)(const void* code) = nullptr;
   // Types seen, one line per instruction that recorded any; empty when none.
   std::string (*types_seen)(const void* code) = nullptr;
+
+  std::span<const Helper> helpers;  // what this tier lends to the code of higher ones
 };
 
 }  // namespace posset::interp

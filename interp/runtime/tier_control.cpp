@@ -143,7 +143,8 @@ void TierControl::compile(Compilation& job) {
   Reason reason = Reason::failed;
   void* code = nullptr;
   try {
-    code = tier->compile(runtime_, *job.decl, job.loop, reason);
+    void* below = job.level > 1 ? job.counted().code[1].load(std::memory_order_acquire) : nullptr;
+    code = tier->compile(runtime_, *job.decl, job.loop, below, reason);
   } catch (const std::bad_alloc&) {
     reason = Reason::failed;
   }

@@ -32,7 +32,7 @@ struct Compiler {
 };
 Compiler compiler;
 
-void* refuse(posset::interp::RuntimeState&, const posset::syntax::FunctionDecl&, int, Reason& refusal) {
+void* refuse(posset::interp::RuntimeState&, const posset::syntax::FunctionDecl&, int, void*, Reason& refusal) {
   ++compiler.compilations;
   std::unique_lock lock(compiler.mutex);
   compiler.changed.wait(lock, [] { return !compiler.closed; });
