@@ -121,14 +121,16 @@ void native_count(NativeFrame* frame, uint64_t head) {
   frame->context->runtime.control.count_round(function, loop, frame->chunk->loop);
 }
 
-const std::vector<Helper>& helpers() {
-  static const std::vector<Helper> all = [] {
-    std::vector<Helper> rows;
+const std::vector<interp::Helper>& helpers() {
+  static const std::vector<interp::Helper> all = [] {
+    std::vector<interp::Helper> rows;
 #define HELPER(name, result, parameters, meaning) rows.push_back({#name, reinterpret_cast<const void*>(&native_##name)});
 #include "bytecode/helpers.def"
 #undef HELPER
 #define OP(Name, a, b, c, flags, meaning) \
-  rows.push_back({"exec_" #Name, reinterpret_cast<const void*>(kExec[static_cast<size_t>(Op::Name)])});
+  if (kExec[static_cast<size_t>(Op::Name)]) {                                                   \
+    rows.push_back({"exec_" #Name, reinterpret_cast<const void*>(kExec[static_cast<size_t>(Op::Name)])}); \
+  }
 #include "bytecode/opcodes.def"
 #undef OP
     return rows;

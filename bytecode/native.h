@@ -38,11 +38,7 @@ extern const Exec kExec[static_cast<size_t>(Op::kCount)];
 #include "bytecode/helpers.def"
 #undef HELPER
 
-struct Helper {
-  const char* name;
-  const void* address;
-};
 // Every helper and every `exec` ("exec_Add"), for the linker of native code.
-const std::vector<Helper>& helpers();
+const std::vector<interp::Helper>& helpers();
 
 }  // namespace posset::bytecode

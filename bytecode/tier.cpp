@@ -1,5 +1,6 @@
 // Tier 1 as the core sees it. See interp/runtime/tier.h.
 #include "bytecode/compiler.h"
+#include "bytecode/native.h"
 #include "bytecode/slow.h"
 #include "bytecode/vm.h"
 #include "interp/runtime/tier.h"
@@ -56,6 +57,10 @@ const interp::TierInterface kTier = [] {
   tier.drop = [](void* code) { delete static_cast<Chunk*>(code); };
   tier.memory = [](const void* code) { return static_cast<const Chunk*>(code)->memory(); };
   tier.describe = [](const void* code) { return disassemble(*static_cast<const Chunk*>(code)); };
+  tier.go_over = [](void* code, void* entry) {
+    static_cast<Chunk*>(code)->install(reinterpret_cast<NativeEntry>(entry));
+  };
+  tier.helpers = helpers();
   tier.types_seen = [](const void* code) { return types_seen(*static_cast<const Chunk*>(code)); };
   return tier;
 }();

@@ -71,6 +71,7 @@ void add_evaluation_options(CLI::App& app, CommandLine& line, Flags& flags) {
   add_row(app, "workers", flags.workers)->check(CLI::Range(int64_t{1}, int64_t{4096}));
   add_row(app, "quantum", flags.quantum)->check(CLI::Range(int64_t{1}, int64_t{10000000}));
   add_row(app, "code-limit", line.runtime.code_limit);
+  add_row(app, "native-plugin", line.native_plugin);
   add_row(app, "trace", flags.trace);
   add_row(app, "trace-events", line.runtime.trace_events);
   add_row(app, "memory-limit", line.context.memory_limit)->check(CLI::PositiveNumber);
@@ -161,7 +162,6 @@ int finish_options(const Flags& flags, CommandLine& line) {
   } else if (flags.color != "never") {
     return usage("--color takes auto, always or never");
   }
-  if (line.runtime.forced_tier > 1) return not_built("--force-tier " + std::to_string(line.runtime.forced_tier));
   line.trace_file = flags.trace;
   if (!flags.trace.empty() && !is_trace_file(flags.trace)) {
     return usage("--trace takes a FILE that ends in .json or .html, or - for standard error");

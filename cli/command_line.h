@@ -19,6 +19,7 @@ struct CommandLine {
   std::string read_directory;
   std::string write_directory;
   std::string trace_file;  // empty: none
+  std::string native_plugin;  // empty: the default
   bool stats = false;
   bool color = false;
   bool json = false;                        // check

@@ -126,11 +126,15 @@ bool Output::flush() {
 
 Host::Host(const CommandLine& line) : line_(line) {
   line_.runtime.trace_file = line_.trace_file.c_str();
+  if (!line_.native_plugin.empty()) line_.runtime.native_plugin = line_.native_plugin.c_str();
   posset_status status = posset_default_runtime(&line_.runtime, &runtime_);
   if (status != POSSET_OK) {
     // Only a trace file can be what is not found, and errno says why.
     const char* why = status == POSSET_NOT_FOUND ? std::strerror(errno) : posset_status_text(status);
-    const std::string what = status == POSSET_NOT_FOUND ? "cannot write the trace " + line_.trace_file + ": " : "";
+    std::string what;
+    if (status == POSSET_NOT_FOUND) what = "cannot write the trace " + line_.trace_file + ": ";
+    // The command line has refused the others.
+    if (status == POSSET_NOT_BUILT) what = "--force-tier " + std::to_string(line_.runtime.forced_tier) + ": ";
     std::fprintf(stderr, "posset: %s%s\n", what.c_str(), why);
     status_ = kUsage;
     return;

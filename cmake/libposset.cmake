@@ -23,6 +23,9 @@ endif()
 if(POSSET_ARENA_PLUGIN)
   add_dependencies(libposset posset_arena)
 endif()
+if(POSSET_LLVM)
+  add_dependencies(libposset posset_jit)
+endif()
 add_library(posset::posset ALIAS libposset)
 
 # What tests of the insides link: never the shared library, which hides them.

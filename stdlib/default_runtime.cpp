@@ -16,6 +16,17 @@ constexpr Register kModules[] = {
     posset_register_io,   posset_register_os,      posset_register_runtime,
 };
 
+// A build may have no native tiers.
+posset_status attach_tiers(posset_runtime* runtime) {
+  const void* const tiers[] = {posset_bytecode_tier(), posset_native_tier(2), posset_native_tier(3)};
+  for (const void* tier : tiers) {
+    if (!tier) continue;
+    const posset_status status = posset_attach_tier(runtime, tier);
+    if (status != POSSET_OK) return status;
+  }
+  return POSSET_OK;
+}
+
 }  // namespace
 
 extern "C" posset_status posset_default_runtime(const posset_runtime_options* options,
@@ -23,7 +34,7 @@ extern "C" posset_status posset_default_runtime(const posset_runtime_options* op
   posset_runtime* runtime = nullptr;
   posset_status status = posset_runtime_create(options, &runtime);
   if (status != POSSET_OK) return status;
-  status = posset_attach_tier(runtime, posset_bytecode_tier());
+  status = attach_tiers(runtime);
   if (status != POSSET_OK) {
     posset_runtime_release(runtime);
     return status;

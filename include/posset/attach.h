@@ -17,6 +17,11 @@ extern "C" {
 /* The descriptor of tier 1, register bytecode. Static. */
 POSSET_API const void* posset_bytecode_tier(void);
 
+/* The descriptors of tiers 2 and 3, native code. Static; null when this build has none. The compiler is a shared
+ * object, libposset_jit.so, which is opened when a unit is first to be compiled; without it every unit stays in
+ * bytecode. */
+POSSET_API const void* posset_native_tier(int level);
+
 /* Attaches a tier. The tree walker is always there. POSSET_MISUSE: no descriptor of this version,
  * or a context exists already; POSSET_EXISTS: there is one of that level. */
 POSSET_API posset_status posset_attach_tier(posset_runtime* runtime, const void* tier);

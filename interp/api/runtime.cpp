@@ -16,12 +16,12 @@ bool in_range(const posset_runtime_options& options) {
   constexpr uint32_t kMostThreads = 4096;
   return options.max_tier >= 0 && options.max_tier <= kHighest && options.forced_tier >= -1 &&
          options.forced_tier <= kHighest && options.evaluation_threads <= kMostThreads &&
-         options.trace_file && options.cache_directory;
+         options.trace_file && options.cache_directory && options.native_plugin && *options.native_plugin;
 }
 
 // Options of later tiers and of the scheduler are refused rather than ignored.
 bool is_built(const posset_runtime_options& options) {
-  return options.forced_tier <= 1 && options.workers <= 1 && options.quantum_us == 0 &&
+  return (options.forced_tier <= 1 || posset_native_tier(options.forced_tier)) && options.workers <= 1 && options.quantum_us == 0 &&
          *options.cache_directory == 0;
 }
 
@@ -39,6 +39,7 @@ RuntimeOptions used_options(const posset_runtime_options& options) {
   used.trace_events = options.trace_events;
   used.evaluation_threads = options.evaluation_threads;
   used.queue_limit = options.queue_limit;
+  used.native_plugin = options.native_plugin;
   return used;
 }
 
@@ -72,9 +73,10 @@ posset_status posset_runtime_create(const posset_runtime_options* given, posset_
     posset_status status = posset::api::open_trace_file(options.trace_file, trace_file);
     if (status != POSSET_OK) return status;
   }
-  options.trace_file = options.cache_directory = "";  // the caller's texts are not kept
   try {
-    auto runtime = std::make_unique<posset_runtime>(options, used_options(options));
+    const RuntimeOptions used = used_options(options);
+    options.trace_file = options.cache_directory = options.native_plugin = "";  // the caller's texts are not kept
+    auto runtime = std::make_unique<posset_runtime>(options, used);
     runtime->trace_file = std::move(trace_file);
     if (runtime->state.trace) runtime->state.trace->name_thread("main");
     runtime->state.attach(&posset::interp::walker_tier());
@@ -118,6 +120,14 @@ posset_status posset_attach_tier(posset_runtime* runtime, const void* descriptor
   if (runtime->state.tier(tier->level)) return POSSET_EXISTS;
   runtime->state.attach(tier);
   return POSSET_OK;
+}
+
+const void* posset_native_tier([[maybe_unused]] int level) {
+#ifdef POSSET_NATIVE
+  return posset::interp::native_tier(level);
+#else
+  return nullptr;
+#endif
 }
 
 const char* posset_version(void) {

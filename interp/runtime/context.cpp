@@ -32,6 +32,7 @@ void* reserve_registers(size_t& bytes) {
 RuntimeState::RuntimeState(RuntimeOptions given)
     : options(given),
       trace(given.trace_events > 0 ? std::make_unique<sched::Trace>(clock, given.trace_events) : nullptr),
+      native(given.native_plugin),
       constants_(shapes),
       control(*this, clock, trace.get()) {
   units.set_limit(options.code_limit_bytes);

@@ -16,6 +16,7 @@
 #include "interp/runtime/error.h"
 #include "interp/runtime/function.h"
 #include "interp/runtime/native.h"
+#include "interp/runtime/native_plugin.h"
 #include "interp/runtime/tier.h"
 #include "interp/runtime/tier_control.h"
 #include "interp/syntax/resolver.h"
@@ -35,6 +36,7 @@ struct RuntimeOptions {
   size_t trace_events = 0;     // kept at most; 0: tracing is off
   uint32_t evaluation_threads = 0;     // of the compile scheduler (sched/p2/hybrid.h); 0: as it chooses
   uint32_t queue_limit = 0;            // likewise
+  std::string native_plugin = kNativePlugin;  // where the native compiler is, see native_plugin.h
 };
 
 // Shared by all contexts of one runtime. Built-ins and built-in modules are registered before the first
@@ -55,6 +57,7 @@ class RuntimeState {
   sched::SystemClock clock;
   const std::unique_ptr<sched::Trace> trace;  // null: off
   UnitTable units;
+  NativePlugin native;
 
   // name -> descriptor; modules: "math" -> name -> descriptor or constant
   struct ModuleEntry {

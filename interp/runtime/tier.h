@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "interp/runtime/function.h"
@@ -20,6 +21,12 @@ class RuntimeState;
 // How a loop that was entered in the middle of a function ended.
 enum class LoopExit : uint8_t { Finished, Returned, Failed };
 
+// A function that the code of higher tiers calls. It throws nothing.
+struct Helper {
+  const char* name;
+  const void* address;
+};
+
 struct TierInterface {
   int version = 1;
   int level = 0;                 // 1 bytecode, 2 and 3 native
@@ -31,9 +38,11 @@ struct TierInterface {
   void* (*compile)(RuntimeState& runtime, const syntax::FunctionDecl& function, int loop, void* below,
                    Reason& refusal) = nullptr;
 
-  // Makes running code of tier 1 (`below`) go over to `code` at its next entry; null takes that back. Under
-  // the unit table's lock. Null where a tier has nothing to tell.
-  void (*install)(void* below, void* code) = nullptr;
+  // Native tiers: where the code is entered, for `go_over` of tier 1.
+  void* (*entry)(const void* code) = nullptr;
+  // Tier 1: from its next entry on, `code` runs what native code is entered at `entry`; null takes that back.
+  // Under the unit table's lock.
+  void (*go_over)(void* code, void* entry) = nullptr;
 
   // Runs a function: arguments are in their slots, absent ones are Unset, rest collected, steps and depth
   // charged. Consumes the frame's slots (all are dead afterwards except inout parameters, which stay for
@@ -50,6 +59,8 @@ struct TierInterface {
   std::string (*describe)(const void* code) = nullptr;
   // Types seen, one line per instruction that recorded any; empty when none.
   std::string (*types_seen)(const void* code) = nullptr;
+
+  std::span<const Helper> helpers;  // what this tier lends to the code of higher ones
 };
 
 }  // namespace posset::interp

@@ -143,14 +143,13 @@ void UnitTable::release(Unit& unit, const Function* function) {
 // Tells tier 1's code which code of a higher tier it goes over to.
 void UnitTable::install(Counted& counted) {
   void* below = counted.code[1].load(std::memory_order_relaxed);
-  if (!below) return;
-  for (int level = kTiers - 1; level > 1; --level) {
-    void* code = counted.code[level].load(std::memory_order_relaxed);
-    if (code && tiers_[level]->install) return tiers_[level]->install(below, code);
-  }
+  if (!below || !tiers_[1]->go_over) return;
+  void* entry = nullptr;
   for (int level = 2; level < kTiers; ++level) {
-    if (tiers_[level] && tiers_[level]->install) return tiers_[level]->install(below, nullptr);
+    void* code = counted.code[level].load(std::memory_order_relaxed);
+    if (code && tiers_[level]->entry) entry = tiers_[level]->entry(code);
   }
+  tiers_[1]->go_over(below, entry);
 }
 
 bool UnitTable::publish(Unit& unit, int loop, int level, void* code, void* below) {

@@ -5,11 +5,12 @@ A row of PROVOKED is the unit's name, the source and options. In a forced tier c
 so those runs do not depend on time; `why` waits for the others' compilations.
 """
 
+import ctypes
 import re
 
 import make_docs
 from cli_case import case, each
-from harness import Failure
+from harness import Failure, Skip
 
 FORCED = ["--force-tier", "1"]
 
@@ -27,7 +28,6 @@ PROVOKED = {
     "queue_full": ("f", MANY_AT_ONCE, []),
     "evicted": ("f0", lines(40, "fn f#(x) => x + #\nf#(1)\nf#(2)\nf#(3)"), ["--code-limit", "4000", *FORCED]),
     "above_highest": ("f", "fn f(x) => x\nfor i in 0..9 { f(i) }", ["--tier", "0"]),
-    "not_built": ("f", "fn f(x) => x\nf(1)", FORCED),
     "nested_deeply": ("f", "fn f(x) => " + " ".join(f"if x == {n} {{ {n} }} else" for n in range(3500)) + " { x }\nf(1)", FORCED),
     "many_variables": ("f", f"fn f(x) {{\n{lines(60100, 'let v# = x')}\nx\n}}\nf(1)", FORCED),
     "many_registers": ("f", f"fn f(x) {{\n{lines(59900, 'let v# = x')}\nmax({', '.join(['x'] * 200)})\n}}\nf(1)", FORCED),
@@ -75,7 +75,7 @@ def a_reason_is_provoked(cli, row):
 @case
 def every_reason_is_provoked_or_said_not_to_be(cli):
     rows = {row[0] for row in make_docs.rows_of("interp/runtime/reasons.def", "REASON")}
-    tested = set(PROVOKED) | set(UNPROVOKED)
+    tested = set(PROVOKED) | set(UNPROVOKED) | set(NATIVE) | {"not_built", "executable_refused"}
     if rows != tested or set(PROVOKED) & set(UNPROVOKED):
         raise Failure(f"without a test: {sorted(rows - tested)}; of no row: {sorted(tested - rows)}")
     listed = {line.split()[0] for line in cli("why").ends(0).stdout.splitlines()}
@@ -109,3 +109,68 @@ def why_takes_the_file_on_either_side(cli):
     cli("why", "g", "a.posset").ends(2).says("no unit called 'g'")
     cli("why", "f", "b.posset").ends(2).says("b.posset")
     cli("repl", stdin="fn f(x) => x\n:why f\n:why g\n").ends(0)
+
+
+# ---- native tiers, which a build may lack ----
+
+SIMPLE = "fn f(x) => x\nf(1)"
+NATIVE = {
+    "no_native_plugin": ("f", SIMPLE, ["--force-tier", "2", "--native-plugin", "libposset_no_such_thing.so"]),
+    "not_translated": ("f", SIMPLE, ["--force-tier", "2"]),
+}
+
+
+def has_native(cli):
+    return cli("eval", "--force-tier", "2", "1").ends(0, 2).status == 0
+
+
+@each(NATIVE)
+def a_reason_of_native_tiers_is_provoked(cli, row):
+    if not has_native(cli):
+        raise Skip("no JIT")
+    name, source, options = row
+    cli.write("a.posset", source)
+    outcome = cli("why", *options, name, "a.posset", timeout=60).ends(0)
+    wanted = next(reason for reason, each_row in NATIVE.items() if each_row is row)
+    if f"[{wanted}]" not in outcome.stdout:
+        outcome.fail(f"does not say [{wanted}]")
+
+
+@case
+def a_library_of_another_version_is_no_native_plugin(cli):
+    if not has_native(cli):
+        raise Skip("no JIT")
+    cli.write("a.posset", SIMPLE)
+    outcome = cli("why", "--force-tier", "2", "--native-plugin", "libposset_arena.so", "f", "a.posset").ends(0)
+    if "[no_native_plugin]" not in outcome.stdout:
+        outcome.fail("takes a library that is not the native compiler")
+
+
+def refuse_executable_memory():
+    """In the child, before it becomes the command: what a hardened service does to its processes."""
+    set_mdwe, refuse_exec_gain = 65, 1
+    if ctypes.CDLL(None).prctl(set_mdwe, refuse_exec_gain, 0, 0, 0) != 0:
+        raise OSError("not on this kernel")
+
+
+@case
+def executable_memory_is_refused(cli):
+    if not has_native(cli):
+        raise Skip("no JIT")
+    cli.write("a.posset", SIMPLE + "\nprintln(f(2))")
+    try:
+        child = cli.start("why", "--force-tier", "2", "f", "a.posset", preexec_fn=refuse_executable_memory)
+    except Exception as problem:
+        raise Skip("the kernel cannot refuse executable memory (6.3 can)") from problem
+    outcome = cli.finish(child).ends(0)
+    if "[executable_refused]" not in outcome.stdout or not outcome.stdout.startswith("2\n"):
+        outcome.fail("does not run, or does not say [executable_refused]")
+
+
+@case
+def a_build_without_native_tiers_says_so(cli):
+    if has_native(cli):
+        raise Skip("this build has them")
+    cli.write("a.posset", SIMPLE)
+    if "[not_built]" not in cli("why", *FORCED, "f", "a.posset").ends(0).stdout:
+        raise Failure("does not say [not_built]")

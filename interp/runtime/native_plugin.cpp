@@ -1,0 +1,64 @@
+// See native_plugin.h.
+#include "interp/runtime/native_plugin.h"
+
+#include "interp/runtime/context.h"
+#include "interp/runtime/native_layout.h"
+#include "interp/runtime/trace_events.h"
+#include "sched/base/plugin.h"
+
+namespace posset::interp {
+
+namespace {
+
+const NativeCodeHead& head_of(const void* code) { return *static_cast<const NativeCodeHead*>(code); }
+
+template <int level>
+void* compile(RuntimeState& runtime, const syntax::FunctionDecl& function, int loop, void* below, Reason& refusal) {
+  const NativeFunctions* functions = runtime.native.open(runtime, refusal);
+  return functions ? functions->compile(runtime, function, loop, below, level, refusal) : nullptr;
+}
+
+template <int level>
+constexpr TierInterface make_tier() {
+  TierInterface tier;
+  tier.level = level;
+  tier.name = level == 2 ? "native" : "optimised";
+  tier.compile = compile<level>;
+  tier.enter = [](Context& context, void* code, Closure* closure, Borrowed* frame) {
+    return context.runtime.tier(1)->enter(context, head_of(code).below, closure, frame);
+  };
+  tier.enter_loop = [](Context& context, void* code, Closure* closure, Borrowed* frame, Value& value) {
+    return context.runtime.tier(1)->enter_loop(context, head_of(code).below, closure, frame, value);
+  };
+  tier.entry = [](const void* code) { return head_of(code).entry; };
+  tier.drop = [](void* code) { head_of(code).functions->drop(code); };
+  tier.memory = [](const void* code) { return head_of(code).functions->memory(code); };
+  return tier;
+}
+
+}  // namespace
+
+void NativePlugin::try_open() {
+  auto entry = reinterpret_cast<NativePluginEntry>(sched::plugin_symbol(file_, POSSET_JIT_SYMBOL));
+  const NativeFunctions* found = entry ? entry() : nullptr;
+  if (found && found->layout == native_layout()) functions_ = found;
+}
+
+const NativeFunctions* NativePlugin::open(RuntimeState& runtime, Reason& refusal) {
+  std::call_once(once_, [&] {
+    const int64_t start_ns = runtime.clock.now_ns();
+    try_open();
+    if (!runtime.trace) return;
+    runtime.trace->record(static_cast<uint16_t>(TierEvent::native_opened),
+                          {functions_ != nullptr, runtime.clock.now_ns() - start_ns});
+  });
+  if (!functions_) refusal = Reason::no_native_plugin;
+  return functions_;
+}
+
+const TierInterface* native_tier(int level) {
+  static constexpr TierInterface kTiers[] = {make_tier<2>(), make_tier<3>()};
+  return level == 2 || level == 3 ? &kTiers[level - 2] : nullptr;
+}
+
+}  // namespace posset::interp

@@ -1,0 +1,77 @@
+// The interface between the core and the shared object that holds the native compiler, and how the object is
+// opened. It is opened by the thread that compiles the first unit for a native tier, so that a program that
+// never gets so hot does not load LLVM.
+//
+// The object exports one symbol, POSSET_JIT_SYMBOL, a NativePluginEntry. It was compiled from the same headers as the
+// core or it must not be used: code it makes knows where the members of objects and contexts lie. `version` is
+// raised with every change of the interface, and the sizes catch most of what somebody forgot.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+#include "interp/runtime/tier.h"
+
+namespace posset::interp {
+
+#define POSSET_JIT_SYMBOL "posset_jit_entry"
+constexpr uint32_t kNativeVersion = 1;
+constexpr const char* kNativePlugin = "libposset_jit.so";
+
+// What tells that both sides were made from the same headers (native_layout.h).
+struct NativeLayout {
+  uint32_t version, functions, context, runtime, function, closure;
+  bool operator==(const NativeLayout&) const = default;
+};
+
+// Forms of native code that people read.
+enum class NativeForm : uint8_t { Ir, Assembly };
+
+// Any thread may call these; none throws, and no exception may pass a frame of native code. Texts go to
+// `write(sink, text, size)`: nothing is allocated on one side and freed on the other.
+struct NativeFunctions {
+  NativeLayout layout;
+
+  // As TierInterface's, for the tier `level`. What `compile` gives begins with a NativeCodeHead.
+  void* (*compile)(RuntimeState& runtime, const syntax::FunctionDecl& function, int loop, void* below, int level,
+                   Reason& refusal) noexcept;
+  void (*drop)(void* code) noexcept;
+  size_t (*memory)(const void* code) noexcept;
+  // Translates anew: the text is not kept with the code. False with `refusal` set.
+  bool (*describe)(RuntimeState& runtime, const syntax::FunctionDecl& function, int loop, void* below, int level,
+                   NativeForm form, void (*write)(void* sink, const char* text, size_t size), void* sink,
+                   Reason& refusal) noexcept;
+};
+using NativePluginEntry = const NativeFunctions* (*)();  // static: the object is never closed
+
+// What the core must know of a piece of native code. It is entered through the code of tier 1 it was made of,
+// which knows its entry and looks after the stacks.
+struct NativeCodeHead {
+  const NativeFunctions* functions;
+  void* below;
+  void* entry;
+};
+
+// The object as one runtime sees it.
+class NativePlugin {
+ public:
+  // `file` as in sched/base/plugin.h.
+  explicit NativePlugin(std::string file) : file_(std::move(file)) {}
+
+  // Opens it, the first time. Null with `refusal` set: not there, or of another version. Any thread.
+  const NativeFunctions* open(RuntimeState& runtime, Reason& refusal);
+
+ private:
+  void try_open();
+
+  const std::string file_;
+  std::once_flag once_;
+  const NativeFunctions* functions_ = nullptr;
+};
+
+// The row of a native tier (2 or 3), for posset_attach_tier. It only passes on to the plugin.
+const TierInterface* native_tier(int level);
+
+}  // namespace posset::interp

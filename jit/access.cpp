@@ -1,0 +1,195 @@
+// See access.h.
+#include "jit/access.h"
+
+#include <algorithm>
+
+#include "interp/syntax/ast.h"
+#include "interp/value/shape.h"
+
+namespace posset::jit {
+
+using bytecode::Chunk;
+using bytecode::Insn;
+using bytecode::Op;
+
+namespace {
+
+constexpr uint32_t kHiddenRegisters = 3;  // of a loop, interp/runtime/iterate.h
+
+const Insn& at(const Chunk& chunk, uint32_t pc) { return chunk.code[chunk.size + pc]; }
+
+uint32_t values_in(const std::vector<bytecode::Piece>& pieces) {
+  return static_cast<uint32_t>(std::count_if(pieces.begin(), pieces.end(), [](auto& each) { return each.is_value; }));
+}
+
+class Accesses {
+ public:
+  Accesses(const Chunk& chunk, uint32_t pc, const std::function<void(const Access&)>& visit)
+      : chunk_(chunk), insn_(at(chunk, pc)), op_(static_cast<Op>(insn_.op)), visit_(visit) {}
+
+  void run() {
+    const bytecode::OpInfo& known = bytecode::info(op_);
+    operand(known.a, insn_.a);
+    if (known.b != 'W') {
+      operand(known.b, insn_.b);
+      operand(known.c, insn_.c);
+    }
+    more();
+  }
+
+ private:
+  void operand(char kind, uint16_t reg) {
+    switch (kind) {
+      case 'D':
+      case 'U': return visit_({reg, 1, false, true});
+      case 'V': return visit_({reg, 1, true, true});
+      case 'R': return visit_({reg, 1, true, consumes()});
+      default: return;
+    }
+  }
+
+  // Some operand, by its flags or always.
+  bool consumes() const {
+    switch (op_) {
+      case Op::SetLink:
+      case Op::PlaceIndexOr:
+      case Op::CallSpread:
+      case Op::SpreadParameters: return true;
+      default: return (insn_.x & (bytecode::kConsumeB | bytecode::kConsumeC)) != 0;
+    }
+  }
+
+  void moved(uint32_t first, uint32_t count) {
+    if (count != 0) visit_({first, count, true, true});
+  }
+
+  // What the row does not say.
+  void more() {
+    switch (op_) {
+      case Op::DropRange: return moved(insn_.a, insn_.b);
+      case Op::Move: return moved(insn_.b, 1);
+      case Op::IterBegin:
+      case Op::IterLines:
+      case Op::IterRange: return moved(insn_.a, kHiddenRegisters);
+      case Op::ForRange:
+      case Op::ForNext: return moved(insn_.a, kHiddenRegisters);
+      case Op::CallKnown:
+      case Op::CallLink:
+      case Op::CallValue:
+      case Op::CallNative: return moved(insn_.a + 2U, insn_.c);
+      case Op::Return: return moved(0, insn_.b);
+      case Op::MakeList: return moved(insn_.b, insn_.c);
+      case Op::MakeVariant: return moved(insn_.b, insn_.x);
+      case Op::MakeRecord: return moved(insn_.b, static_cast<uint32_t>(chunk_.shapes[insn_.c]->fields.size()));
+      case Op::BuildRecord: return moved(insn_.b, static_cast<uint32_t>(chunk_.field_names[insn_.c].size()));
+      case Op::Interpolate: return moved(insn_.b, values_in(chunk_.texts[insn_.c]));
+      case Op::Slice: return moved(insn_.c, 2);
+      case Op::SpreadParameters: return moved(insn_.a, static_cast<uint32_t>(chunk_.function->parameters.size()));
+      case Op::Rethrow: return moved(insn_.a, 2);
+      case Op::Closure: return captured();
+      case Op::UpdateIndex:
+      case Op::UpdateField: return old_value(insn_.c);
+      case Op::UpdatePlace: return old_value(insn_.b);
+      default: return;
+    }
+  }
+
+  void old_value(uint16_t reg) {
+    if (reg != bytecode::kNoRegister) moved(reg, 1);
+  }
+
+  void captured() {
+    for (const syntax::Capture& each : chunk_.function->children[insn_.b]->captures) {
+      if (each.from == syntax::Capture::From::Local) moved(each.index, 1);
+    }
+  }
+
+  const Chunk& chunk_;
+  const Insn& insn_;
+  const Op op_;
+  const std::function<void(const Access&)>& visit_;
+};
+
+// ---- liveness ----
+
+class Liveness {
+ public:
+  explicit Liveness(const Chunk& chunk) : chunk_(chunk), live_(chunk.size, RegisterSet(chunk.registers)) {
+    for (uint32_t pc = 0; pc < chunk.size; pc += length(pc)) starts_.push_back(pc);
+  }
+
+  std::vector<RegisterSet> run() {
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (auto pc = starts_.rbegin(); pc != starts_.rend(); ++pc) changed |= update(*pc);
+    }
+    for (uint32_t pc : starts_) add_owned(pc);
+    return std::move(live_);
+  }
+
+ private:
+  uint32_t length(uint32_t pc) const { return bytecode::has_next_word(static_cast<Op>(at(chunk_, pc).op)) ? 2 : 1; }
+
+  bool update(uint32_t pc) {
+    RegisterSet live = after(pc);
+    const std::function<void(const Access&)> kill = [&](const Access& each) {
+      for (uint32_t n = 0; each.written && !each.read && n < each.count; ++n) live.remove(each.first + n);
+    };
+    const std::function<void(const Access&)> use = [&](const Access& each) {
+      for (uint32_t n = 0; each.read && n < each.count; ++n) live.add(each.first + n);
+    };
+    for_each_access(chunk_, pc, kill);
+    for_each_access(chunk_, pc, use);
+    add_handlers(pc, live);
+    return live_[pc].add_all(live);
+  }
+
+  RegisterSet after(uint32_t pc) const {
+    const Insn& insn = at(chunk_, pc);
+    const bytecode::OpInfo& known = bytecode::info(static_cast<Op>(insn.op));
+    RegisterSet live(chunk_.registers);
+    if (!(known.flags & bytecode::Ends) && pc + length(pc) < chunk_.size) live.add_all(live_[pc + length(pc)]);
+    if (known.flags & bytecode::Branch) {
+      const int64_t distance = known.b == 'W' ? insn.wide : insn.imm_c();
+      live.add_all(live_[static_cast<size_t>(int64_t{pc} + distance)]);
+    }
+    return live;
+  }
+
+  // An error anywhere in a region goes on at its handler.
+  void add_handlers(uint32_t pc, RegisterSet& live) const {
+    for (const bytecode::Region& region : chunk_.regions) {
+      if (pc >= region.begin && pc < region.end) live.add_all(live_[region.handler]);
+    }
+  }
+
+  void add_owned(uint32_t pc) {
+    const bytecode::LiveChange& owned = chunk_.live_at(pc);
+    for (uint32_t reg = 0; reg < owned.locals; ++reg) live_[pc].add(reg);
+    for (uint16_t reg : chunk_.live_sets[owned.set]) live_[pc].add(reg);
+  }
+
+  const Chunk& chunk_;
+  std::vector<RegisterSet> live_;
+  std::vector<uint32_t> starts_;
+};
+
+}  // namespace
+
+void for_each_access(const Chunk& chunk, uint32_t pc, const std::function<void(const Access&)>& visit) {
+  Accesses(chunk, pc, visit).run();
+}
+
+bool RegisterSet::add_all(const RegisterSet& other) {
+  bool changed = false;
+  for (size_t n = 0; n < words_.size(); ++n) {
+    const uint64_t both = words_[n] | other.words_[n];
+    changed |= both != words_[n];
+    words_[n] = both;
+  }
+  return changed;
+}
+
+std::vector<RegisterSet> live_registers(const Chunk& chunk) { return Liveness(chunk).run(); }
+
+}  // namespace posset::jit

@@ -1,0 +1,43 @@
+// Which registers an instruction reads and writes, beyond what the operand kinds of its table row say: windows,
+// hidden loop registers, descriptors. Whoever keeps registers elsewhere than in the frame asks here what an
+// instruction done by exec needs there, and what it leaves there.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "bytecode/chunk.h"
+
+namespace posset::jit {
+
+struct Access {
+  uint32_t first = 0;
+  uint32_t count = 1;
+  bool read = false;
+  bool written = false;
+};
+
+// Consumed operands count as written: they become nil.
+void for_each_access(const bytecode::Chunk& chunk, uint32_t pc, const std::function<void(const Access&)>& visit);
+
+// A set of registers.
+class RegisterSet {
+ public:
+  explicit RegisterSet(uint32_t registers = 0) : words_((registers + 63) / 64, 0) {}
+  bool has(uint32_t reg) const { return words_[reg / 64] >> (reg % 64) & 1; }
+  void add(uint32_t reg) { words_[reg / 64] |= uint64_t{1} << (reg % 64); }
+  void remove(uint32_t reg) { words_[reg / 64] &= ~(uint64_t{1} << (reg % 64)); }
+  // True when that changed this.
+  bool add_all(const RegisterSet& other);
+  bool operator==(const RegisterSet&) const = default;
+
+ private:
+  std::vector<uint64_t> words_;
+};
+
+// By instruction: the registers whose contents matter there, because they are read later, or because they are
+// owned and would be released if the instruction raised.
+std::vector<RegisterSet> live_registers(const bytecode::Chunk& chunk);
+
+}  // namespace posset::jit

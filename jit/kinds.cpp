@@ -1,0 +1,398 @@
+// See kinds.h.
+#include "jit/kinds.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace posset::jit {
+
+using bytecode::Chunk;
+using bytecode::Insn;
+using bytecode::Op;
+using bytecode::Seen;
+using interp::Packing;
+using interp::Tag;
+
+namespace {
+
+Kind kind_of_mask(uint64_t mask) {
+  const uint64_t tags = mask & Seen::kTags;
+  if (std::popcount(tags) != 1) return Kind::Any;
+  switch (static_cast<Tag>(std::countr_zero(tags))) {
+    case Tag::Nil: return Kind::Nil;
+    case Tag::Bool: return Kind::Bool;
+    case Tag::Int: return Kind::Int;
+    case Tag::Float: return Kind::Float;
+    case Tag::List: break;
+    default: return Kind::Any;
+  }
+  if (mask == (Seen::of(Tag::List) | Seen::of(Packing::Int))) return Kind::Ints;
+  if (mask == (Seen::of(Tag::List) | Seen::of(Packing::Float))) return Kind::Floats;
+  if (mask == (Seen::of(Tag::List) | Seen::of(Packing::Bool))) return Kind::Bools;
+  if (mask == (Seen::of(Tag::List) | Seen::of(Packing::Any))) return Kind::Items;
+  return Kind::Any;
+}
+
+// What these give, however they are done.
+Kind known_result(Op op) {
+  switch (op) {
+    case Op::Eq:
+    case Op::Ne:
+    case Op::Lt:
+    case Op::Le:
+    case Op::Gt:
+    case Op::Ge:
+    case Op::In:
+    case Op::Not: return Kind::Bool;
+    case Op::Len:
+    case Op::CodeAt: return Kind::Int;
+    default: return Kind::Any;
+  }
+}
+
+bool is_in(Op op, Op first, Op last) { return op >= first && op <= last; }
+
+}  // namespace
+
+Kind element_of(Kind list) {
+  switch (list) {
+    case Kind::Ints: return Kind::Int;
+    case Kind::Floats: return Kind::Float;
+    case Kind::Bools: return Kind::Bool;
+    default: return Kind::Any;
+  }
+}
+
+Kind joined(Kind a, Kind b) {
+  if (a == b || b == Kind::None) return a;
+  return a == Kind::None ? b : Kind::Any;
+}
+
+Kinds::Kinds(const Chunk& chunk)
+    : chunk_(chunk), live_(live_registers(chunk)), pinned_(chunk.registers), states_(chunk.size), leaders_(chunk.size, 0) {
+  pin();
+  solve();
+}
+
+void Kinds::pin() {
+  for (uint32_t pc = 0; pc < chunk_.size; pc += length(pc)) {
+    if (static_cast<Op>(insn_at(pc).op) == Op::PlaceLocal) pinned_.add(insn_at(pc).a);
+  }
+}
+
+// ---- the fixed point ----
+
+State Kinds::at_start() const {
+  State state{true, std::vector<Kind>(chunk_.registers, Kind::None), RegisterSet(chunk_.registers)};
+  for (uint32_t reg = 0; reg < chunk_.registers; ++reg) {
+    if (live(0, reg)) state.kinds[reg] = expected(reg);
+  }
+  return state;
+}
+
+// Of a register when the chunk is entered: what all instructions that read it have seen.
+Kind Kinds::expected(uint32_t reg) const {
+  if (pinned(reg)) return Kind::Any;
+  uint64_t mask = 0;
+  for (uint32_t pc = 0; pc < chunk_.size; pc += length(pc)) {
+    const Insn& insn = insn_at(pc);
+    const bytecode::OpInfo& known = bytecode::info(static_cast<Op>(insn.op));
+    const Seen seen{chunk_.profile[pc].load(std::memory_order_relaxed)};
+    int next = Seen::First;
+    auto look = [&](char kind, uint16_t operand) {
+      if (kind == 'V' && operand == reg) mask |= seen.mask(Seen::Changed);
+      if (kind != 'R' || next > Seen::Second) return;
+      if (operand == reg) mask |= seen.mask(static_cast<Seen::Operand>(next));
+      ++next;
+    };
+    look(known.a, insn.a);
+    if (known.b == 'W') continue;
+    look(known.b, insn.b);
+    look(known.c, insn.c);
+  }
+  return kind_of_mask(mask);
+}
+
+void Kinds::solve() {
+  for (uint32_t pc = 0; pc < chunk_.size; pc += length(pc)) {
+    const bytecode::OpInfo& known = bytecode::info(static_cast<Op>(insn_at(pc).op));
+    if (known.flags & bytecode::Branch) {
+      const Insn& insn = insn_at(pc);
+      leaders_[static_cast<size_t>(int64_t{pc} + (known.b == 'W' ? insn.wide : insn.imm_c()))] = 1;
+    }
+    const bool ends = known.flags & (bytecode::Branch | bytecode::Ends);
+    if (ends && pc + length(pc) < chunk_.size) leaders_[pc + length(pc)] = 1;
+  }
+  leaders_[0] = 1;
+  // A handler is entered with everything in the frame.
+  for (const bytecode::Region& region : chunk_.regions) {
+    leaders_[region.handler] = 1;
+    merge(region.handler, {true, std::vector<Kind>(chunk_.registers, Kind::Any), RegisterSet(chunk_.registers)});
+  }
+  merge(0, at_start());
+  while (!work_.empty()) {
+    const uint32_t pc = work_.back();
+    work_.pop_back();
+    flow(pc, states_[pc]);
+  }
+}
+
+void Kinds::flow(uint32_t pc, const State& from) {
+  State state = from;
+  for (;;) {
+    const Insn& insn = insn_at(pc);
+    const bytecode::OpInfo& known = bytecode::info(static_cast<Op>(insn.op));
+    const Plan todo = plan(pc, state);
+    if (todo.way == Way::Exit) return;
+    state = after(pc, todo, state);
+    if (known.flags & bytecode::Branch) {
+      merge(static_cast<uint32_t>(int64_t{pc} + (known.b == 'W' ? insn.wide : insn.imm_c())), state);
+    }
+    pc += length(pc);
+    if ((known.flags & bytecode::Ends) || pc >= chunk_.size) return;
+    if (leaders_[pc]) {
+      merge(pc, state);
+      return;
+    }
+  }
+}
+
+bool Kinds::merge(uint32_t into, const State& from) {
+  State& state = states_[into];
+  bool changed = !state.reached;
+  if (!state.reached) state = {true, std::vector<Kind>(chunk_.registers, Kind::None), RegisterSet(chunk_.registers)};
+  for (uint32_t reg = 0; reg < chunk_.registers; ++reg) {
+    if (pinned(reg)) state.kinds[reg] = Kind::Any;
+    if (pinned(reg) || !live(into, reg)) continue;
+    const Kind kind = joined(state.kinds[reg], from.kinds[reg]);
+    changed |= kind != state.kinds[reg];
+    state.kinds[reg] = kind;
+    if (from.dirty.has(reg) && !state.dirty.has(reg)) {
+      state.dirty.add(reg);
+      changed = true;
+    }
+  }
+  if (changed) work_.push_back(into);
+  return changed;
+}
+
+// ---- plans ----
+
+Kind Kinds::constant_kind(uint16_t index) const {
+  const interp::Borrowed v = chunk_.constants[index];
+  return v.is_int() ? Kind::Int : v.is_float() ? Kind::Float : v.is_bool() ? Kind::Bool : v.is_nil() ? Kind::Nil : Kind::Any;
+}
+
+Kind Kinds::seen_kind(uint32_t pc, Seen::Operand operand) const {
+  const Seen seen{chunk_.profile[pc].load(std::memory_order_relaxed)};
+  return seen.word & Seen::kExited ? Kind::Any : kind_of_mask(seen.mask(operand));
+}
+
+Kind Kinds::speculated(Kind known, uint32_t pc, Seen::Operand operand) const {
+  return known == Kind::Any ? seen_kind(pc, operand) : known;
+}
+
+Plan Kinds::plan(uint32_t pc, const State& before) const {
+  const Insn& insn = insn_at(pc);
+  const Op op = static_cast<Op>(insn.op);
+  const uint64_t seen = chunk_.profile[pc].load(std::memory_order_relaxed);
+  if (!(seen & Seen::kRan)) return {Way::Exit};
+  Plan plan;
+  if (is_in(op, Op::Add, Op::ModI) || op == Op::Neg || op == Op::Not) {
+    plan = number_plan(pc, insn, before);
+  } else if (is_in(op, Op::Eq, Op::Ge) || is_in(op, Op::JumpEq, Op::LoopGeK) || op == Op::JumpIf || op == Op::LoopIf) {
+    plan = compare_plan(pc, insn, before);
+  } else if (is_in(op, Op::IterBegin, Op::ForNext)) {
+    plan = loop_plan(pc, insn, before);
+  } else {
+    plan = data_plan(pc, insn, before);
+  }
+  if (plan.result == Kind::Any) plan.result = known_result(op);
+  return plan;
+}
+
+Plan Kinds::number_plan(uint32_t pc, const Insn& insn, const State& before) const {
+  const Op op = static_cast<Op>(insn.op);
+  if (op == Op::Neg || op == Op::Not) {
+    const Kind b = speculated(before.kinds[insn.b], pc, Seen::First);
+    const bool fits = op == Op::Not ? b == Kind::Bool : is_number(b);
+    return fits ? Plan{Way::Inline, Kind::Any, b, Kind::Any, b} : Plan{Way::Dynamic};
+  }
+  static constexpr Op kFirst[] = {Op::Add, Op::Sub, Op::Mul, Op::Div, Op::IntDiv, Op::Mod};
+  const Op first = *std::prev(std::upper_bound(std::begin(kFirst), std::end(kFirst), op));
+  const int variant = static_cast<int>(op) - static_cast<int>(first);
+  const Kind b = variant == 2 ? constant_kind(insn.b) : speculated(before.kinds[insn.b], pc, Seen::First);
+  const Kind c = variant == 1   ? constant_kind(insn.c)
+                 : variant == 3 ? Kind::Int
+                                : speculated(before.kinds[insn.c], pc, variant == 2 ? Seen::First : Seen::Second);
+  if (!is_number(b) || !is_number(c)) return {Way::Dynamic};
+  const bool ints = b == Kind::Int && c == Kind::Int;
+  if (!ints && (first == Op::IntDiv || first == Op::Mod)) return {Way::Exec, Kind::Any, b, c, Kind::Any};
+  const bool exited = chunk_.profile[pc].load(std::memory_order_relaxed) & Seen::kExited;
+  if (ints && exited && first != Op::Div) return {Way::Dynamic};
+  return {Way::Inline, Kind::Any, b, c, ints && first != Op::Div ? Kind::Int : Kind::Float};
+}
+
+Plan Kinds::compare_plan(uint32_t pc, const Insn& insn, const State& before) const {
+  const Op op = static_cast<Op>(insn.op);
+  if (op == Op::JumpIf || op == Op::LoopIf) {
+    const Kind a = speculated(before.kinds[insn.a], pc, Seen::First);
+    return a == Kind::Bool ? Plan{Way::Inline, a} : Plan{Way::Dynamic};
+  }
+  const bool value = is_in(op, Op::Eq, Op::Ge);
+  const Kind left = speculated(before.kinds[value ? insn.b : insn.a], pc, Seen::First);
+  const int variant = value ? 0 : (static_cast<int>(op) - static_cast<int>(Op::JumpEq)) % 3;
+  const Kind right = variant == 1   ? Kind::Int
+                     : variant == 2 ? constant_kind(insn.b)
+                                    : speculated(before.kinds[value ? insn.c : insn.b], pc, Seen::Second);
+  if (!is_number(left) || left != right) return {Way::Dynamic};
+  return value ? Plan{Way::Inline, Kind::Any, left, right} : Plan{Way::Inline, left, right};
+}
+
+Plan Kinds::loop_plan(uint32_t pc, const Insn& insn, const State& before) const {
+  switch (static_cast<Op>(insn.op)) {
+    case Op::IterRange: {
+      const Kind b = speculated(before.kinds[insn.b], pc, Seen::First);
+      const Kind c = speculated(before.kinds[insn.c], pc, Seen::Second);
+      if (b == Kind::Int && c == Kind::Int) return {Way::Inline, Kind::Any, b, c};
+      return {Way::Exec};
+    }
+    case Op::ForRange: {
+      const Kind a = speculated(before.kinds[insn.a], pc, Seen::Changed);
+      if (a == Kind::Nil) return {Way::Inline, a, Kind::Any, Kind::Any, Kind::Int};
+      return {Way::Exec};
+    }
+    case Op::ForNext: {
+      const Kind a = speculated(before.kinds[insn.a], pc, Seen::Changed);
+      if (is_list(a)) return {Way::Inline, a, Kind::Any, Kind::Any, element_of(a)};
+      return {Way::Exec};
+    }
+    default: return {Way::Exec};
+  }
+}
+
+Plan Kinds::data_plan(uint32_t pc, const Insn& insn, const State& before) const {
+  const Op op = static_cast<Op>(insn.op);
+  switch (op) {
+    case Op::Nop:
+    case Op::LoadNil:
+    case Op::LoadBool:
+    case Op::LoadInt:
+    case Op::LoadConst:
+    case Op::LoadUnset:
+    case Op::Copy:
+    case Op::Move:
+    case Op::Store:
+    case Op::Drop:
+    case Op::DropRange:
+    case Op::Jump:
+    case Op::Loop:
+    case Op::TailJump:
+    case Op::JumpSet:
+    case Op::JumpNil:
+    case Op::Return:
+    case Op::LoopDone:
+    case Op::LoopReturn: return {Way::Inline};
+    case Op::Index:
+    case Op::ViewIndex: {
+      if (insn.x & bytecode::kConsumeB) return {Way::Exec};
+      const Kind b = speculated(before.kinds[insn.b], pc, Seen::First);
+      const Kind c = speculated(before.kinds[insn.c], pc, Seen::Second);
+      if (is_list(b) && c == Kind::Int) return {Way::Inline, Kind::Any, b, c, element_of(b)};
+      return {Way::Dynamic};
+    }
+    case Op::SetIndex: {
+      const Kind a = speculated(before.kinds[insn.a], pc, Seen::Changed);
+      const Kind b = speculated(before.kinds[insn.b], pc, Seen::First);
+      const Kind c = speculated(before.kinds[insn.c], pc, Seen::Second);
+      if (is_list(a) && a != Kind::Items && b == Kind::Int && c == element_of(a)) return {Way::Inline, a, b, c};
+      return {Way::Exec};
+    }
+    case Op::Len: {
+      const Kind b = speculated(before.kinds[insn.b], pc, Seen::First);
+      if (is_list(b) && !(insn.x & bytecode::kConsumeB)) return {Way::Inline, Kind::Any, b, Kind::Any, Kind::Int};
+      return {Way::Exec};
+    }
+    case Op::Field:
+    case Op::ViewField: return {insn.x & bytecode::kConsumeB ? Way::Exec : Way::Dynamic};
+    default: return {Way::Exec};
+  }
+}
+
+// ---- effects ----
+
+State Kinds::after(uint32_t pc, const Plan& plan, const State& before) const {
+  const Insn& insn = insn_at(pc);
+  const Op op = static_cast<Op>(insn.op);
+  State state = before;
+  auto set = [&](uint32_t reg, Kind kind, bool dirty) {
+    if (pinned(reg)) return;
+    state.kinds[reg] = kind;
+    dirty ? state.dirty.add(reg) : state.dirty.remove(reg);
+  };
+  if (plan.way == Way::Exec) {
+    for_each_access(chunk_, pc, [&](const Access& each) {
+      for (uint32_t reg = each.first; reg < each.first + each.count; ++reg) {
+        set(reg, each.written ? Kind::Any : state.kinds[reg], false);
+      }
+    });
+    const char kind = bytecode::info(op).a;
+    if (kind == 'D' || kind == 'U') set(insn.a, plan.result, false);
+    return state;
+  }
+  const bytecode::OpInfo& known = bytecode::info(op);
+  if (plan.way == Way::Inline) {
+    auto refine = [&](char kind, uint16_t reg, Kind to) {
+      if ((kind == 'R' || kind == 'V') && to != Kind::Any && !pinned(reg)) state.kinds[reg] = to;
+    };
+    refine(known.a, insn.a, plan.a);
+    if (known.b != 'W') refine(known.b, insn.b, plan.b);
+    refine(known.c, insn.c, plan.c);
+  }
+  return moved(insn, plan, std::move(state));
+}
+
+// Of instructions that are not left to exec.
+State Kinds::moved(const Insn& insn, const Plan& plan, State state) const {
+  auto set = [&](uint32_t reg, Kind kind) {
+    if (pinned(reg)) return;
+    state.kinds[reg] = kind;
+    state.dirty.add(reg);
+  };
+  switch (static_cast<Op>(insn.op)) {
+    case Op::LoadNil: set(insn.a, Kind::Nil); break;
+    case Op::LoadBool: set(insn.a, Kind::Bool); break;
+    case Op::LoadInt: set(insn.a, Kind::Int); break;
+    case Op::LoadConst: set(insn.a, constant_kind(insn.b)); break;
+    case Op::Copy: set(insn.a, state.kinds[insn.b]); break;
+    case Op::Move:
+      set(insn.a, state.kinds[insn.b]);
+      set(insn.b, Kind::Nil);
+      break;
+    case Op::Store:
+      set(insn.a, state.kinds[insn.b]);
+      if (insn.x & bytecode::kConsumeB) set(insn.b, Kind::Nil);
+      break;
+    case Op::Drop: set(insn.a, Kind::Nil); break;
+    case Op::DropRange:
+      for (uint32_t n = 0; n < insn.b; ++n) set(insn.a + n, Kind::Nil);
+      break;
+    case Op::IterRange:
+      set(insn.a, Kind::Nil);
+      set(insn.a + 1U, Kind::Int);
+      set(insn.a + 2U, Kind::Int);
+      break;
+    case Op::ForRange:
+    case Op::ForNext:
+      set(insn.a + 1U, Kind::Int);
+      set(insn.b, plan.result);
+      break;
+    default: {
+      const char kind = bytecode::info(static_cast<Op>(insn.op)).a;
+      if (kind == 'D' || kind == 'U') set(insn.a, plan.result);
+    }
+  }
+  return state;
+}
+
+}  // namespace posset::jit

@@ -1,0 +1,89 @@
+// What stage 2 knows of every register at every instruction, and what it therefore does there: forward over the
+// bytecode, from the kinds of the arguments and from what the profile has seen. Where the profile has seen one
+// kind only, code is made for it behind a guard, and whatever fails the guard exits to bytecode; behind the
+// guard the kind is known.
+//
+// The plan of an instruction depends on the state before it and on the profile alone, so analysis and emission
+// agree by asking the same function. Instructions that have exited before (Seen::kExited) are planned without
+// speculation. Source of the method: sparse forward data flow to the least fixed point.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "bytecode/chunk.h"
+#include "jit/access.h"
+
+namespace posset::jit {
+
+// What is known of a value when code is made. Ints to Items are lists by packing.
+enum class Kind : uint8_t { None, Nil, Bool, Int, Float, Ints, Floats, Bools, Items, Any };
+
+inline bool is_number(Kind kind) { return kind == Kind::Int || kind == Kind::Float; }
+inline bool is_list(Kind kind) { return kind >= Kind::Ints && kind <= Kind::Items; }
+// Never counted.
+inline bool is_plain(Kind kind) { return kind >= Kind::Nil && kind <= Kind::Float; }
+Kind element_of(Kind list);
+Kind joined(Kind a, Kind b);
+
+enum class Way : uint8_t {
+  Exec,     // by exec, operands in the frame
+  Dynamic,  // fast paths, then exec
+  Inline,   // for the kinds of the plan; anything else exits
+  Exit,     // has never run
+};
+
+struct Plan {
+  Way way = Way::Exec;
+  Kind a = Kind::Any, b = Kind::Any, c = Kind::Any;  // of operands read, behind the guards
+  Kind result = Kind::Any;
+};
+
+struct State {
+  bool reached = false;
+  std::vector<Kind> kinds;   // None: nothing that matters
+  RegisterSet dirty;         // not (yet) in the frame
+};
+
+class Kinds {
+ public:
+  explicit Kinds(const bytecode::Chunk& chunk);
+
+  Plan plan(uint32_t pc, const State& before) const;
+  // After the instruction, on either way out of it.
+  State after(uint32_t pc, const Plan& plan, const State& before) const;
+  const State& at_leader(uint32_t pc) const { return states_[pc]; }
+  // Registers whose address is taken: they stay in the frame.
+  bool pinned(uint32_t reg) const { return pinned_.has(reg); }
+  bool live(uint32_t pc, uint32_t reg) const { return live_[pc].has(reg); }
+  // What code that is entered at an instruction may take for granted once it has checked it.
+  const State& entry(uint32_t pc) const { return states_[pc]; }
+
+ private:
+  State moved(const bytecode::Insn& insn, const Plan& plan, State state) const;
+  void pin();
+  void solve();
+  State at_start() const;
+  void flow(uint32_t pc, const State& state);
+  bool merge(uint32_t into, const State& from);
+  Kind seen_kind(uint32_t pc, bytecode::Seen::Operand operand) const;
+  Kind expected(uint32_t reg) const;
+  Kind speculated(Kind known, uint32_t pc, bytecode::Seen::Operand operand) const;
+  Plan number_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
+  Plan compare_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
+  Plan data_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
+  Plan loop_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
+
+  const bytecode::Insn& insn_at(uint32_t pc) const { return chunk_.code[chunk_.size + pc]; }
+  uint32_t length(uint32_t pc) const { return bytecode::has_next_word(static_cast<bytecode::Op>(insn_at(pc).op)) ? 2 : 1; }
+  Kind constant_kind(uint16_t index) const;
+
+  const bytecode::Chunk& chunk_;
+  std::vector<RegisterSet> live_;
+  RegisterSet pinned_;
+  std::vector<State> states_;        // by leader
+  std::vector<uint8_t> leaders_;
+  std::vector<uint32_t> work_;
+};
+
+}  // namespace posset::jit

@@ -1,0 +1,51 @@
+// From an object file to code that runs: JITLink lays it out in memory, binds its calls and makes it executable.
+// JITLink is used directly, without a session of ORC above it: a unit's code refers to helpers only, whose
+// addresses never change, so there are no libraries, lookups or dependencies to keep book of.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <llvm/ADT/StringMap.h>
+
+#include "jit/fatal.h"
+#include "jit/memory.h"
+
+namespace posset::jit {
+
+// What object files may refer to.
+using Addresses = llvm::StringMap<const void*>;
+
+// Linked code. Its memory goes with it; nobody may be running it then.
+class Code {
+ public:
+  struct Symbol {
+    std::string name;
+    const void* address;
+    size_t bytes;
+  };
+
+  Code(CodeMemory& memory, CodeMemory::FinalizedAlloc allocation, std::vector<Symbol> symbols);
+  ~Code();
+  Code(const Code&) = delete;
+  Code& operator=(const Code&) = delete;
+
+  // The address of a function; null: there is none of that name.
+  void* entry(std::string_view symbol) const;
+  // Memory mapped for it.
+  size_t bytes() const;
+  const std::vector<Symbol>& symbols() const { return symbols_; }
+
+ private:
+  CodeMemory& memory_;
+  CodeMemory::FinalizedAlloc allocation_;
+  const std::vector<Symbol> symbols_;
+};
+
+// Null with `problem` set: no memory, or `object` refers to what is not in `known`. `known` and `memory` outlive
+// the code.
+std::unique_ptr<Code> link(llvm::StringRef object, const Addresses& known, CodeMemory& memory, Problem& problem);
+
+}  // namespace posset::jit

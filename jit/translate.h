@@ -1,0 +1,31 @@
+// From one chunk of bytecode to LLVM IR. What the code does is the chunk's business: the translation repeats
+// only guarded fast paths, and leaves every other instruction to `exec` (bytecode/native.h).
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
+
+#include "bytecode/chunk.h"
+
+namespace posset::jit {
+
+// The module owns nothing of the context's; whoever compiles it takes both.
+struct Translation {
+  std::unique_ptr<llvm::LLVMContext> context;
+  std::unique_ptr<llvm::Module> module;
+  std::string symbol;  // of the function to enter, a bytecode::NativeEntry
+};
+
+// Tells a fresh module what machine it is for.
+using Prepare = std::function<void(llvm::Module&)>;
+
+// `stage` 1: generic, in the order of the bytecode, with registers in the frame. Null with `refusal` set when
+// the chunk is too large for it. Any thread; reads the chunk only.
+std::unique_ptr<Translation> translate(const bytecode::Chunk& chunk, int stage, const Prepare& prepare,
+                                       interp::Reason& refusal);
+
+}  // namespace posset::jit

@@ -1,0 +1,126 @@
+// Arithmetic: two ints or two floats in place, everything else by exec. The same cases as the machine's
+// handlers (bytecode/handlers_arith.h), which say why a destination needs no release.
+#include <llvm/IR/Intrinsics.h>
+
+#include "jit/translator.h"
+
+namespace posset::jit {
+
+// One row per operator: the variants stand behind one another in the opcode table, registers, constant on the
+// right, constant on the left, immediate.
+struct Translator::Arith {
+  Op first;
+  Op last;
+  llvm::Intrinsic::ID checked;                // for ints; not_intrinsic: floor division, or floats only
+  llvm::Instruction::BinaryOps on_floats;     // BinaryOpsEnd: not in place
+};
+
+namespace {
+
+constexpr auto kNone = llvm::Intrinsic::not_intrinsic;
+constexpr auto kNoFloat = llvm::Instruction::BinaryOpsEnd;
+
+}  // namespace
+
+bool Translator::arith(uint32_t pc, const Insn& insn) {
+  static constexpr Arith kRules[] = {
+      {Op::Add, Op::AddI, llvm::Intrinsic::sadd_with_overflow, llvm::Instruction::FAdd},
+      {Op::Sub, Op::SubI, llvm::Intrinsic::ssub_with_overflow, llvm::Instruction::FSub},
+      {Op::Mul, Op::MulI, llvm::Intrinsic::smul_with_overflow, llvm::Instruction::FMul},
+      {Op::Div, Op::DivL, kNone, llvm::Instruction::FDiv},
+      {Op::IntDiv, Op::IntDivI, kNone, kNoFloat},
+      {Op::Mod, Op::ModI, kNone, kNoFloat},
+  };
+  const Op op = static_cast<Op>(insn.op);
+  for (const Arith& rule : kRules) {
+    if (op < rule.first || op > rule.last) continue;
+    const int variant = static_cast<int>(op) - static_cast<int>(rule.first);
+    Operand b = variant == 2 ? constant(insn.b) : read(insn.b);
+    Operand c = variant == 1 ? constant(insn.c) : variant == 3 ? integer(insn.imm_c()) : read(insn.c);
+    two_numbers(pc, insn, rule, b, c);
+    return true;
+  }
+  return unary(pc, insn);
+}
+
+void Translator::two_numbers(uint32_t pc, const Insn& insn, const Arith& rule, const Operand& b, const Operand& c) {
+  auto* after = block("after");
+  auto* slow = slow_way(pc, after);
+  if (rule.first != Op::Div) {
+    auto* ints = block("ints");
+    auto* others = block("others");
+    b_.CreateCondBr(b_.CreateAnd(is(b, Kind::Int), is(c, Kind::Int)), ints, others);
+    go_on_in(ints);
+    write(insn.a, {Kind::Int, nullptr, int_result(rule, b.payload, c.payload, slow)});
+    b_.CreateBr(after);
+    go_on_in(others);
+  }
+  if (rule.on_floats == kNoFloat) {
+    b_.CreateBr(slow);
+  } else {
+    float_result(insn, rule, b, c, slow);
+    b_.CreateBr(after);
+  }
+  go_on_in(after);
+}
+
+llvm::Value* Translator::int_result(const Arith& rule, llvm::Value* b, llvm::Value* c, llvm::BasicBlock* slow) {
+  if (rule.checked != kNone) return checked(b, c, rule.checked, slow);
+  return floor_divided(rule, b, c, slow);
+}
+
+llvm::Value* Translator::checked(llvm::Value* b, llvm::Value* c, unsigned intrinsic, llvm::BasicBlock* slow) {
+  llvm::Value* both = b_.CreateBinaryIntrinsic(static_cast<llvm::Intrinsic::ID>(intrinsic), b, c);
+  auto* fits = block("fits");
+  b_.CreateCondBr(b_.CreateExtractValue(both, 1), slow, fits);
+  go_on_in(fits);
+  return b_.CreateExtractValue(both, 0);
+}
+
+// Positive divisors only; the rarer sign, zero and overflow are exec's.
+llvm::Value* Translator::floor_divided(const Arith& rule, llvm::Value* b, llvm::Value* c, llvm::BasicBlock* slow) {
+  auto* positive = block("positive");
+  b_.CreateCondBr(b_.CreateICmpSGT(c, word(0)), positive, slow);
+  go_on_in(positive);
+  llvm::Value* rest = b_.CreateSRem(b, c);
+  llvm::Value* below = b_.CreateICmpSLT(rest, word(0));
+  if (rule.first == Op::Mod) return b_.CreateSelect(below, b_.CreateAdd(rest, c), rest);
+  return b_.CreateSub(b_.CreateSDiv(b, c), b_.CreateZExt(below, b_.getInt64Ty()));
+}
+
+// Floats, or a float and an int that is known as one.
+void Translator::float_result(const Insn& insn, const Arith& rule, const Operand& b, const Operand& c,
+                              llvm::BasicBlock* slow) {
+  auto usable = [&](const Operand& v) { return v.kind == Kind::Int ? b_.getTrue() : is(v, Kind::Float); };
+  auto number = [&](const Operand& v) {
+    return v.kind == Kind::Int ? b_.CreateSIToFP(v.payload, b_.getDoubleTy()) : as_double(v);
+  };
+  auto* floats = block("floats");
+  b_.CreateCondBr(b_.CreateAnd(usable(b), usable(c)), floats, slow);
+  go_on_in(floats);
+  llvm::Value* result = b_.CreateBinOp(rule.on_floats, number(b), number(c));
+  write(insn.a, {Kind::Float, nullptr, as_payload(result)});
+}
+
+bool Translator::unary(uint32_t pc, const Insn& insn) {
+  const Op op = static_cast<Op>(insn.op);
+  if (op != Op::Neg && op != Op::Not) return false;
+  const Operand v = read(insn.b);
+  auto* after = block("after");
+  auto* slow = slow_way(pc, after);
+  auto* fast = block("fast");
+  if (op == Op::Not) {
+    b_.CreateCondBr(is(v, Kind::Bool), fast, slow);
+    go_on_in(fast);
+    write(insn.a, {Kind::Bool, nullptr, b_.CreateXor(v.payload, word(1))});
+  } else {
+    b_.CreateCondBr(is(v, Kind::Float), fast, slow);
+    go_on_in(fast);
+    write(insn.a, {Kind::Float, nullptr, as_payload(b_.CreateFNeg(as_double(v)))});
+  }
+  b_.CreateBr(after);
+  go_on_in(after);
+  return true;
+}
+
+}  // namespace posset::jit

@@ -1,0 +1,180 @@
+// Containers: elements of packed and plain lists, fields whose shape the inline cache has seen.
+#include <cstddef>
+
+#include "interp/value/objects.h"
+#include "jit/translator.h"
+
+namespace posset::jit {
+
+using interp::List;
+using interp::Packing;
+
+bool Translator::data(uint32_t pc, const Insn& insn) {
+  switch (static_cast<Op>(insn.op)) {
+    case Op::ViewIndex: index(pc, insn); return true;
+    case Op::Index:
+      if (insn.x & bytecode::kConsumeB) return false;
+      index(pc, insn);
+      return true;
+    case Op::SetIndex: set_index(pc, insn); return true;
+    case Op::Field:
+      if (insn.x & bytecode::kConsumeB) return false;
+      field(pc, insn);
+      return true;
+    case Op::ViewField: field(pc, insn); return true;
+    case Op::Len:
+      if (insn.x & bytecode::kConsumeB) return false;
+      length_of(pc, insn);
+      return true;
+    default: return false;
+  }
+}
+
+// A list and an int within its bounds, else `slow`: the element's place, in elements.
+llvm::Value* Translator::element(const Operand& list, const Operand& at, llvm::BasicBlock* slow) {
+  auto* indexed = block("indexed");
+  auto* inside = block("inside");
+  llvm::Value* is_list = b_.CreateICmpEQ(list.tag, tag_word(Tag::List));
+  b_.CreateCondBr(b_.CreateAnd(is_list, is(at, Kind::Int)), indexed, slow);
+  go_on_in(indexed);
+  llvm::Value* size = load_word(object(list), offsetof(List, size));
+  b_.CreateCondBr(b_.CreateICmpULT(at.payload, size), inside, slow);
+  go_on_in(inside);
+  return at.payload;
+}
+
+llvm::Value* Translator::packing_of(const Operand& list) {
+  return b_.CreateLoad(b_.getInt8Ty(), word_pointer(object(list), offsetof(List, flags)));
+}
+
+llvm::Value* Translator::element_pointer(const Operand& list, llvm::Value* at, Packing packing) {
+  llvm::Value* items = word_pointer(object(list), sizeof(List));
+  llvm::Type* type = b_.getInt64Ty();
+  if (packing == Packing::Bool) type = b_.getInt8Ty();
+  if (packing == Packing::Any) type = llvm::ArrayType::get(b_.getInt64Ty(), 2);
+  return b_.CreateInBoundsGEP(type, items, at);
+}
+
+// One block per packing; `after` each.
+void Translator::index(uint32_t pc, const Insn& insn) {
+  const Operand list = read(insn.b);
+  auto* after = block("after");
+  auto* slow = slow_way(pc, after);
+  llvm::Value* at = element(list, read(insn.c), slow);
+  auto* choice = b_.CreateSwitch(packing_of(list), slow, 4);
+  for (Packing packing : {Packing::Any, Packing::Int, Packing::Float, Packing::Bool}) {
+    auto* here = block("packing");
+    choice->addCase(b_.getInt8(static_cast<uint8_t>(packing)), here);
+    go_on_in(here);
+    const Operand item = load_element(list, at, packing);
+    if (static_cast<Op>(insn.op) == Op::Index) retain(item);
+    write(insn.a, item);
+    b_.CreateBr(after);
+  }
+  go_on_in(after);
+}
+
+Operand Translator::load_element(const Operand& list, llvm::Value* at, Packing packing) {
+  llvm::Value* from = element_pointer(list, at, packing);
+  switch (packing) {
+    case Packing::Int: return {Kind::Int, nullptr, load_word(from, 0)};
+    case Packing::Float: return {Kind::Float, nullptr, load_word(from, 0)};
+    case Packing::Bool:
+      return {Kind::Bool, nullptr, b_.CreateZExt(b_.CreateLoad(b_.getInt8Ty(), from), b_.getInt64Ty())};
+    case Packing::Any: break;
+  }
+  return unknown(load_word(from, 0), load_word(from, 8));
+}
+
+llvm::Value* Translator::is_unique(const Operand& v) {
+  return b_.CreateICmpEQ(b_.CreateLoad(b_.getInt32Ty(), object(v)), b_.getInt32(1));
+}
+
+// An element of the list's packing into a list that nobody else has. Lists of anything: when neither the old
+// nor the new element is counted.
+void Translator::set_index(uint32_t pc, const Insn& insn) {
+  const Operand list = read(insn.a);
+  const Operand v = read(insn.c);
+  auto* after = block("after");
+  auto* slow = slow_way(pc, after);
+  llvm::Value* at = element(list, read(insn.b), slow);
+  auto* unique = block("unique");
+  b_.CreateCondBr(is_unique(list), unique, slow);
+  go_on_in(unique);
+  auto* choice = b_.CreateSwitch(packing_of(list), slow, 4);
+  for (Packing packing : {Packing::Any, Packing::Int, Packing::Float, Packing::Bool}) {
+    auto* here = block("packing");
+    choice->addCase(b_.getInt8(static_cast<uint8_t>(packing)), here);
+    go_on_in(here);
+    store_element(list, at, packing, v, slow);
+    b_.CreateBr(after);
+  }
+  go_on_in(after);
+}
+
+void Translator::store_element(const Operand& list, llvm::Value* at, Packing packing, const Operand& v,
+                               llvm::BasicBlock* slow) {
+  llvm::Value* to = element_pointer(list, at, packing);
+  auto* fits = block("fits");
+  if (packing == Packing::Any) {
+    const Operand old = unknown(load_word(to, 0), load_word(to, 8));
+    b_.CreateCondBr(b_.CreateOr(is_heap(old), is_heap(v)), slow, fits);
+    go_on_in(fits);
+    store_word(to, 0, tag_of(v));
+    store_word(to, 8, v.payload);
+    return;
+  }
+  const Kind kind = packing == Packing::Int ? Kind::Int : packing == Packing::Float ? Kind::Float : Kind::Bool;
+  b_.CreateCondBr(is(v, kind), fits, slow);
+  go_on_in(fits);
+  if (packing == Packing::Bool) {
+    b_.CreateStore(b_.CreateTrunc(v.payload, b_.getInt8Ty()), to);
+  } else {
+    store_word(to, 0, v.payload);
+  }
+}
+
+// The field's place in a record of the shape the cache has seen, else `slow`.
+llvm::Value* Translator::field_pointer(const Operand& base, uint16_t cache, llvm::BasicBlock* slow) {
+  auto* shaped = block("shaped");
+  auto* known = block("known");
+  llvm::Value* is_record = b_.CreateICmpEQ(base.tag, tag_word(Tag::Record));
+  llvm::Value* is_variant = b_.CreateICmpEQ(base.tag, tag_word(Tag::Variant));
+  b_.CreateCondBr(b_.CreateOr(is_record, is_variant), shaped, slow);
+  go_on_in(shaped);
+  llvm::LoadInst* seen = b_.CreateLoad(b_.getInt64Ty(), address(&chunk_.caches[cache]->seen));
+  seen->setAtomic(llvm::AtomicOrdering::Monotonic);
+  seen->setAlignment(llvm::Align(8));
+  llvm::Value* shape = b_.CreateLoad(b_.getInt32Ty(), word_pointer(object(base), offsetof(interp::Record, shape)));
+  llvm::Value* expected = b_.CreateTrunc(b_.CreateLShr(seen, 32), b_.getInt32Ty());
+  b_.CreateCondBr(b_.CreateICmpEQ(shape, expected), known, slow);
+  go_on_in(known);
+  llvm::Value* at = b_.CreateAnd(seen, word(0xffffffff));
+  llvm::Value* fields = word_pointer(object(base), sizeof(interp::Record));
+  return b_.CreateInBoundsGEP(llvm::ArrayType::get(b_.getInt64Ty(), 2), fields, at);
+}
+
+void Translator::field(uint32_t pc, const Insn& insn) {
+  auto* after = block("after");
+  auto* slow = slow_way(pc, after);
+  llvm::Value* from = field_pointer(read(insn.b), insn.c, slow);
+  const Operand v = unknown(load_word(from, 0), load_word(from, 8));
+  if (static_cast<Op>(insn.op) == Op::Field) retain(v);
+  write(insn.a, v);
+  b_.CreateBr(after);
+  go_on_in(after);
+}
+
+void Translator::length_of(uint32_t pc, const Insn& insn) {
+  const Operand v = read(insn.b);
+  auto* after = block("after");
+  auto* slow = slow_way(pc, after);
+  auto* list = block("list");
+  b_.CreateCondBr(b_.CreateICmpEQ(v.tag, tag_word(Tag::List)), list, slow);
+  go_on_in(list);
+  write(insn.a, {Kind::Int, nullptr, load_word(object(v), offsetof(List, size))});
+  b_.CreateBr(after);
+  go_on_in(after);
+}
+
+}  // namespace posset::jit

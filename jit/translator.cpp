@@ -1,0 +1,306 @@
+// See translator.h: blocks, the prologue, errors, and instructions done by exec.
+#include "jit/translator.h"
+
+#include <cstddef>
+
+namespace posset::jit {
+
+using bytecode::NativeFrame;
+
+namespace {
+
+constexpr uint8_t kBranch = bytecode::Branch;
+constexpr uint8_t kEnds = bytecode::Ends;
+
+std::string symbol_of(const Chunk& chunk) {
+  std::string name = "posset ";
+  return name + (chunk.name.empty() ? "<fn>" : chunk.name);
+}
+
+}  // namespace
+
+Translator::Translator(const Chunk& chunk, const Prepare& prepare)
+    : chunk_(chunk),
+      context_(std::make_unique<llvm::LLVMContext>()),
+      module_(std::make_unique<llvm::Module>(chunk.name, *context_)),
+      b_(*context_),
+      blocks_(chunk.size, nullptr) {
+  prepare(*module_);
+}
+
+std::unique_ptr<Translation> Translator::run() {
+  llvm::Type* pair = llvm::StructType::get(b_.getInt64Ty(), b_.getInt64Ty());
+  auto* type = llvm::FunctionType::get(pair, {b_.getPtrTy(), b_.getPtrTy(), b_.getPtrTy(), b_.getInt32Ty()}, false);
+  function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, symbol_of(chunk_), *module_);
+  function_->addFnAttr(llvm::Attribute::NoUnwind);
+  find_leaders();
+  prologue();
+  for (uint32_t pc = 0; pc < chunk_.size; pc += length(pc)) instruction(pc);
+  finish();
+  auto result = std::make_unique<Translation>();
+  result->symbol = function_->getName().str();
+  result->context = std::move(context_);
+  result->module = std::move(module_);
+  return result;
+}
+
+uint32_t Translator::target(uint32_t pc) const {
+  const Insn& insn = at(pc);
+  const bool wide = bytecode::info(static_cast<Op>(insn.op)).b == 'W';
+  return static_cast<uint32_t>(int64_t{pc} + (wide ? insn.wide : insn.imm_c()));
+}
+
+void Translator::find_leaders() {
+  auto lead = [&](uint32_t pc) {
+    if (!blocks_[pc]) blocks_[pc] = block("at");
+  };
+  lead(0);
+  for (uint32_t pc = 0; pc < chunk_.size; pc += length(pc)) {
+    const uint8_t flags = bytecode::info(static_cast<Op>(at(pc).op)).flags;
+    if (flags & kBranch) lead(target(pc));
+    const bool ends_block = flags & (kBranch | kEnds);
+    if (ends_block && pc + length(pc) < chunk_.size) lead(pc + length(pc));
+  }
+  for (const bytecode::Region& region : chunk_.regions) lead(region.handler);
+}
+
+// ---- prologue ----
+
+void Translator::prologue() {
+  auto* entry = llvm::BasicBlock::Create(*context_, "entry", function_);
+  b_.SetInsertPoint(entry);
+  host_ = function_->getArg(0);
+  closure_ = function_->getArg(1);
+  registers_ = function_->getArg(2);
+  frame_ = b_.CreateAlloca(llvm::ArrayType::get(b_.getInt64Ty(), sizeof(NativeFrame) / 8));
+  store_word(frame_, offsetof(NativeFrame, context), b_.CreatePtrToInt(host_, b_.getInt64Ty()));
+  store_word(frame_, offsetof(NativeFrame, closure), b_.CreatePtrToInt(closure_, b_.getInt64Ty()));
+  store_word(frame_, offsetof(NativeFrame, registers), b_.CreatePtrToInt(registers_, b_.getInt64Ty()));
+  store_word(frame_, offsetof(NativeFrame, chunk), b_.CreatePtrToInt(address(&chunk_), b_.getInt64Ty()));
+  store_word(frame_, offsetof(NativeFrame, place), word(0));
+  store_word(frame_, offsetof(NativeFrame, shared_cell), word(0));
+  raised_ = block("raised");
+  raised_pc_ = llvm::PHINode::Create(b_.getPtrTy(), 8, "pc", raised_);
+  enter_switch();
+}
+
+// Entered at the beginning or at the head of a loop.
+void Translator::enter_switch() {
+  const auto& heads = chunk_.loop_heads;
+  auto* start = blocks_[0];
+  if (heads.empty()) {
+    b_.CreateBr(start);
+    return;
+  }
+  auto* choice = b_.CreateSwitch(function_->getArg(3), start, static_cast<unsigned>(heads.size()));
+  for (uint32_t n = 0; n < heads.size(); ++n) choice->addCase(b_.getInt32(n + 1), blocks_[heads[n].pc]);
+}
+
+// ---- instructions ----
+
+void Translator::instruction(uint32_t pc) {
+  if (llvm::BasicBlock* here = blocks_[pc]) {
+    llvm::BasicBlock* before = b_.GetInsertBlock();
+    if (!before->getTerminator()) b_.CreateBr(here);
+    go_on_in(here);
+  }
+  const Insn& insn = at(pc);
+  if (!inlined(pc, insn)) generic(pc);
+}
+
+bool Translator::inlined(uint32_t pc, const Insn& insn) {
+  return move(pc, insn) || arith(pc, insn) || compare(pc, insn) || jump(pc, insn) || data(pc, insn) || call(pc, insn);
+}
+
+llvm::Value* Translator::call_exec(uint32_t pc) {
+  const std::string name = std::string("exec_") + bytecode::info(static_cast<Op>(at(pc).op)).name;
+  llvm::Function* exec = helper(name.c_str(), b_.getPtrTy(), {b_.getPtrTy(), b_.getPtrTy()});
+  return b_.CreateCall(exec, {frame_, pc_address(pc)});
+}
+
+void Translator::generic(uint32_t pc) {
+  const uint8_t flags = bytecode::info(static_cast<Op>(at(pc).op)).flags;
+  llvm::Value* next = call_exec(pc);
+  if (flags & bytecode::Throws) {
+    auto* fine = block("fine");
+    branch(b_.CreateIsNotNull(next), fine, nullptr);
+    raise(pc);
+    go_on_in(fine);
+  }
+  if (flags & kBranch) return generic_branch(pc, next);
+  if (flags & kEnds) b_.CreateUnreachable();
+}
+
+// Steps of generic branches may raise too, which a table row without Throws does not say.
+void Translator::generic_branch(uint32_t pc, llvm::Value* next) {
+  const uint8_t flags = bytecode::info(static_cast<Op>(at(pc).op)).flags;
+  if ((flags & bytecode::Step) && !(flags & bytecode::Throws)) {
+    auto* fine = block("fine");
+    branch(b_.CreateIsNotNull(next), fine, nullptr);
+    raise(pc);
+    go_on_in(fine);
+  }
+  if (flags & kEnds) {
+    b_.CreateBr(block_at(target(pc)));
+    return;
+  }
+  llvm::Value* falls = b_.CreateICmpEQ(next, pc_address(pc + length(pc)));
+  b_.CreateCondBr(falls, block_at(pc + length(pc)), block_at(target(pc)));
+}
+
+llvm::BasicBlock* Translator::slow_way(uint32_t pc, llvm::BasicBlock* after) {
+  llvm::IRBuilder<>::InsertPointGuard keep(b_);
+  llvm::BasicBlock* slow = cold("slow");
+  b_.SetInsertPoint(slow);
+  llvm::Value* next = call_exec(pc);
+  auto* raises = cold("raises");
+  b_.CreateCondBr(b_.CreateIsNotNull(next), after, raises);
+  b_.SetInsertPoint(raises);
+  raise(pc);
+  return slow;
+}
+
+// ---- errors ----
+
+void Translator::raise_unless(llvm::Value* ok, uint32_t pc) {
+  auto* fine = block("fine");
+  branch(b_.CreateICmpNE(ok, b_.getInt8(0)), fine, nullptr);
+  raise(pc);
+  go_on_in(fine);
+}
+
+void Translator::raise(uint32_t pc) {
+  raised_pc_->addIncoming(pc_address(pc), b_.GetInsertBlock());
+  b_.CreateBr(raised_);
+}
+
+// Unwinds within the frame; a handler of the chunk goes on natively.
+void Translator::raised_block() {
+  go_on_in(raised_);
+  llvm::Function* unwind = helper("raised", b_.getInt64Ty(), {b_.getPtrTy(), b_.getPtrTy()});
+  llvm::Value* handler = b_.CreateCall(unwind, {frame_, raised_pc_});
+  auto* left = block("left");
+  auto* choice = b_.CreateSwitch(handler, left);
+  std::vector<bool> seen(chunk_.size, false);
+  for (const bytecode::Region& region : chunk_.regions) {
+    if (seen[region.handler]) continue;
+    seen[region.handler] = true;
+    choice->addCase(llvm::cast<llvm::ConstantInt>(word(region.handler)), blocks_[region.handler]);
+  }
+  go_on_in(left);
+  llvm::Value* failed[] = {tag_word(Tag::Failed), word(0)};
+  b_.CreateAggregateRet(failed, 2);
+}
+
+void Translator::finish() {
+  if (!b_.GetInsertBlock()->getTerminator()) b_.CreateUnreachable();
+  raised_block();
+  for (llvm::BasicBlock* each : cold_) each->insertInto(function_);
+  for (llvm::BasicBlock& each : *function_) {
+    if (each.getTerminator()) continue;
+    b_.SetInsertPoint(&each);
+    b_.CreateUnreachable();
+  }
+  if (raised_pc_->getNumIncomingValues() == 0) {
+    raised_pc_->replaceAllUsesWith(llvm::UndefValue::get(b_.getPtrTy()));
+    raised_pc_->eraseFromParent();
+  }
+}
+
+// ---- blocks, values ----
+
+llvm::BasicBlock* Translator::block(const char* name) { return llvm::BasicBlock::Create(*context_, name); }
+
+llvm::BasicBlock* Translator::cold(const char* name) {
+  cold_.push_back(block(name));
+  return cold_.back();
+}
+
+void Translator::go_on_in(llvm::BasicBlock* next) {
+  next->insertInto(function_);
+  b_.SetInsertPoint(next);
+}
+
+// Null stands for a cold block, into which the next instructions then go.
+void Translator::branch(llvm::Value* condition, llvm::BasicBlock* yes, llvm::BasicBlock* no) {
+  llvm::BasicBlock* other = no ? no : cold("raises");
+  b_.CreateCondBr(condition, yes, other);
+  if (!no) b_.SetInsertPoint(other);
+}
+
+llvm::Value* Translator::address(const void* p) {
+  return b_.CreateIntToPtr(word(reinterpret_cast<uint64_t>(p)), b_.getPtrTy());
+}
+
+llvm::Function* Translator::helper(const char* name, llvm::Type* result,
+                                   std::initializer_list<llvm::Type*> parameters) {
+  if (llvm::Function* known = module_->getFunction(name)) return known;
+  auto* type = llvm::FunctionType::get(result, llvm::ArrayRef<llvm::Type*>(parameters.begin(), parameters.size()), false);
+  auto* made = llvm::Function::Create(type, llvm::Function::ExternalLinkage, name, *module_);
+  made->addFnAttr(llvm::Attribute::NoUnwind);
+  return made;
+}
+
+llvm::Value* Translator::word_pointer(llvm::Value* base, uint64_t offset) {
+  return offset == 0 ? base : b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), base, offset);
+}
+
+Operand Translator::read(uint16_t reg) {
+  llvm::Value* at = register_pointer(reg);
+  return unknown(load_word(at, 0), load_word(at, 8));
+}
+
+Operand Translator::constant(uint16_t index) {
+  const Borrowed v = chunk_.constants[index];
+  const Kind kind = v.is_int() ? Kind::Int : v.is_float() ? Kind::Float : v.is_bool() ? Kind::Bool : Kind::Any;
+  return {kind, word(v.word0), word(v.word1)};
+}
+
+llvm::Value* Translator::tag_of(const Operand& v) {
+  switch (v.kind) {
+    case Kind::Bool: return tag_word(Tag::Bool);
+    case Kind::Int: return tag_word(Tag::Int);
+    case Kind::Float: return tag_word(Tag::Float);
+    case Kind::Any: break;
+  }
+  return v.tag;
+}
+
+void Translator::write(uint16_t reg, const Operand& v) {
+  llvm::Value* to = register_pointer(reg);
+  store_word(to, 0, tag_of(v));
+  store_word(to, 8, v.payload);
+}
+
+llvm::Value* Translator::is(const Operand& v, Kind kind) {
+  if (v.kind != Kind::Any) return b_.getInt1(v.kind == kind);
+  const Tag tag = kind == Kind::Bool ? Tag::Bool : kind == Kind::Int ? Tag::Int : Tag::Float;
+  return b_.CreateICmpEQ(v.tag, tag_word(tag));
+}
+
+llvm::Value* Translator::is_heap(const Operand& v) {
+  if (v.kind != Kind::Any) return b_.getFalse();
+  return b_.CreateICmpNE(b_.CreateAnd(v.tag, word(0xf8)), word(0));
+}
+
+// A local object's count goes up in place; everything else is the helper's.
+void Translator::retain(const Operand& v) {
+  if (v.kind != Kind::Any) return;
+  auto* counted = block("counted");
+  auto* shared = cold("shared");
+  auto* local = block("local");
+  auto* done = block("done");
+  b_.CreateCondBr(is_heap(v), counted, done);
+  go_on_in(counted);
+  llvm::Value* count = b_.CreateLoad(b_.getInt32Ty(), object(v));
+  b_.CreateCondBr(b_.CreateICmpSGT(count, b_.getInt32(0)), local, shared);
+  go_on_in(local);
+  b_.CreateStore(b_.CreateAdd(count, b_.getInt32(1)), object(v));
+  b_.CreateBr(done);
+  b_.SetInsertPoint(shared);
+  b_.CreateCall(helper("retain", b_.getVoidTy(), {b_.getInt64Ty(), b_.getInt64Ty()}), {v.tag, v.payload});
+  b_.CreateBr(done);
+  go_on_in(done);
+}
+
+}  // namespace posset::jit
