@@ -45,6 +45,7 @@ MODES = {
     "tier0": ["--tier", "0"],
     "forced1": ["--force-tier", "1"],
     "tier1": ["--tier", "1"],
+    "forced2": ["--force-tier", "2"],
     "default": [],
 }
 EXPECTATION = re.compile(
