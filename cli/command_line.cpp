@@ -72,6 +72,7 @@ void add_evaluation_options(CLI::App& app, CommandLine& line, Flags& flags) {
   add_row(app, "quantum", flags.quantum)->check(CLI::Range(int64_t{1}, int64_t{10000000}));
   add_row(app, "code-limit", line.runtime.code_limit);
   add_row(app, "native-plugin", line.native_plugin);
+  add_row(app, "native-watch", line.native_watch)->check(CLI::IsMember({"", "perf", "gdb", "perf,gdb", "gdb,perf"}));
   add_row(app, "trace", flags.trace);
   add_row(app, "trace-events", line.runtime.trace_events);
   add_row(app, "memory-limit", line.context.memory_limit)->check(CLI::PositiveNumber);
@@ -175,8 +176,10 @@ int finish_options(const Flags& flags, CommandLine& line) {
 int choose_form(const Flags& flags, CommandLine& line) {
   int chosen = flags.tree + flags.bytecode + flags.ir + flags.assembly;
   if (chosen != 1) return usage("dump takes one of --tree, --bytecode, --ir, --asm");
-  if (flags.ir || flags.assembly) return not_built(flags.ir ? "dump --ir" : "dump --asm");
-  line.form = flags.tree ? POSSET_FORM_TREE : POSSET_FORM_BYTECODE;
+  line.form = flags.tree       ? POSSET_FORM_TREE
+              : flags.bytecode ? POSSET_FORM_BYTECODE
+              : flags.ir       ? POSSET_FORM_IR
+                               : POSSET_FORM_ASM;
   return -1;
 }
 

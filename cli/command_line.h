@@ -20,6 +20,7 @@ struct CommandLine {
   std::string write_directory;
   std::string trace_file;  // empty: none
   std::string native_plugin;  // empty: the default
+  std::string native_watch;
   bool stats = false;
   bool color = false;
   bool json = false;                        // check

@@ -47,6 +47,9 @@ class Engine {
   std::string ir(llvm::Module& module, Pipeline pipeline, Problem& problem);
   std::string assembly(llvm::Module& module, Pipeline pipeline, Problem& problem);
 
+  // Who is told of what is linked from now on, besides those already told: interp::kWatchPerf, kWatchGdb.
+  void watch(uint32_t watchers) { watchers_.fetch_or(watchers, std::memory_order_relaxed); }
+
   // Memory mapped for code now.
   size_t bytes() const { return memory_.bytes(); }
 
@@ -60,6 +63,7 @@ class Engine {
   CodeMemory memory_;
   llvm::DataLayout layout_;
   std::atomic<bool> broken_{false};
+  std::atomic<uint32_t> watchers_{0};
   std::mutex mutex_;
   std::vector<std::unique_ptr<Emitter>> idle_[kPipelines];  // guarded by mutex_
 };

@@ -25,9 +25,9 @@ Reason reason_of(Failure failure) {
   switch (failure) {
     case Failure::Refused:
       return Reason::executable_refused;
-    case Failure::None:
     case Failure::OutOfMemory:
       return Reason::failed;
+    case Failure::None:
     case Failure::Fault:
       break;
   }
@@ -74,6 +74,7 @@ Prepared prepare(RuntimeState& runtime, const void* below, int level, Reason& re
     refusal = reason_of(made.problem.kind);
     return {};
   }
+  made.engine->watch(runtime.options.native_watch);
   return {made.engine.get(), translate(*static_cast<const bytecode::Chunk*>(below), level - 1, refusal)};
 }
 
@@ -136,8 +137,10 @@ bool describe_unit(RuntimeState& runtime, void* below, int level, interp::Native
   const std::string text = form == interp::NativeForm::Ir
                                ? prepared.engine->ir(module, pipeline_of(level), problem)
                                : prepared.engine->assembly(module, pipeline_of(level), problem);
-  refusal = reason_of(problem.kind);
-  if (problem.kind != Failure::None) return false;
+  if (problem.kind != Failure::None) {
+    refusal = reason_of(problem.kind);
+    return false;
+  }
   write(sink, text.data(), text.size());
   return true;
 }

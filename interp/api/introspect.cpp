@@ -20,6 +20,7 @@ using posset::interp::ModuleInstance;
 using posset::interp::Reason;
 using posset::interp::Reclaimer;
 using posset::interp::Tag;
+using posset::interp::RuntimeState;
 using posset::interp::TierInterface;
 using posset::interp::TierStatus;
 using posset::syntax::FunctionDecl;
@@ -92,15 +93,25 @@ std::string title_of(const FunctionDecl& decl) {
 
 // ---- dumps ----
 
-// The code of a tier as text; made for the purpose when the unit has none. Empty with `refusal` set
-// when the tier cannot take it.
-std::string code_text(posset_context* context, const FunctionDecl& decl, const Counted& counted,
-                      int loop, int level, Reason& refusal) {
-  const TierInterface& tier = *context->runtime.tier(level);
-  if (void* code = counted.code[level].load(std::memory_order_acquire)) return tier.describe(code);
-  void* code = tier.compile(context->runtime, decl, loop, nullptr, refusal);
+// The text of the bytecode, or of what a native tier makes of it. Empty with `refusal` set.
+std::string text_of_code(RuntimeState& runtime, const FunctionDecl& decl, void* bytecode, int level, posset_form form,
+                         Reason& refusal) {
+  if (form == POSSET_FORM_BYTECODE) return runtime.tier(1)->describe(bytecode);
+  const auto native = form == POSSET_FORM_IR ? posset::interp::NativeForm::Ir : posset::interp::NativeForm::Assembly;
+  return posset::interp::native_text(runtime, decl, -1, bytecode, level, native, refusal);
+}
+
+// The same, with bytecode made for the purpose when the unit has none.
+std::string code_text(posset_context* context, const FunctionDecl& decl, const Counted& counted, int level,
+                      posset_form form, Reason& refusal) {
+  RuntimeState& runtime = context->runtime;
+  if (void* code = counted.code[1].load(std::memory_order_acquire)) {
+    return text_of_code(runtime, decl, code, level, form, refusal);
+  }
+  const TierInterface& tier = *runtime.tier(1);
+  void* code = tier.compile(runtime, decl, -1, nullptr, refusal);
   if (!code) return {};
-  std::string made = tier.describe(code);
+  std::string made = text_of_code(runtime, decl, code, level, form, refusal);
   tier.drop(code);
   return made;
 }
@@ -110,11 +121,16 @@ std::string with_line_end(std::string made) {
   return made;
 }
 
-std::string dump_code(posset_context* context, const Function& function, int level) {
+// The native tier whose code is shown: stage 2 knows a unit by what it has seen run.
+int native_level(const Counted& counted) { return counted.ready.load(std::memory_order_acquire) == 3 ? 3 : 2; }
+
+std::string dump_code(posset_context* context, const Function& function, posset_form form) {
   Reclaimer::Pin pin(context->runtime.units.reclaimer);
   const FunctionDecl& decl = *function.decl;
+  const Counted& counted = function.unit->body;
+  const int level = form == POSSET_FORM_BYTECODE ? 1 : native_level(counted);
   Reason refusal = Reason::none;
-  std::string made = code_text(context, decl, function.unit->body, -1, level, refusal);
+  std::string made = code_text(context, decl, counted, level, form, refusal);
   if (refusal != Reason::none)
     made = title_of(decl) + "\n  stays in tier " + std::to_string(level - 1) + ": " + text_of(refusal);
   return with_line_end(made);
@@ -126,9 +142,10 @@ std::string dump(posset_context* context, const Function& function, posset_form 
     case POSSET_FORM_TREE:
       return with_line_end(print_tree(*function.decl));
     case POSSET_FORM_BYTECODE:
-      return context->runtime.tier(1) ? dump_code(context, function, 1) : std::string();
+      return context->runtime.tier(1) ? dump_code(context, function, form) : std::string();
     case POSSET_FORM_IR:
     case POSSET_FORM_ASM:
+      if (context->runtime.tier(1) && context->runtime.tier(2)) return dump_code(context, function, form);
       break;
   }
   return {};

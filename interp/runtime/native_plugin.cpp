@@ -55,6 +55,16 @@ const NativeFunctions* NativePlugin::open(RuntimeState& runtime, Reason& refusal
   return functions_;
 }
 
+std::string native_text(RuntimeState& runtime, const syntax::FunctionDecl& function, int loop, void* below, int level,
+                        NativeForm form, Reason& refusal) {
+  std::string made;
+  const NativeFunctions* functions = runtime.native.open(runtime, refusal);
+  if (!functions) return made;
+  auto append = [](void* sink, const char* text, size_t size) { static_cast<std::string*>(sink)->append(text, size); };
+  if (!functions->describe(runtime, function, loop, below, level, form, append, &made, refusal)) made.clear();
+  return made;
+}
+
 const TierInterface* native_tier(int level) {
   static constexpr TierInterface kTiers[] = {make_tier<2>(), make_tier<3>()};
   return level == 2 || level == 3 ? &kTiers[level - 2] : nullptr;
