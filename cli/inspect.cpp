@@ -35,6 +35,10 @@ int show(Host& host, posset_status status, const std::string& text) {
     host.print_error_text("posset: no unit called '" + host.line().arguments[0] + "' in " + host.line().file + "\n");
     return kUsage;
   }
+  if (status == POSSET_NOT_BUILT) {
+    host.print_error_text("posset: this form: not built yet\n");
+    return kUsage;
+  }
   host.output().write(text.data(), text.size());
   return host.finish(status, nullptr);
 }

@@ -1,4 +1,4 @@
-// From bytecode to a module of LLVM's.
+// From the bytecode of one unit to a module of LLVM's, which the engine then compiles (engine.h).
 #pragma once
 
 #include <memory>
