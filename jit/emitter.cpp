@@ -80,10 +80,10 @@ Machine find_machine() {
   const std::unique_ptr<llvm::MCSubtargetInfo> implied(
       find_target(found.triple).createMCSubtargetInfo(found.triple, found.processor, ""));
   for (const auto& feature : llvm::sys::getHostCPUFeatures()) {
-    const std::string name = (feature.second ? "+" : "-") + feature.first().str();
-    if (implied && implied->checkFeatures(name)) continue;
+    const std::string name = feature.first().str();
+    if (implied && implied->checkFeatures("+" + name) == feature.second) continue;
     if (!found.features.empty()) found.features += ',';
-    found.features += name;
+    found.features.append(feature.second ? "+" : "-").append(name);
   }
   return found;
 }

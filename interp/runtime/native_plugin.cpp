@@ -66,8 +66,8 @@ std::string native_text(RuntimeState& runtime, const syntax::FunctionDecl& funct
 }
 
 const TierInterface* native_tier(int level) {
-  static constexpr TierInterface kTiers[] = {make_tier<2>(), make_tier<3>()};
-  return level == 2 || level == 3 ? &kTiers[level - 2] : nullptr;
+  static constexpr TierInterface kRows[] = {make_tier<2>(), make_tier<3>()};
+  return level == 2 || level == 3 ? &kRows[level - 2] : nullptr;
 }
 
 }  // namespace posset::interp
