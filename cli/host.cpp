@@ -245,8 +245,11 @@ void Host::print_stats() {
   add("cycle_collections", after.cycle_collections);
   add("modules", before.modules);
   add("units", before.units);
-  add("compiled_tier1", before.compiled[1]);
-  add("code_bytes_tier1", before.code_bytes[1]);
+  for (int tier = 1; tier <= 3; ++tier) {
+    const std::string end = "_tier" + std::to_string(tier);
+    add(("compiled" + end).c_str(), before.compiled[tier]);
+    add(("code_bytes" + end).c_str(), before.code_bytes[tier]);
+  }
   add("live_objects", after.live_objects);
   print_error_text(text);
 }
