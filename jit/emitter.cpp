@@ -181,6 +181,9 @@ struct Emitter::Parts {
   }
 
   void run_passes(llvm::Module& module) {
+    // A module made by somebody who does not care has another layout, and code generation would follow it.
+    module.setTargetTriple(this_machine().triple);
+    module.setDataLayout(layout);
     if (!*row.passes) return;
     passes.run(module, modules);
     // What was found out about this module; the next may lie at the same address.

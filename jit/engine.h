@@ -33,7 +33,8 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  // What a translator must know of the machine before it makes instructions.
+  // Gives an empty module the machine's layout, for a translator that asks it for sizes or alignments; compiling
+  // sets it in any case.
   void prepare(llvm::Module& module) const;
 
   // Code of a module, which is used up. Null with `problem` set.
