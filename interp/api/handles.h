@@ -68,6 +68,9 @@ bool read_row(const void* row, size_t size, posset_function_row& read);
 
 bool is_identifier(std::string_view text);
 
+// Bytes of the longest source: a position in one has 32 bits.
+inline constexpr size_t kMaxSource = UINT32_MAX - 1;
+
 // A host function with the texts and the data it owns. It lives as long as the context, because
 // values may refer to it after it was replaced.
 struct HostFunction {
