@@ -149,18 +149,21 @@ bool is_trace_file(const std::string& path) {
   return path == "-" || ends(".json") || ends(".html");
 }
 
+// Whether a file gets colours, by --color. `auto` is for people: a terminal, and nobody has asked for none.
+bool wants_color(const std::string& flag, int file) {
+  const char* no_color = std::getenv("NO_COLOR");
+  return flag == "always" || (flag == "auto" && isatty(file) && !(no_color && *no_color));
+}
+
 // Checks what CLI11 cannot. -1: fine.
 int finish_options(const Flags& flags, CommandLine& line) {
   if (!set_thresholds(flags.thresholds, line.runtime)) return usage("--thresholds takes three counts: A,B,C");
   if (!set_grants(flags.allow, line)) return usage("--allow: unknown grant in '" + flags.allow + "'");
-  if (flags.color == "always") {
-    line.color = true;
-  } else if (flags.color == "auto") {
-    const char* no_color = std::getenv("NO_COLOR");
-    line.color = isatty(STDERR_FILENO) && !(no_color && *no_color);
-  } else if (flags.color != "never") {
+  if (flags.color != "auto" && flags.color != "always" && flags.color != "never") {
     return usage("--color takes auto, always or never");
   }
+  line.color = wants_color(flags.color, STDERR_FILENO);
+  line.highlight = wants_color(flags.color, STDOUT_FILENO);
   if (line.runtime.forced_tier > 1) return not_built("--force-tier " + std::to_string(line.runtime.forced_tier));
   line.trace_file = flags.trace;
   if (!flags.trace.empty() && !is_trace_file(flags.trace)) {
@@ -244,7 +247,7 @@ int parse_words(CommandLine& line, std::vector<std::string> words, const std::st
       line.verb != Verb::Doc && line.verb != Verb::Fmt) {
     add_evaluation_options(app, line, flags);
   }
-  app.add_option("--color", flags.color, "colours in diagnostics: auto, always, never");
+  app.add_option("--color", flags.color, "colours in diagnostics and in what is typed: auto, always, never");
   if (line.verb == Verb::Check) app.add_flag("--json", line.json, "diagnostics as JSON on standard output");
   if (line.verb == Verb::Fmt) app.add_flag("--check", flags.no_cache, "only say which files would change");
   if (line.verb == Verb::Dump) {

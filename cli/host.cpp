@@ -112,6 +112,7 @@ bool Output::write(const char* text, size_t size) {
   constexpr size_t kBuffer = 64 * 1024;
   if (failed_) return false;
   buffer_.append(text, size);
+  if (size > 0) in_line_ = text[size - 1] != '\n';
   if (buffer_.size() >= kBuffer || (terminal_ && memchr(text, '\n', size))) return flush();
   return true;
 }
@@ -120,6 +121,10 @@ bool Output::flush() {
   if (!buffer_.empty() && !failed_) failed_ = !write_all(STDOUT_FILENO, buffer_.data(), buffer_.size());
   buffer_.clear();
   return !failed_;
+}
+
+void Output::finish_line() {
+  if (terminal_ && in_line_) write("\n", 1);
 }
 
 // ---- host ----
@@ -173,6 +178,7 @@ void Host::set_arguments(const std::vector<std::string>& arguments) {
 }
 
 void Host::print_error_text(const std::string& text) {
+  output_.finish_line();
   output_.flush();
   write_all(STDERR_FILENO, text.data(), text.size());
 }
