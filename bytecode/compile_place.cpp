@@ -74,11 +74,7 @@ PlacePath Compiler::place_path(const Node* place, const Node* later, uint16_t re
     return {reg, true};
   };
   std::vector<const Node*> chain = chain_of(place);
-  const NameNode* root = place_root(place);
-  if (!root) {
-    refuse(Reason::place_of_a_value);
-    return path;
-  }
+  const NameNode* root = place_root(place);  // there is one: the resolver takes nothing else for a place
   size_t first = 0;
   if (root->binding.kind == BindingKind::Local && root->binding.is_var) {
     path.slot = root->binding.index;

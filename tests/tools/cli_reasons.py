@@ -1,12 +1,15 @@
-"""Command-line cases: every reason code of interp/runtime/reasons.def is provoked by a script, seen through
-`posset why NAME FILE`, or stands in UNPROVOKED with why no script can do it.
+"""Command-line cases: every reason code of interp/runtime/reasons.def is provoked by a test. By a script and
+`posset why NAME FILE`, a row of PROVOKED; by a case below, a row of BY_CASES; or, where no script can do it, by
+the unit test that IN_UNIT_TESTS names.
 
 A row of PROVOKED is the unit's name, the source and options. In a forced tier compilation happens at once,
 so those runs do not depend on time; `why` waits for the others' compilations.
 """
 
+import json
 import re
 
+import harness
 import make_docs
 from cli_case import case, each
 from harness import Failure
@@ -45,16 +48,18 @@ PROVOKED = {
     "optional_spread": ("f", "fn g(x, ..r) => x\nfn f(x, r) => x?.g(..r)\nf(nil, [1])", FORCED),
     "method_value": ("f", "fn f(g) {\nvar x = [1]\nx.g(2)\n}\nf((x, y) => x)", FORCED),
     "tail_call_in_loop": ("f", "fn f(n) {\nfor i in 0..3 {\nif n > 0 and i == 2 { return f(n - 1) }\n}\nn\n}\nf(1)", []),
+    "tasks": ("f", "fn f(x) {\nif x == 0 { spawn f(x) }\nx\n}\nf(1)", FORCED),
     "imports": ("<top>", "import \"lib\"\nlib.f(1)", FORCED),
 }
-UNPROVOKED = {
-    "session_input": "only the prompt has such units, and no name leads to one",
-    "stopped": "a runtime is closed when no script of it runs any more",
-    "failed": "memory runs out in the compiler: tests of limits are about scripts' memory",
-    "internal": "a fault of the compiler: a script that could do it would be a bug report",
-    "place_of_a_value": "the resolver lets no such place through; the compiler asks once more",
-    "tasks": "spawn and await do not resolve in this version",
-    "being_compiled": "over when `why` looks; tested below from inside a script",
+BY_CASES = {
+    "being_compiled": "a_unit_is_being_compiled_while_the_script_goes_on",
+    "session_input": "the_top_level_of_an_input_is_walked_and_the_trace_says_why",
+}
+# (the file, the test case)
+IN_UNIT_TESTS = {
+    "stopped": ("api/tiering_test.cpp", "tiering: what waits when the runtime is closed was stopped, and so is what comes later"),
+    "failed": ("api/tiering_test.cpp", "tiering: a compiler that has no memory failed, and the unit stays where it is"),
+    "internal": ("bytecode/refusal_test.cpp", "bytecode: a node the compiler does not know is refused as internal"),
 }
 
 
@@ -72,12 +77,27 @@ def a_reason_is_provoked(cli, row):
         outcome.fail("does not say what the reason means")
 
 
+def body_of_unit_test(file, name):
+    """Its text; None when there is no test case of that name."""
+    text = (harness.ROOT / "tests" / "unit" / file).read_text(encoding="utf-8")
+    found = re.search(rf'^TEST_CASE\("{re.escape(name)}"\) \{{\n(.*?)^\}}', text, re.DOTALL | re.MULTILINE)
+    return found and found[1]
+
+
 @case
-def every_reason_is_provoked_or_said_not_to_be(cli):
+def every_reason_is_provoked_by_a_test(cli):
     rows = {row[0] for row in make_docs.rows_of("interp/runtime/reasons.def", "REASON")}
-    tested = set(PROVOKED) | set(UNPROVOKED)
-    if rows != tested or set(PROVOKED) & set(UNPROVOKED):
-        raise Failure(f"without a test: {sorted(rows - tested)}; of no row: {sorted(tested - rows)}")
+    tables = [PROVOKED, BY_CASES, IN_UNIT_TESTS]
+    tested = [reason for table in tables for reason in table]
+    if rows != set(tested) or len(tested) != len(set(tested)):
+        raise Failure(f"without a test: {sorted(rows - set(tested))}; of no row: {sorted(set(tested) - rows)}; "
+                      f"in two tables: {sorted({each for each in tested if tested.count(each) > 1})}")
+    for reason, (file, name) in IN_UNIT_TESTS.items():
+        if not re.search(rf"\[{reason}\]|Reason::{reason}\b", body_of_unit_test(file, name) or ""):
+            raise Failure(f"tests/unit/{file} has no test case '{name}' about {reason}")
+    for reason, name in BY_CASES.items():
+        if not hasattr(globals().get(name), "cases"):
+            raise Failure(f"there is no case {name}, which is to provoke {reason}")
     listed = {line.split()[0] for line in cli("why").ends(0).stdout.splitlines()}
     if listed != rows:
         raise Failure(f"`posset why` lists {sorted(listed ^ rows)} or does not")
@@ -89,6 +109,16 @@ def a_unit_is_being_compiled_while_the_script_goes_on(cli):
     source = "import \"runtime\"\n" + LONG.replace("var x = y", "var x = y\nprintln(runtime.explain(long))")
     if "[being_compiled]" not in cli.script(source).ends(0).stdout:
         raise Failure("a unit this long should not be compiled by the next line")
+
+
+@case
+def the_top_level_of_an_input_is_walked_and_the_trace_says_why(cli):
+    cli("repl", "--trace", "t.html", stdin="fn f(x) => x\nf(1) + f(2)\n").ends(0)
+    page = (cli.folder / "t.html").read_text(encoding="utf-8")
+    units = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)[1])["units"]
+    whys = {unit["name"]: {code for part in unit["parts"] for _, code, _ in part["why"]} for unit in units}
+    if "session_input" not in whys["<top>"] or "session_input" in whys["f"]:
+        raise Failure(f"the top level is a session's input, and the function is not: {whys}")
 
 
 @case
