@@ -3,15 +3,16 @@
 #include <algorithm>
 
 #include "interp/api/handles.h"
+#include "interp/api/why.h"
 #include "interp/runtime/tier.h"
 #include "interp/syntax/parser.h"
 #include "interp/syntax/resolver.h"
 
 using posset::api::Entry;
 using posset::api::in;
+using posset::api::Part;
 using posset::api::text;
 using posset::api::view;
-using posset::api::why_not;
 using posset::interp::Borrowed;
 using posset::interp::Closure;
 using posset::interp::Counted;
@@ -145,31 +146,19 @@ void append_indented(std::string& out, std::string_view lines, std::string_view 
   }
 }
 
-std::string why_not_text(posset_context* context, Reason reason, int level) {
-  const auto& options = context->runtime.options;
-  std::string text = "tier " + std::to_string(level) + ": " + text_of(reason);
-  if (reason == Reason::above_highest) text += ", " + std::to_string(options.max_tier);
-  if (reason == Reason::not_hot) {
-    text += ": " + std::to_string(options.thresholds[level]) + " executions are needed";
-  }
-  return text + " [" + name_of(reason) + "]";
+std::string missing_tier_text(int level, Reason reason, const std::string& text) {
+  return "tier " + std::to_string(level) + ": " + text + " [" + name_of(reason) + "]\n";
 }
 
-void append_tier(std::string& out, posset_context* context, const Counted& counted,
-                 std::string_view indent) {
-  int ready = counted.ready.load(std::memory_order_acquire);
-  uint32_t count = counted.count.load(std::memory_order_relaxed);
-  out.append(indent).append("tier ").append(std::to_string(ready)).append(" (");
-  out.append(context->runtime.tier(ready)->name).append("), ");
-  out.append(std::to_string(count))
-      .append(count == 1 ? " execution counted\n" : " executions counted\n");
-  for (int level = ready + 1; level < posset::interp::kTiers; ++level) {
-    if (level > 1 && !context->runtime.tier(level) && context->runtime.tier(level - 1) == nullptr)
-      break;
-    out.append(indent).append(why_not_text(context, why_not(context->runtime, counted, level), level));
-    out += "\n";
-  }
-  void* code = counted.code[ready].load(std::memory_order_acquire);
+std::string tier_text(posset_context* context, const Part& part) {
+  const int ready = part.tier();
+  std::string text = "tier " + std::to_string(ready) + " (" + context->runtime.tier(ready)->name + ")";
+  return part.with_body() ? text + " as part of its function" : text;
+}
+
+void append_types(std::string& out, posset_context* context, const Part& part, std::string_view indent) {
+  const int ready = part.tier();
+  void* code = part.counted.code[ready].load(std::memory_order_acquire);
   const TierInterface& tier = *context->runtime.tier(ready);
   if (!code || !tier.types_seen) return;
   std::string types = tier.types_seen(code);
@@ -178,15 +167,26 @@ void append_tier(std::string& out, posset_context* context, const Counted& count
   append_indented(out, types, std::string(indent) + "  ");
 }
 
+void append_tier(std::string& out, posset_context* context, const Part& part, std::string_view indent) {
+  const uint32_t count = part.counted.count.load(std::memory_order_relaxed);
+  out.append(indent).append(tier_text(context, part)).append(", ").append(std::to_string(count));
+  out += count == 1 ? " execution counted\n" : " executions counted\n";
+  for_each_missing_tier(context->runtime, part, [&](int level, Reason reason, const std::string& text) {
+    out.append(indent).append(missing_tier_text(level, reason, text));
+  });
+  append_types(out, context, part, indent);
+}
+
 void append_explanation(std::string& out, posset_context* context, const Function& function) {
   Reclaimer::Pin pin(context->runtime.units.reclaimer);
   const FunctionDecl& decl = *function.decl;
   out += title_of(decl) + "\n";
   append_indented(out, posset::syntax::explain_purity(decl), "  ");
-  append_tier(out, context, function.unit->body, "  ");
+  const Counted& body = function.unit->body;
+  append_tier(out, context, {body, body}, "  ");
   for (size_t i = 0; i < decl.loops.size() && i < function.unit->loop_hashes.size(); ++i) {
     out += "  loop " + std::to_string(i) + " (" + place_of(decl, decl.loops[i]->span) + ")\n";
-    append_tier(out, context, function.unit->loops[i], "    ");
+    append_tier(out, context, {function.unit->loops[i], body}, "    ");
   }
 }
 
@@ -195,24 +195,23 @@ void append_explanation(std::string& out, posset_context* context, const Functio
 // Each reason once, in the order of appearance.
 using Reasons = std::vector<Reason>;
 
-void append_why(std::string& out, Reasons& reasons, posset_context* context, const Counted& counted,
+void append_why(std::string& out, Reasons& reasons, posset_context* context, const Part& part,
                 std::string_view indent) {
-  const int ready = counted.ready.load(std::memory_order_acquire);
-  out += ": tier " + std::to_string(ready) + " (" + context->runtime.tier(ready)->name + ")\n";
-  for (int level = ready + 1; level < posset::interp::kTiers; ++level) {
-    const Reason reason = why_not(context->runtime, counted, level);
-    out.append(indent).append(why_not_text(context, reason, level)) += "\n";
+  out += ": " + tier_text(context, part) + "\n";
+  for_each_missing_tier(context->runtime, part, [&](int level, Reason reason, const std::string& text) {
+    out.append(indent).append(missing_tier_text(level, reason, text));
     if (std::find(reasons.begin(), reasons.end(), reason) == reasons.end()) reasons.push_back(reason);
-  }
+  });
 }
 
 void append_why(std::string& out, Reasons& reasons, posset_context* context, const Function& function) {
   const FunctionDecl& decl = *function.decl;
+  const Counted& body = function.unit->body;
   out += title_of(decl);
-  append_why(out, reasons, context, function.unit->body, "  ");
+  append_why(out, reasons, context, {body, body}, "  ");
   for (size_t i = 0; i < decl.loops.size() && i < function.unit->loop_hashes.size(); ++i) {
     out += "  loop " + std::to_string(i) + " (" + place_of(decl, decl.loops[i]->span) + ")";
-    append_why(out, reasons, context, function.unit->loops[i], "    ");
+    append_why(out, reasons, context, {function.unit->loops[i], body}, "    ");
   }
 }
 
@@ -244,13 +243,6 @@ posset_status write_dump(std::string made, posset_write write, void* data) {
 }
 
 }  // namespace
-
-Reason posset::api::why_not(const posset::interp::RuntimeState& runtime, const Counted& counted, int level) {
-  if (!runtime.tier(level)) return Reason::not_built;
-  if (level > runtime.options.max_tier) return Reason::above_highest;
-  const Reason noted = counted.reason[level].load(std::memory_order_relaxed);
-  return noted == Reason::none ? Reason::not_hot : noted;
-}
 
 extern "C" {
 

@@ -5,6 +5,7 @@
 // A TraceView is a picture of one moment; making it locks the sink and the unit table once each.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -22,7 +23,9 @@ struct TracedPart {
   uint32_t first_line = 0, last_line = 0;
   uint32_t count = 0;
   int tier = 0;
-  interp::Reason why[interp::kTiers] = {};  // not in that tier; none: it is, or is higher
+  bool with_body = false;  // a loop: in that tier as part of its function
+  interp::Reason why[interp::kTiers] = {};  // there is no code for that tier; none: there is, or for a higher one
+  std::string why_text[interp::kTiers];
 };
 
 struct TracedUnit {
@@ -42,10 +45,12 @@ class TraceView {
   std::string_view thread(const sched::TraceEvent& event) const;
   std::string_view text(int64_t index) const;
   const TracedUnit& unit(int64_t number) const;
+  const interp::RuntimeState& runtime() const { return runtime_; }
 
  private:
   void read_event(const sched::TraceEvent& event);
   void read_table(interp::RuntimeState& runtime);
+  const interp::RuntimeState& runtime_;
   sched::TraceSnapshot snapshot_;
   std::map<int64_t, TracedUnit> units_;
 };
@@ -64,6 +69,11 @@ std::string duration_text(int64_t ns);
 // Appends a JSON string, quotes included. `<` is escaped, so that it can stand in a page; what is not UTF-8
 // becomes U+FFFD.
 void append_json(std::string& out, std::string_view text);
+
+// All units with their parts, as a JSON list. `source_of` numbers the texts parts stand in.
+void append_units(std::string& out, const TraceView& view, const std::function<int64_t(const TracedPart&)>& source_of);
+// How the runtime was set up as far as it decides about tiers, as a JSON object.
+void append_settings(std::string& out, const interp::RuntimeState& runtime);
 
 // The forms.
 std::string trace_text(const TraceView& view);

@@ -6,6 +6,7 @@
 #include "interp/runtime/function.h"
 #include "interp/runtime/tier.h"
 #include "interp/runtime/trace_events.h"
+#include "interp/syntax/resolver.h"
 
 namespace posset::interp {
 
@@ -111,7 +112,8 @@ void UnitTable::trace_new(const Unit& unit, const syntax::FunctionDecl& function
   std::string name = function.is_top_level ? "<top>" : unit.name.empty() ? "<fn>" : unit.name;
   trace_->record_kept(static_cast<uint16_t>(TierEvent::unit_seen),
                       {unit.number, trace_->text(name), trace_->text(place),
-                       static_cast<int64_t>(unit.loop_hashes.size()), trace_->text(hash_text(unit.hash))});
+                       static_cast<int64_t>(unit.loop_hashes.size()), trace_->text(hash_text(unit.hash)),
+                       trace_->text(hash_text(syntax::own_hash(function)))});
   if (traced_source_ != function.module->source) {
     traced_source_ = function.module->source;
     traced_text_ = trace_->text(source.text());
