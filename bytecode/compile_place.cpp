@@ -87,7 +87,7 @@ PlacePath Compiler::place_path(const Node* place, const Node* later, uint16_t re
     };
     auto cell = std::find_if(chain.begin(), chain.end(), is_value);
     if (std::count_if(chain.begin(), chain.end(), is_value) != 1) {
-      refuse(Reason::place_through_value);
+      refuse(Reason::place_through_value, place);
       return path;
     }
     path.cell = keep(static_cast<const FieldNode*>(*cell)->base);
@@ -105,7 +105,7 @@ PlacePath Compiler::place_path(const Node* place, const Node* later, uint16_t re
       step.kind = index->fallback ? PlaceStep::Kind::IndexOr : PlaceStep::Kind::Index;
       step.index = keep(index->index);
       step.fallback = index->fallback;
-      if (index->fallback && !simple_default(index->fallback)) refuse(Reason::computed_default);
+      if (index->fallback && !simple_default(index->fallback)) refuse(Reason::computed_default, index->fallback);
     }
     path.steps.push_back(step);
   }

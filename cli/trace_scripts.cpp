@@ -32,7 +32,7 @@ fn load(i) => try { trace_of(texts[i]) } catch e { problem("{files[i]}: {e.messa
 constexpr const char* kDiff = R"script(
 # Of an event's arguments these say what happened, and the others when, where and how much; whatever is a
 # name of a closed set (a tier, a reason, an outcome) is among the texts.
-let not_compared = ["event", "unit_name", "unit_place", "name", "place", "file", "hash", "own_hash"]
+let not_compared = ["event", "unit_name", "unit_place", "name", "place", "file", "hash", "own_hash", "at"]
 # What is there or not according to when background compilations ended.
 let timed = ["unit_seen", "unit_lines", "unit_forgotten", "code_evicted", "compile_requested", "compile_postponed",
   "compile_started", "tier_entered"]
@@ -275,7 +275,7 @@ fn tell() {
   for each in found {
     for part in each["parts"] {
       let tier = part["tier"]
-      let along = if part["with_body"] { " as part of its function" } else { "" }
+      let along = if part["within"] { " as part of the code around it" } else { "" }
       let now = if each["forgotten"] { "forgotten" } else { "tier {tier} ({trace.settings["tiers"][tier]}){along}" }
       println("{where(each, part)}: {now}")
       for [level, reason, text] in part["why"] {

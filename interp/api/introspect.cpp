@@ -20,6 +20,7 @@ using posset::interp::Function;
 using posset::interp::ModuleInstance;
 using posset::interp::Reason;
 using posset::interp::Reclaimer;
+using posset::interp::Refusal;
 using posset::interp::Tag;
 using posset::interp::TierInterface;
 using posset::interp::TierStatus;
@@ -80,9 +81,7 @@ const Function* function_of(posset_value value) {
 }
 
 std::string place_of(const FunctionDecl& decl, posset::syntax::Span span) {
-  const auto& source = *decl.module->source;
-  auto at = source.position(span.begin);
-  return source.name() + ":" + std::to_string(at.line) + ":" + std::to_string(at.column);
+  return decl.module->source->place(span.begin);
 }
 
 std::string title_of(const FunctionDecl& decl) {
@@ -91,12 +90,16 @@ std::string title_of(const FunctionDecl& decl) {
          place_of(decl, decl.span) + ")";
 }
 
+std::string at_place(const FunctionDecl& decl, const Refusal& refusal) {
+  return refusal.span.end == 0 ? "" : ", at " + place_of(decl, refusal.span);
+}
+
 // ---- dumps ----
 
 // The code of a tier as text; made for the purpose when the unit has none. Empty with `refusal` set
 // when the tier cannot take it.
 std::string code_text(posset_context* context, const FunctionDecl& decl, const Counted& counted,
-                      int loop, int level, Reason& refusal) {
+                      int loop, int level, Refusal& refusal) {
   const TierInterface& tier = *context->runtime.tier(level);
   if (void* code = counted.code[level].load(std::memory_order_acquire)) return tier.describe(code);
   void* code = tier.compile(context->runtime, decl, loop, refusal);
@@ -114,10 +117,12 @@ std::string with_line_end(std::string made) {
 std::string dump_code(posset_context* context, const Function& function, int level) {
   Reclaimer::Pin pin(context->runtime.units.reclaimer);
   const FunctionDecl& decl = *function.decl;
-  Reason refusal = Reason::none;
+  Refusal refusal;
   std::string made = code_text(context, decl, function.unit->body, -1, level, refusal);
-  if (refusal != Reason::none)
-    made = title_of(decl) + "\n  stays in tier " + std::to_string(level - 1) + ": " + text_of(refusal);
+  if (refusal.reason != Reason::none) {
+    made = title_of(decl) + "\n  stays in tier " + std::to_string(level - 1) + ": " + text_of(refusal.reason) +
+           at_place(decl, refusal);
+  }
   return with_line_end(made);
 }
 
@@ -146,19 +151,44 @@ void append_indented(std::string& out, std::string_view lines, std::string_view 
   }
 }
 
-std::string missing_tier_text(int level, Reason reason, const std::string& text) {
-  return "tier " + std::to_string(level) + ": " + text + " [" + name_of(reason) + "]\n";
+// A part of a function with where it stands.
+struct Told {
+  const FunctionDecl& decl;
+  Part part;
+};
+
+// Where in the function the tier met what it does not take: it is asked again, because the unit's code may have
+// been refused to another function of the same structure.
+std::string place_of_refusal(posset_context* context, const Told& told, int level) {
+  if (told.part.counted().status[level].load(std::memory_order_acquire) != TierStatus::Failed) return {};
+  const TierInterface& tier = *context->runtime.tier(level);
+  Refusal refusal;
+  try {
+    if (void* code = tier.compile(context->runtime, told.decl, told.part.loop, refusal)) tier.drop(code);
+  } catch (const std::exception&) {
+    return {};  // as it was the first time
+  }
+  return at_place(told.decl, refusal);
+}
+
+// Visits (reason, line).
+template <class Visit>
+void for_each_missing_line(posset_context* context, const Told& told, Visit&& visit) {
+  for_each_missing_tier(context->runtime, told.part, [&](int level, Reason reason, const std::string& text) {
+    visit(reason, "tier " + std::to_string(level) + ": " + text + place_of_refusal(context, told, level) + " [" +
+                      name_of(reason) + "]\n");
+  });
 }
 
 std::string tier_text(posset_context* context, const Part& part) {
-  const int ready = part.tier();
-  std::string text = "tier " + std::to_string(ready) + " (" + context->runtime.tier(ready)->name + ")";
-  return part.with_body() ? text + " as part of its function" : text;
+  const int tier = part.tier();
+  std::string text = "tier " + std::to_string(tier) + " (" + context->runtime.tier(tier)->name + ")";
+  return part.within() ? text + " as part of the code around it" : text;
 }
 
 void append_types(std::string& out, posset_context* context, const Part& part, std::string_view indent) {
   const int ready = part.tier();
-  void* code = part.counted.code[ready].load(std::memory_order_acquire);
+  void* code = part.counted().code[ready].load(std::memory_order_acquire);
   const TierInterface& tier = *context->runtime.tier(ready);
   if (!code || !tier.types_seen) return;
   std::string types = tier.types_seen(code);
@@ -167,14 +197,12 @@ void append_types(std::string& out, posset_context* context, const Part& part, s
   append_indented(out, types, std::string(indent) + "  ");
 }
 
-void append_tier(std::string& out, posset_context* context, const Part& part, std::string_view indent) {
-  const uint32_t count = part.counted.count.load(std::memory_order_relaxed);
-  out.append(indent).append(tier_text(context, part)).append(", ").append(std::to_string(count));
+void append_tier(std::string& out, posset_context* context, const Told& told, std::string_view indent) {
+  const uint32_t count = told.part.counted().count.load(std::memory_order_relaxed);
+  out.append(indent).append(tier_text(context, told.part)).append(", ").append(std::to_string(count));
   out += count == 1 ? " execution counted\n" : " executions counted\n";
-  for_each_missing_tier(context->runtime, part, [&](int level, Reason reason, const std::string& text) {
-    out.append(indent).append(missing_tier_text(level, reason, text));
-  });
-  append_types(out, context, part, indent);
+  for_each_missing_line(context, told, [&](Reason, const std::string& line) { out.append(indent).append(line); });
+  append_types(out, context, told.part, indent);
 }
 
 void append_explanation(std::string& out, posset_context* context, const Function& function) {
@@ -182,11 +210,10 @@ void append_explanation(std::string& out, posset_context* context, const Functio
   const FunctionDecl& decl = *function.decl;
   out += title_of(decl) + "\n";
   append_indented(out, posset::syntax::explain_purity(decl), "  ");
-  const Counted& body = function.unit->body;
-  append_tier(out, context, {body, body}, "  ");
+  append_tier(out, context, {decl, {*function.unit, -1}}, "  ");
   for (size_t i = 0; i < decl.loops.size() && i < function.unit->loop_hashes.size(); ++i) {
     out += "  loop " + std::to_string(i) + " (" + place_of(decl, decl.loops[i]->span) + ")\n";
-    append_tier(out, context, {function.unit->loops[i], body}, "    ");
+    append_tier(out, context, {decl, {*function.unit, static_cast<int>(i)}}, "    ");
   }
 }
 
@@ -195,23 +222,23 @@ void append_explanation(std::string& out, posset_context* context, const Functio
 // Each reason once, in the order of appearance.
 using Reasons = std::vector<Reason>;
 
-void append_why(std::string& out, Reasons& reasons, posset_context* context, const Part& part,
+void append_why(std::string& out, Reasons& reasons, posset_context* context, const Told& told,
                 std::string_view indent) {
-  out += ": " + tier_text(context, part) + "\n";
-  for_each_missing_tier(context->runtime, part, [&](int level, Reason reason, const std::string& text) {
-    out.append(indent).append(missing_tier_text(level, reason, text));
+  out += ": " + tier_text(context, told.part) + "\n";
+  for_each_missing_line(context, told, [&](Reason reason, const std::string& line) {
+    out.append(indent).append(line);
     if (std::find(reasons.begin(), reasons.end(), reason) == reasons.end()) reasons.push_back(reason);
   });
 }
 
 void append_why(std::string& out, Reasons& reasons, posset_context* context, const Function& function) {
+  Reclaimer::Pin pin(context->runtime.units.reclaimer);  // a compiler may read the code of other tiers
   const FunctionDecl& decl = *function.decl;
-  const Counted& body = function.unit->body;
   out += title_of(decl);
-  append_why(out, reasons, context, {body, body}, "  ");
+  append_why(out, reasons, context, {decl, {*function.unit, -1}}, "  ");
   for (size_t i = 0; i < decl.loops.size() && i < function.unit->loop_hashes.size(); ++i) {
     out += "  loop " + std::to_string(i) + " (" + place_of(decl, decl.loops[i]->span) + ")";
-    append_why(out, reasons, context, {function.unit->loops[i], body}, "    ");
+    append_why(out, reasons, context, {decl, {*function.unit, static_cast<int>(i)}}, "    ");
   }
 }
 

@@ -21,17 +21,6 @@ using sched::TraceType;
 
 namespace {
 
-// How high a part of a unit got and why not higher.
-void read_counts(const interp::RuntimeState& runtime, const Part& part, TracedPart& out) {
-  out.count = part.counted.count.load(std::memory_order_relaxed);
-  out.tier = part.tier();
-  out.with_body = part.with_body();
-  for_each_missing_tier(runtime, part, [&](int level, Reason reason, std::string text) {
-    out.why[level] = reason;
-    out.why_text[level] = std::move(text);
-  });
-}
-
 std::string formatted(const char* format, double value, const char* unit) {
   char text[64];
   std::snprintf(text, sizeof text, format, value);
@@ -106,6 +95,8 @@ void TraceView::read_event(const TraceEvent& event) {
     part.source = fields[3];
     part.first_line = static_cast<uint32_t>(fields[4]);
     part.last_line = static_cast<uint32_t>(fields[5]);
+  } else if (is(event, TierEvent::compile_refused)) {
+    part_of(units_[fields[0]], static_cast<int>(fields[1])).refused_at[fields[2]] = fields[5];
   } else if (is(event, TierEvent::unit_forgotten)) {
     TracedUnit& unit = units_[fields[0]];
     unit.forgotten = true;
@@ -113,13 +104,26 @@ void TraceView::read_event(const TraceEvent& event) {
   }
 }
 
+// How high a part of a unit got and why not higher.
+void TraceView::read_counts(const Part& part, TracedPart& out) const {
+  out.count = part.counted().count.load(std::memory_order_relaxed);
+  out.tier = part.tier();
+  if (part.loop >= 0) out.parent = part.unit.loop_parents[static_cast<size_t>(part.loop)];
+  out.within = part.within();
+  for_each_missing_tier(runtime_, part, [&](int level, Reason reason, std::string text) {
+    out.why[level] = reason;
+    const std::string_view at = this->text(out.refused_at[level]);
+    out.why_text[level] = at.empty() ? std::move(text) : text.append(", at ").append(at);
+  });
+}
+
 void TraceView::read_table(interp::RuntimeState& runtime) {
   runtime.units.for_each([&](interp::Unit& unit) {
     auto found = units_.find(unit.number);
     if (found == units_.end()) return;  // met since the picture was taken
-    read_counts(runtime, {unit.body, unit.body}, part_of(found->second, -1));
+    read_counts({unit, -1}, part_of(found->second, -1));
     for (size_t i = 0; i < unit.loop_hashes.size(); ++i) {
-      read_counts(runtime, {unit.loops[i], unit.body}, part_of(found->second, static_cast<int>(i)));
+      read_counts({unit, static_cast<int>(i)}, part_of(found->second, static_cast<int>(i)));
     }
   });
 }
@@ -226,7 +230,8 @@ void append_part(std::string& out, const TraceView& view, const TracedPart& part
   append_member(out, "last", part.last_line);
   append_member(out, "count", part.count);
   append_member(out, "tier", part.tier);
-  out += part.with_body ? "\"with_body\":true," : "\"with_body\":false,";
+  append_member(out, "parent", part.parent);
+  out += part.within ? "\"within\":true," : "\"within\":false,";
   out += "\"why\":[";
   for (int level = 1; level < interp::kTiers; ++level) {
     if (part.why[level] == Reason::none) continue;

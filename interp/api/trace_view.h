@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "interp/api/why.h"
 #include "interp/runtime/context.h"
 #include "interp/runtime/trace_events.h"
 
@@ -23,9 +24,11 @@ struct TracedPart {
   uint32_t first_line = 0, last_line = 0;
   uint32_t count = 0;
   int tier = 0;
-  bool with_body = false;  // a loop: in that tier as part of its function
+  int parent = -1;         // the loop it stands in
+  bool within = false;     // a loop: in that tier as part of the code around it
   interp::Reason why[interp::kTiers] = {};  // there is no code for that tier; none: there is, or for a higher one
   std::string why_text[interp::kTiers];
+  int64_t refused_at[interp::kTiers] = {};  // text; 0: it was not, or as a whole
 };
 
 struct TracedUnit {
@@ -50,6 +53,7 @@ class TraceView {
  private:
   void read_event(const sched::TraceEvent& event);
   void read_table(interp::RuntimeState& runtime);
+  void read_counts(const Part& part, TracedPart& out) const;
   const interp::RuntimeState& runtime_;
   sched::TraceSnapshot snapshot_;
   std::map<int64_t, TracedUnit> units_;

@@ -9,10 +9,14 @@ using interp::Counted;
 using interp::Reason;
 
 int Part::tier() const {
-  return std::max(counted.ready.load(std::memory_order_acquire), body.ready.load(std::memory_order_acquire));
+  int highest = unit.body.ready.load(std::memory_order_acquire);
+  for (int at = loop; at >= 0; at = unit.loop_parents[static_cast<size_t>(at)]) {
+    highest = std::max<int>(highest, unit.counted(at).ready.load(std::memory_order_acquire));
+  }
+  return highest;
 }
 
-bool Part::with_body() const { return tier() > counted.ready.load(std::memory_order_acquire); }
+bool Part::within() const { return tier() > counted().ready.load(std::memory_order_acquire); }
 
 namespace {
 
@@ -31,7 +35,7 @@ Reason why_not(const interp::RuntimeState& runtime, const Counted& counted, int 
 
 std::string why_not_text(const interp::RuntimeState& runtime, const Part& part, int level) {
   const auto& options = runtime.options;
-  const Reason reason = why_not(runtime, part.counted, level);
+  const Reason reason = why_not(runtime, part.counted(), level);
   const std::string text = (level <= part.tier() ? "by itself, " : "") + std::string(text_of(reason));
   switch (reason) {
     case Reason::above_highest:
@@ -43,7 +47,7 @@ std::string why_not_text(const interp::RuntimeState& runtime, const Part& part, 
     case Reason::queue_full:
     case Reason::stopped:
       return text + ": asked again at " +
-             std::to_string(part.counted.again_at[level].load(std::memory_order_relaxed)) + " executions";
+             std::to_string(part.counted().again_at[level].load(std::memory_order_relaxed)) + " executions";
     default:
       return text;
   }

@@ -7,15 +7,16 @@
 
 namespace posset::api {
 
-// A function's body, which is its own `body`, or one of its loops. Code of the body has the loops in it; a loop
-// gets code of its own when it becomes hot while its function is walked.
+// A function's body (loop < 0) or one of its loops. The code of either has the loops inside it, so that one gets
+// code of its own only when it becomes hot while all around it is walked.
 struct Part {
-  const interp::Counted& counted;
-  const interp::Counted& body;
+  const interp::Unit& unit;
+  int loop;
 
-  // The tier in which it runs when the function is next entered.
+  const interp::Counted& counted() const { return unit.counted(loop); }
+  // The tier in which it runs when what is around it is next entered.
   int tier() const;
-  bool with_body() const;  // it runs there as part of its function
+  bool within() const;  // it runs there as part of the code around it
 };
 
 // Visits (level, reason, text) for each tier that the part has no code for: those above its own, and those that
@@ -30,10 +31,10 @@ interp::Reason why_not(const interp::RuntimeState& runtime, const interp::Counte
 template <class Visit>
 void for_each_missing_tier(const interp::RuntimeState& runtime, const Part& part, Visit&& visit) {
   const int tier = part.tier();
-  for (int level = part.counted.ready.load(std::memory_order_acquire) + 1; level < interp::kTiers; ++level) {
-    const bool refused = part.counted.status[level].load(std::memory_order_acquire) == interp::TierStatus::Failed;
+  for (int level = part.counted().ready.load(std::memory_order_acquire) + 1; level < interp::kTiers; ++level) {
+    const bool refused = part.counted().status[level].load(std::memory_order_acquire) == interp::TierStatus::Failed;
     if (level <= tier && !refused) continue;
-    const interp::Reason reason = why_not(runtime, part.counted, level);
+    const interp::Reason reason = why_not(runtime, part.counted(), level);
     visit(level, reason, why_not_text(runtime, part, level));
     if (reason == interp::Reason::not_built) break;
   }

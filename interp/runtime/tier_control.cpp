@@ -131,6 +131,17 @@ void TierControl::submit(const std::shared_ptr<Compilation>& job) {
   ended();
 }
 
+void TierControl::refused(Compilation& job, const Refusal& refusal) {
+  Counted& counted = job.counted();
+  counted.reason[job.level].store(refusal.reason, std::memory_order_relaxed);
+  counted.status[job.level].store(TierStatus::Failed, std::memory_order_release);
+  if (!trace_) return;
+  const std::string at = refusal.span.end == 0 ? "" : job.tree->source->place(refusal.span.begin);
+  trace_->record(kind(TierEvent::compile_refused),
+                 {job.unit->number, job.loop, job.level, static_cast<int64_t>(job.job),
+                  static_cast<int64_t>(refusal.reason), trace_->text(at)});
+}
+
 // Whoever is counted when the time has come asks again.
 void TierControl::postpone(Compilation& job, Reason reason) {
   Counted& counted = job.counted();
@@ -154,22 +165,17 @@ void TierControl::compile(Compilation& job) {
   const auto number = static_cast<int64_t>(job.job);
   if (trace_) trace_->record(kind(TierEvent::compile_started), {job.unit->number, job.loop, job.level, number});
   const int64_t begin_ns = clock_.now_ns();
-  Reason reason = Reason::failed;
+  Refusal refusal{Reason::failed, {}};
   void* code = nullptr;
   try {
-    code = tier->compile(runtime_, *job.decl, job.loop, reason);
+    code = tier->compile(runtime_, *job.decl, job.loop, refusal);
   } catch (const std::bad_alloc&) {
-    reason = Reason::failed;
+    refusal.reason = Reason::failed;
   } catch (const std::exception&) {
-    reason = Reason::internal;
+    refusal.reason = Reason::internal;
   }
   if (!code) {
-    job.counted().reason[job.level].store(reason, std::memory_order_relaxed);
-    job.counted().status[job.level].store(TierStatus::Failed, std::memory_order_release);
-    if (trace_) {
-      trace_->record(kind(TierEvent::compile_refused),
-                     {job.unit->number, job.loop, job.level, number, static_cast<int64_t>(reason)});
-    }
+    refused(job, refusal);
     return;
   }
   if (trace_) {

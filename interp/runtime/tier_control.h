@@ -24,6 +24,7 @@ class HybridScheduler;
 namespace posset::interp {
 
 class RuntimeState;
+struct Refusal;
 
 struct ReadyCode {
   int level;
@@ -58,6 +59,7 @@ class TierControl {
   void request(const Function& function, Counted& counted, int loop, int level, uint32_t count);
   void submit(const std::shared_ptr<Compilation>& job);
   void compile(Compilation& job);
+  void refused(Compilation& job, const Refusal& refusal);
   void postpone(Compilation& job, Reason reason);
   void ended() POSSET_EXCLUDES(mutex_);
   void note_entry(const Function& function, Counted& counted, int loop, int level, uint32_t count);

@@ -122,6 +122,44 @@ def the_top_level_of_an_input_is_walked_and_the_trace_says_why(cli):
 
 
 @case
+def a_refusal_says_where_in_the_function_it_is(cli):
+    cli.write("a.posset", "fn g(x) => x\nfn f(x) {\n  let y = x + 1\n  if x == 0 { spawn g(y) }\n  y\n}\nfn h(x) {\n"
+              "  let y = x + 1\n  if x == 0 {\n    spawn g(y) }\n  y\n}\nf(1)\nh(1)\n")
+    # They are one unit, and each is told its own place.
+    for name, place in (("f", "4:15"), ("h", "10:5")):
+        for verb in (["why", name, "a.posset"], ["explain", "a.posset", name]):
+            outcome = cli(verb[0], *FORCED, *verb[1:]).ends(0)
+            if f"  tier 1: tasks, at a.posset:{place} [tasks]\n" not in outcome.stdout:
+                outcome.fail(f"does not say where: {place}")
+    cli("run", *FORCED, "--trace", "t.json", "a.posset").ends(0)
+    if "tier 1: tasks, at a.posset:4:15 [tasks]\n" not in cli("why", "f", "t.json").ends(0).stdout:
+        raise Failure("the trace does not say where")
+
+
+@case
+def a_loop_in_the_code_around_it_is_not_called_cold(cli):
+    cli.write("a.posset", "fn f(n) { var t = 0\n for i in 0..n { t += i }\n t }\nf(0)\nf(3)\n")
+    cli.write("b.posset", "var t = 0\nfor i in 0..9 {\n  for k in 0..9 { t += k } }\nimport \"lib\"")
+    cli.write("lib.posset", "export let x = 1")
+    outcome = cli("why", *FORCED, "<top>", "b.posset").ends(0)
+    for line in ("loop 0 (b.posset:2:1): tier 1 (bytecode)\n", "loop 1 (b.posset:3:3): tier 1 (bytecode) as part of the code around it\n"):
+        if line not in outcome.stdout:
+            outcome.fail(f"does not say: {line}")
+    outcome = cli("why", *FORCED, "f", "a.posset").ends(0)
+    if "loop 0 (a.posset:2:2): tier 1 (bytecode) as part of the code around it\n" not in outcome.stdout or "not_hot" in outcome.stdout:
+        outcome.fail("the loop runs in tier 1")
+
+
+@case
+def what_was_evicted_says_what_brings_it_back(cli):
+    name, source, options = PROVOKED["evicted"]
+    cli.write("a.posset", source)
+    outcome = cli("why", *options, name, "a.posset").ends(0)
+    if "its code was evicted: 2 executions are needed again [evicted]" not in outcome.stdout:
+        outcome.fail("does not say when it will be compiled again")
+
+
+@case
 def why_prints_the_page_of_a_reason(cli):
     outcome = cli("why", "not_hot").ends(0)
     if not outcome.stdout.startswith("not_hot: not hot yet\n\nThe unit has not"):

@@ -21,14 +21,15 @@ TEST_CASE("bytecode: a node the compiler does not know is refused as internal") 
   REQUIRE(tree);
   syntax::FunctionDecl& function = *tree->functions.front();
   const auto* tier = static_cast<const TierInterface*>(posset_bytecode_tier());
-  Reason refusal = Reason::none;
+  Refusal refusal;
   void* code = tier->compile(runtime, function, -1, refusal);
   REQUIRE(code);
-  CHECK(refusal == Reason::none);
+  CHECK(refusal.reason == Reason::none);
   tier->drop(code);
   function.body = tree->arena.node<syntax::MalformedNode>(function.body->span);
   CHECK(tier->compile(runtime, function, -1, refusal) == nullptr);
-  CHECK(refusal == Reason::internal);
+  CHECK(refusal.reason == Reason::internal);
+  CHECK(source->place(refusal.span.begin) == "a.posset:1:12");
 }
 
 }  // namespace posset::interp
