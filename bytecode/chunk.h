@@ -20,6 +20,7 @@
 
 #include "interp/runtime/context.h"
 #include "interp/runtime/function.h"
+#include "interp/runtime/tier.h"
 #include "interp/syntax/ast.h"
 #include "interp/value/value.h"
 
@@ -27,6 +28,7 @@ namespace posset::bytecode {
 
 using interp::Borrowed;
 using interp::Reason;
+using interp::Refusal;
 
 enum class Op : uint8_t {
 #define OP(Name, a, b, c, flags, meaning) Name,

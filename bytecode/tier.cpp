@@ -9,7 +9,7 @@ namespace posset::bytecode {
 namespace {
 
 void* compile_unit(interp::RuntimeState& runtime, const syntax::FunctionDecl& function, int loop,
-                   interp::Reason& refusal) {
+                   interp::Refusal& refusal) {
   return compile(runtime, function, loop, refusal).release();
 }
 

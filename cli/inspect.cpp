@@ -81,7 +81,9 @@ posset_status add_page(void* data, const posset_reason_info* info) {
 int explain(const CommandLine& line) { return run_and_tell(line, posset_explain_program); }
 
 int why(const CommandLine& line) {
-  if (!line.arguments.empty()) return run_and_tell(line, posset_why_program);
+  if (!line.arguments.empty()) {
+    return line.file.ends_with(".json") ? why_in_trace(line) : run_and_tell(line, posset_why_program);
+  }
   Pages pages{line.file, {}};
   posset_each_reason(add_page, &pages);
   if (pages.text.empty()) {

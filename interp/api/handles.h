@@ -321,9 +321,6 @@ void destroy(posset_context* context);
 // Hands the collected diagnostics to the caller, if there are any and somebody wants them.
 void give_diagnostics(const syntax::Diagnostics& collected, posset_diagnostics** to);
 
-// Why there is no code for `level`, which is above what is ready.
-interp::Reason why_not(const interp::RuntimeState& runtime, const interp::Counted& counted, int level);
-
 // Describes a function value.
 posset_builtin_info describe(const NativeFunction& function);
 

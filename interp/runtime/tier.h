@@ -20,6 +20,12 @@ class RuntimeState;
 // How a loop that was entered in the middle of a function ended.
 enum class LoopExit : uint8_t { Finished, Returned, Failed };
 
+// Why a tier does not take a unit, and where; the span is empty when it is about the unit as a whole.
+struct Refusal {
+  Reason reason = Reason::none;
+  syntax::Span span;
+};
+
 struct TierInterface {
   int version = 1;
   int level = 0;                 // 1 bytecode, 2 and 3 native
@@ -27,7 +33,7 @@ struct TierInterface {
 
   // Makes code for a function body (loop < 0) or one of its loops. Null with `refusal` set when this tier
   // cannot take it. May be called from any thread.
-  void* (*compile)(RuntimeState& runtime, const syntax::FunctionDecl& function, int loop, Reason& refusal) = nullptr;
+  void* (*compile)(RuntimeState& runtime, const syntax::FunctionDecl& function, int loop, Refusal& refusal) = nullptr;
 
   // Runs a function: arguments are in their slots, absent ones are Unset, rest collected, steps and depth
   // charged. Consumes the frame's slots (all are dead afterwards except inout parameters, which stay for

@@ -2,6 +2,7 @@
 #include "interp/runtime/tier_control.h"
 
 #include <algorithm>
+#include <exception>
 
 #include "interp/runtime/context.h"
 #include "interp/runtime/trace_events.h"
@@ -100,18 +101,24 @@ void TierControl::request(const Function& function, Counted& counted, int loop, 
   if (runtime_.options.forced_tier >= level) {
     compile(*job);
   } else {
-    submit(job, count);
+    submit(job);
   }
 }
 
-void TierControl::submit(const std::shared_ptr<Compilation>& job, uint32_t count) {
+void TierControl::submit(const std::shared_ptr<Compilation>& job) {
   if (trace_) {
     trace_->record(kind(TierEvent::compile_requested),
                    {job->unit->number, job->loop, job->level, static_cast<int64_t>(job->job)});
   }
   sched::Task task;
   task.run = [this, job](sched::TaskContext&) { compile(*job); };
-  task.done = [this, job](sched::Outcome outcome) { ended(*job, outcome == sched::Outcome::Done); };
+  task.done = [this, job](sched::Outcome outcome) {
+    // Nobody cancels compilations but the scheduler's end; no memory to publish code is a failure.
+    if (outcome != sched::Outcome::Done) {
+      postpone(*job, outcome == sched::Outcome::Cancelled ? Reason::stopped : Reason::failed);
+    }
+    ended();
+  };
   task.type = {job->level == 1 ? sched::TaskKind::BytecodeCompile : sched::TaskKind::JitCompile};
   task.job = job->job;
   {
@@ -120,17 +127,35 @@ void TierControl::submit(const std::shared_ptr<Compilation>& job, uint32_t count
   }
   const sched::Admission admission = scheduler_->try_submit(std::move(task));
   if (admission == sched::Admission::Accepted) return;
-  const Reason reason = admission == sched::Admission::QueueFull ? Reason::queue_full : Reason::stopped;
-  Counted& counted = job->counted();
-  const uint32_t again_at = count + std::max(1U, runtime_.options.thresholds[job->level] / 4);
-  counted.again_at[job->level].store(again_at, std::memory_order_relaxed);
-  counted.reason[job->level].store(reason, std::memory_order_relaxed);
+  postpone(*job, admission == sched::Admission::QueueFull ? Reason::queue_full : Reason::stopped);
+  ended();
+}
+
+void TierControl::refused(Compilation& job, const Refusal& refusal) {
+  Counted& counted = job.counted();
+  counted.reason[job.level].store(refusal.reason, std::memory_order_relaxed);
+  counted.status[job.level].store(TierStatus::Failed, std::memory_order_release);
+  if (!trace_) return;
+  const std::string at = refusal.span.end == 0 ? "" : job.tree->source->place(refusal.span.begin);
+  trace_->record(kind(TierEvent::compile_refused),
+                 {job.unit->number, job.loop, job.level, static_cast<int64_t>(job.job),
+                  static_cast<int64_t>(refusal.reason), trace_->text(at)});
+}
+
+// Whoever is counted when the time has come asks again.
+void TierControl::postpone(Compilation& job, Reason reason) {
+  Counted& counted = job.counted();
+  const uint32_t again_at =
+      counted.count.load(std::memory_order_relaxed) + std::max(1U, runtime_.options.thresholds[job.level] / 4);
+  counted.again_at[job.level].store(again_at, std::memory_order_relaxed);
+  counted.reason[job.level].store(reason, std::memory_order_relaxed);
   if (trace_) {
     trace_->record(kind(TierEvent::compile_postponed),
-                   {job->unit->number, job->loop, job->level, static_cast<int64_t>(job->job),
+                   {job.unit->number, job.loop, job.level, static_cast<int64_t>(job.job),
                     static_cast<int64_t>(reason), again_at});
   }
-  ended(*job, false);
+  TierStatus expected = TierStatus::Compiling;
+  counted.status[job.level].compare_exchange_strong(expected, TierStatus::NotStarted, std::memory_order_acq_rel);
 }
 
 void TierControl::compile(Compilation& job) {
@@ -140,20 +165,17 @@ void TierControl::compile(Compilation& job) {
   const auto number = static_cast<int64_t>(job.job);
   if (trace_) trace_->record(kind(TierEvent::compile_started), {job.unit->number, job.loop, job.level, number});
   const int64_t begin_ns = clock_.now_ns();
-  Reason reason = Reason::failed;
+  Refusal refusal{Reason::failed, {}};
   void* code = nullptr;
   try {
-    code = tier->compile(runtime_, *job.decl, job.loop, reason);
+    code = tier->compile(runtime_, *job.decl, job.loop, refusal);
   } catch (const std::bad_alloc&) {
-    reason = Reason::failed;
+    refusal.reason = Reason::failed;
+  } catch (const std::exception&) {
+    refusal.reason = Reason::internal;
   }
   if (!code) {
-    job.counted().reason[job.level].store(reason, std::memory_order_relaxed);
-    job.counted().status[job.level].store(TierStatus::Failed, std::memory_order_release);
-    if (trace_) {
-      trace_->record(kind(TierEvent::compile_refused),
-                     {job.unit->number, job.loop, job.level, number, static_cast<int64_t>(reason)});
-    }
+    refused(job, refusal);
     return;
   }
   if (trace_) {
@@ -165,13 +187,7 @@ void TierControl::compile(Compilation& job) {
   runtime_.units.publish(*job.unit, job.loop, job.level, code);
 }
 
-void TierControl::ended(Compilation& job, bool ran) {
-  if (!ran) {
-    // Whoever is counted next may ask again.
-    TierStatus expected = TierStatus::Compiling;
-    job.counted().status[job.level].compare_exchange_strong(expected, TierStatus::NotStarted,
-                                                            std::memory_order_acq_rel);
-  }
+void TierControl::ended() {
   sched::MutexLock lock(mutex_);
   if (--pending_ == 0) idle_.notify_all();
 }

@@ -24,6 +24,7 @@ class HybridScheduler;
 namespace posset::interp {
 
 class RuntimeState;
+struct Refusal;
 
 struct ReadyCode {
   int level;
@@ -56,9 +57,11 @@ class TierControl {
   bool wanted(int level, uint32_t count, const Counted& counted) const;
   bool is_settled(const Counted& counted, uint32_t count) const;
   void request(const Function& function, Counted& counted, int loop, int level, uint32_t count);
-  void submit(const std::shared_ptr<Compilation>& job, uint32_t count);
+  void submit(const std::shared_ptr<Compilation>& job);
   void compile(Compilation& job);
-  void ended(Compilation& job, bool ran) POSSET_EXCLUDES(mutex_);
+  void refused(Compilation& job, const Refusal& refusal);
+  void postpone(Compilation& job, Reason reason);
+  void ended() POSSET_EXCLUDES(mutex_);
   void note_entry(const Function& function, Counted& counted, int loop, int level, uint32_t count);
 
   RuntimeState& runtime_;

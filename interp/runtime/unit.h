@@ -65,8 +65,10 @@ struct Unit {
   Counted body;
   std::unique_ptr<Counted[]> loops;
   std::vector<syntax::StructuralHash> loop_hashes;
+  std::vector<int> loop_parents;  // of each loop the one it stands in; -1: none
 
   Counted& counted(int loop) { return loop < 0 ? body : loops[loop]; }
+  const Counted& counted(int loop) const { return loop < 0 ? body : loops[loop]; }
 
   // Guarded by the table's mutex:
   uint32_t users = 0;                       // UnitRefs
