@@ -20,6 +20,7 @@
 
 #include "interp/runtime/context.h"
 #include "interp/runtime/function.h"
+#include "interp/runtime/tier.h"
 #include "interp/syntax/ast.h"
 #include "interp/value/objects.h"
 #include "interp/value/value.h"
@@ -28,6 +29,7 @@ namespace posset::bytecode {
 
 using interp::Borrowed;
 using interp::Reason;
+using interp::Refusal;
 
 enum class Op : uint8_t {
 #define OP(Name, a, b, c, flags, meaning) Name,
@@ -162,6 +164,9 @@ struct Chunk {
   std::unique_ptr<Insn[]> code;
   std::atomic<const Insn*> entry{nullptr};  // code, later code + size; &kEnterNative while there is native code
   std::atomic<NativeEntry> native{nullptr};
+  std::atomic<uint64_t> native_heads{0};  // bit n: native code can be entered at loop head n
+  std::atomic<uint32_t> exits{0};         // of native code back to bytecode, since it was made
+  std::atomic<uint32_t> remade{0};        // how often they were too many
   std::vector<LoopHead> loop_heads;  // ascending
   std::atomic<int32_t> recording_budget{20000};
   std::unique_ptr<std::atomic<uint64_t>[]> profile;  // by instruction: a Seen
@@ -186,11 +191,12 @@ struct Chunk {
   std::vector<Region> regions;     // innermost first
 
   // Installs native code, or takes it back (null). Whoever frees it waits until nobody can be running it.
-  void install(NativeEntry made) {
+  void install(NativeEntry made, uint64_t heads) {
+    native_heads.store(heads, std::memory_order_relaxed);
     native.store(made, std::memory_order_release);
     entry.store(made ? &kEnterNative : code.get() + size, std::memory_order_release);
   }
-  // How native code is entered at a loop head; 0: there is none at this place.
+  // The loop head at a place, as `entry` of NativeEntry; 0: none.
   uint32_t entry_at(const Insn* head) const;
 
   // Instruction number of a pc of either half.

@@ -73,7 +73,7 @@ bool Compiler::method_may_lend(const CallNode& node) const {
 
 void Compiler::call(const CallNode& node, uint16_t dst) {
   if (node.tail && in_function_) return tail_call(node);
-  if (method_may_lend(node)) refuse(Reason::method_value);
+  if (method_may_lend(node)) refuse(Reason::method_value, &node);
   if (has_spread(node)) return spread_call(node, dst);
   const Link* link = callee_link(node);
   if (link && link->kind == Link::Kind::Builtin && !node.optional) {
@@ -150,7 +150,7 @@ void Compiler::constructor_call(const CallNode& node, uint16_t link, uint16_t ds
     if (!facts_.plain(argument(node, i).value)) own(reg);
   }
   emit(Op::MakeVariant, dst, first, link, static_cast<uint8_t>(std::min<uint32_t>(node.arguments.count, 255)));
-  if (node.arguments.count > 255) refuse(Reason::many_fields);
+  if (node.arguments.count > 255) refuse(Reason::many_fields, &node);
 }
 
 // ---- the general form ----
@@ -197,7 +197,7 @@ void Compiler::emit_call(const CallNode& node, uint16_t window, Operand callee) 
 void Compiler::window_call(const CallNode& node, uint16_t dst) {
   Temps temps(*this);
   uint32_t count = node.arguments.count;
-  if (count > 1000) return refuse(Reason::many_arguments);
+  if (count > 1000) return refuse(Reason::many_arguments, &node);
   uint32_t below = 0;
   bool lends = false;
   for (uint32_t i = 0; i < count; ++i) {
@@ -208,7 +208,7 @@ void Compiler::window_call(const CallNode& node, uint16_t dst) {
   Operand callee;
   const Link* link = callee_link(node);
   if (!link) {
-    if (lends) return refuse(Reason::inout_value);
+    if (lends) return refuse(Reason::inout_value, &node);
     callee = operand(node.callee, &node);
   } else if (link->kind == Link::Kind::Global) {
     // Before the arguments: the callee comes first.
@@ -262,9 +262,9 @@ uint16_t Compiler::argument_list(const CallNode& node) {
 void Compiler::spread_call(const CallNode& node, uint16_t dst) {
   Temps temps(*this);
   for (Node* item : node.arguments) {
-    if (static_cast<ArgumentNode*>(item)->inout) return refuse(Reason::inout_spread);
+    if (static_cast<ArgumentNode*>(item)->inout) return refuse(Reason::inout_spread, item);
   }
-  if (node.optional) return refuse(Reason::optional_spread);
+  if (node.optional) return refuse(Reason::optional_spread, &node);
   Operand callee = operand(node.callee, &node);
   uint16_t list = argument_list(node);
   uint16_t result = alloc();

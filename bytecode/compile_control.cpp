@@ -74,10 +74,10 @@ void Compiler::statement(const Node* node) {
       emit(Op::Throw, o.reg, 0, 0, consume_flag_a(o));
       return;
     }
-    case NodeKind::Import: return refuse(Reason::imports);
+    case NodeKind::Import: return refuse(Reason::imports, node);
     case NodeKind::Spawn:
-    case NodeKind::Await: return refuse(Reason::tasks);
-    default: return refuse(Reason::internal);
+    case NodeKind::Await: return refuse(Reason::tasks, node);
+    default: return refuse(Reason::internal, node);
   }
 }
 

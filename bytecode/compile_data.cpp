@@ -24,7 +24,7 @@ void Compiler::literal(const Node* node, uint16_t dst) {
     case NodeKind::StringLiteral:
       string_literal(*static_cast<const StringLiteralNode*>(node), dst);
       return;
-    default: refuse(Reason::internal);
+    default: refuse(Reason::internal, node);
   }
 }
 

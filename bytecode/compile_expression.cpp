@@ -224,7 +224,7 @@ void Compiler::name(const NameNode& node, uint16_t dst) {
     case BindingKind::Captured: emit(Op::GetCaptured, dst, binding.index); return;
     case BindingKind::Self: emit(Op::GetSelf, dst); return;
     case BindingKind::Link: emit(Op::GetLink, dst, binding.index); return;
-    case BindingKind::None: refuse(Reason::internal); return;
+    case BindingKind::None: refuse(Reason::internal, &node); return;
   }
 }
 

@@ -25,7 +25,7 @@ void Compiler::test_literal(const Node* literal, uint16_t value, Label& fail) {
       wanted = interp::make_short(string->value);
       break;
     }
-    default: return refuse(Reason::internal);
+    default: return refuse(Reason::internal, literal);
   }
   jump3(fail, Op::TestConst, value, constant(wanted));
 }
@@ -51,7 +51,7 @@ void Compiler::test(const Node* pattern, uint16_t value, Label& fail, std::vecto
       return test_constructor(*static_cast<const ConstructorPatternNode*>(pattern), value, fail, bound);
     case NodeKind::AlternativePattern:
       return test_alternatives(*static_cast<const AlternativePatternNode*>(pattern), value, fail, bound);
-    default: refuse(Reason::internal);
+    default: refuse(Reason::internal, pattern);
   }
 }
 
@@ -61,7 +61,7 @@ void Compiler::test_list(const ListPatternNode& pattern, uint16_t value, Label& 
     if (pattern.items[i]->kind == NodeKind::RestPattern) rest = i;
   }
   bool has_rest = rest < count;
-  if (count > 250) return refuse(Reason::long_list_pattern);
+  if (count > 250) return refuse(Reason::long_list_pattern, &pattern);
   jump3(fail, Op::TestList, value, has_rest ? count - 1 : count, has_rest ? kSense : 0);
   for (uint32_t i = 0; i < count; ++i) {
     if (i == rest) {
@@ -122,7 +122,7 @@ void Compiler::test_alternatives(const AlternativePatternNode& pattern, uint16_t
     std::vector<Bound> mine;
     test(pattern.alternatives[i], value, last ? fail : next, mine);
     for (const Bound& b : mine) {
-      if (b.pattern->kind != NodeKind::BindingPattern) return refuse(Reason::rest_in_alternatives);
+      if (b.pattern->kind != NodeKind::BindingPattern) return refuse(Reason::rest_in_alternatives, b.pattern);
       auto* name = static_cast<const BindingPatternNode*>(b.pattern);
       auto same = std::find_if(common.begin(), common.end(), [&](const Bound& c) {
         return static_cast<const BindingPatternNode*>(c.pattern)->binding.index == name->binding.index;

@@ -74,11 +74,7 @@ PlacePath Compiler::place_path(const Node* place, const Node* later, uint16_t re
     return {reg, true};
   };
   std::vector<const Node*> chain = chain_of(place);
-  const NameNode* root = place_root(place);
-  if (!root) {
-    refuse(Reason::place_of_a_value);
-    return path;
-  }
+  const NameNode* root = place_root(place);  // there is one: the resolver takes nothing else for a place
   size_t first = 0;
   if (root->binding.kind == BindingKind::Local && root->binding.is_var) {
     path.slot = root->binding.index;
@@ -91,7 +87,7 @@ PlacePath Compiler::place_path(const Node* place, const Node* later, uint16_t re
     };
     auto cell = std::find_if(chain.begin(), chain.end(), is_value);
     if (std::count_if(chain.begin(), chain.end(), is_value) != 1) {
-      refuse(Reason::place_through_value);
+      refuse(Reason::place_through_value, place);
       return path;
     }
     path.cell = keep(static_cast<const FieldNode*>(*cell)->base);
@@ -109,7 +105,7 @@ PlacePath Compiler::place_path(const Node* place, const Node* later, uint16_t re
       step.kind = index->fallback ? PlaceStep::Kind::IndexOr : PlaceStep::Kind::Index;
       step.index = keep(index->index);
       step.fallback = index->fallback;
-      if (index->fallback && !simple_default(index->fallback)) refuse(Reason::computed_default);
+      if (index->fallback && !simple_default(index->fallback)) refuse(Reason::computed_default, index->fallback);
     }
     path.steps.push_back(step);
   }

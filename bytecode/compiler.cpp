@@ -30,13 +30,13 @@ size_t depth_of(Node* root) {
 }  // namespace
 
 std::unique_ptr<Chunk> compile(interp::RuntimeState& runtime, const FunctionDecl& function, int loop,
-                               Reason& refusal) {
+                               Refusal& refusal) {
   if (depth_of(function.body) > kMaxDepth) {
-    refusal = Reason::nested_deeply;
+    refusal.reason = Reason::nested_deeply;
     return nullptr;
   }
   if (function.slot_count > kMaxRegisters) {
-    refusal = Reason::many_variables;
+    refusal.reason = Reason::many_variables;
     return nullptr;
   }
   Compiler compiler(runtime, function, loop);
@@ -65,15 +65,15 @@ Compiler::Compiler(interp::RuntimeState& runtime, const FunctionDecl& function, 
   chunk_->name = function.name.empty() ? (function.is_top_level ? "<top>" : "<fn>") : std::string(function.name);
 }
 
-std::unique_ptr<Chunk> Compiler::run(Reason& refusal) {
+std::unique_ptr<Chunk> Compiler::run(Refusal& refusal) {
   if (in_function_) {
     compile_function();
   } else {
     compile_loop_only(function_.loops[static_cast<size_t>(loop_)]);
   }
-  if (refusal_ == Reason::none) finish(*chunk_);
+  if (refusal_.reason == Reason::none) finish(*chunk_);
   refusal = refusal_;
-  return refusal_ == Reason::none ? std::move(chunk_) : nullptr;
+  return refusal_.reason == Reason::none ? std::move(chunk_) : nullptr;
 }
 
 void Compiler::compile_function() {
@@ -124,7 +124,7 @@ uint32_t first_slot_in(Node* node, uint32_t least) {
 }  // namespace
 
 void Compiler::compile_loop_only(Node* loop) {
-  if (has_tail_call(loop)) return refuse(Reason::tail_call_in_loop);
+  if (has_tail_call(loop)) return refuse(Reason::tail_call_in_loop, loop);
   chunk_->is_loop = true;
   chunk_->loop = loop_;
   chunk_->name += " loop " + std::to_string(loop_);

@@ -27,7 +27,7 @@ using namespace syntax;
 
 // Null with `refusal` set when the function (or its loop number `loop`, when not negative) needs tier 0.
 std::unique_ptr<Chunk> compile(interp::RuntimeState& runtime, const FunctionDecl& function, int loop,
-                               Reason& refusal);
+                               Refusal& refusal);
 
 // Where an operand is, and whether the instruction that uses it should consume it.
 struct Operand {
@@ -97,7 +97,7 @@ struct Scope {
 class Compiler {
  public:
   Compiler(interp::RuntimeState& runtime, const FunctionDecl& function, int loop);
-  std::unique_ptr<Chunk> run(Reason& refusal);
+  std::unique_ptr<Chunk> run(Refusal& refusal);
 
  private:
   // ---- compiler.cpp ----
@@ -118,7 +118,10 @@ class Compiler {
   void own(uint16_t reg);
   void disown(uint16_t reg);
   bool is_temp(uint16_t reg) const { return reg >= function_.slot_count; }
-  void refuse(Reason why) { if (refusal_ == Reason::none) refusal_ = why; }
+  // The first one is told, with the node it is about if it is about one.
+  void refuse(Reason why, const Node* node = nullptr) {
+    if (refusal_.reason == Reason::none) refusal_ = {why, node ? node->span : Span()};
+  }
   void finish(Chunk& chunk);
   int loop_of_site(uint32_t site) const;
   void note_loop_heads(Chunk& chunk) const;
@@ -289,7 +292,7 @@ class Compiler {
   const FunctionDecl& function_;
   int loop_;
   Facts facts_;
-  Reason refusal_ = Reason::none;
+  Refusal refusal_;
   std::unique_ptr<Chunk> chunk_;
 
   std::vector<Insn> code_;

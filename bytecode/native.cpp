@@ -8,9 +8,16 @@ namespace posset::bytecode {
 
 namespace {
 
+// Only this tier's code exits.
+constexpr int kSpeculatingTier = 3;
+// Code that has exited so often is made anew: by then the profile knows more.
+constexpr uint32_t kManyExits = 4;
+// Instructions recorded after an exit, beginning with the one that exited.
+constexpr int32_t kRecordingAfterExit = 2000;
+
 Borrowed run_bytecode(Context& context, Chunk& chunk, Closure* closure, Borrowed* registers, const Insn* pc) {
   Value result;
-  const Leave how = run(context, &chunk, closure, registers, result, pc);
+  const Leave how = run(context, &chunk, closure, registers, result, {pc});
   context.native_leave = static_cast<uint8_t>(how);
   return how == Leave::Failed ? Borrowed::failure() : result.take();
 }
@@ -114,6 +121,36 @@ void native_release(Borrowed* registers, uint64_t count) {
 }
 
 void native_retain(uint64_t word0, uint64_t word1) { interp::retain(Borrowed{word0, word1}); }
+
+void native_release_value(uint64_t word0, uint64_t word1) { interp::release(Borrowed{word0, word1}); }
+
+Borrowed native_resume(NativeFrame* frame, const Insn* pc) {
+  Chunk& chunk = *frame->chunk;
+  const uint32_t at = chunk.index_of(pc);
+  std::atomic<uint64_t>& seen = chunk.profile[at];
+  if (seen.load(std::memory_order_relaxed) & Seen::kRan) seen.fetch_or(Seen::kExited, std::memory_order_relaxed);
+  chunk.recording_budget.store(kRecordingAfterExit, std::memory_order_relaxed);
+  if (chunk.exits.fetch_add(1, std::memory_order_relaxed) + 1 >= kManyExits) {
+    chunk.exits.store(0, std::memory_order_relaxed);
+    chunk.remade.fetch_add(1, std::memory_order_relaxed);
+    frame->context->runtime.control.make_anew(*frame->closure->function, chunk.loop, kSpeculatingTier);
+  }
+  Value result;
+  const Resume from{chunk.code.get() + at, frame->place, frame->shared_cell != 0};
+  const Leave how = run(*frame->context, &chunk, frame->closure, frame->registers, result, from);
+  frame->context->native_leave = static_cast<uint8_t>(how);
+  return how == Leave::Failed ? Borrowed::failure() : result.take();
+}
+
+Borrowed native_newer(NativeFrame* frame, NativeEntry self, const Insn* head) {
+  Chunk& chunk = *frame->chunk;
+  NativeEntry code = chunk.native.load(std::memory_order_acquire);
+  if (!code || code == self) return Borrowed::unset();
+  const uint32_t entry = native_entry_at(*frame->context, chunk, head);
+  return entry == 0 ? Borrowed::unset() : code(frame->context, frame->closure, frame->registers, entry);
+}
+
+void native_left(Context* context) { context->leave_failed(); }
 
 void native_count(NativeFrame* frame, uint64_t head) {
   const interp::Function& function = *frame->closure->function;

@@ -11,7 +11,7 @@ namespace posset::bytecode {
 namespace {
 
 void* compile_unit(interp::RuntimeState& runtime, const syntax::FunctionDecl& function, int loop,
-                   void* /*below*/, interp::Reason& refusal) {
+                   void* /*below*/, interp::Refusal& refusal) {
   return compile(runtime, function, loop, refusal).release();
 }
 
@@ -26,6 +26,9 @@ Value enter(Context& context, void* code, Closure* closure, Borrowed* frame) {
     context.raise_stack_overflow();
     context.blame_caller();
     return Value::failure();
+  }
+  if (chunk->entry.load(std::memory_order_acquire) == &kEnterNative) {
+    return Value::adopt(enter_native(context, *chunk, closure, frame, 0));
   }
   Value result;
   if (run(context, chunk, closure, frame, result) == Leave::Failed) return Value::failure();
@@ -57,8 +60,8 @@ const interp::TierInterface kTier = [] {
   tier.drop = [](void* code) { delete static_cast<Chunk*>(code); };
   tier.memory = [](const void* code) { return static_cast<const Chunk*>(code)->memory(); };
   tier.describe = [](const void* code) { return disassemble(*static_cast<const Chunk*>(code)); };
-  tier.go_over = [](void* code, void* entry) {
-    static_cast<Chunk*>(code)->install(reinterpret_cast<NativeEntry>(entry));
+  tier.go_over = [](void* code, interp::NativeEntrance entrance) {
+    static_cast<Chunk*>(code)->install(reinterpret_cast<NativeEntry>(entrance.entry), entrance.heads);
   };
   tier.helpers = helpers();
   tier.types_seen = [](const void* code) { return types_seen(*static_cast<const Chunk*>(code)); };

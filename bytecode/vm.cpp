@@ -30,7 +30,7 @@ namespace {
 
 }  // namespace
 
-Leave run(Context& context, Chunk* chunk, Closure* closure, Borrowed* registers, Value& result, const Insn* pc) {
+Leave run(Context& context, Chunk* chunk, Closure* closure, Borrowed* registers, Value& result, Resume from) {
   static const void* const labels[] = {
 #define OP(Name, a, b, c, flags, meaning) &&label_##Name,
 #include "bytecode/opcodes.def"
@@ -39,8 +39,9 @@ Leave run(Context& context, Chunk* chunk, Closure* closure, Borrowed* registers,
       &&label_EnterNative,
       &&label_EnterNativeLoop,
   };
-  State s{context, pc ? pc : chunk->entry.load(std::memory_order_acquire), registers, chunk->constants.data(), closure,
-          chunk, nullptr, false, registers, Borrowed::nil(), Leave::Failed, true};
+  const Insn* pc = from.pc ? from.pc : chunk->entry.load(std::memory_order_acquire);
+  State s{context,    pc,               registers, chunk->constants.data(), closure,       chunk,
+          from.place, from.shared_cell, registers, Borrowed::nil(),         Leave::Failed, true};
 #define DISPATCH() goto* labels[s.pc->op]
   DISPATCH();
 #define OP(Name, a, b, c, flags, meaning)                          \

@@ -33,9 +33,14 @@ static_assert(sizeof(SavedFrame) == 2 * sizeof(Borrowed));
 
 enum class Leave : uint8_t { Returned, LoopDone, LoopReturned, Failed };
 
-// Starts at `pc`, or where the chunk is entered.
-Leave run(Context& context, Chunk* chunk, Closure* closure, Borrowed* registers, Value& result,
-          const Insn* pc = nullptr);
+// Where to begin: null is where the chunk is entered. Between the instructions of a walk to a place, the place.
+struct Resume {
+  const Insn* pc = nullptr;
+  Borrowed* place = nullptr;
+  bool shared_cell = false;
+};
+
+Leave run(Context& context, Chunk* chunk, Closure* closure, Borrowed* registers, Value& result, Resume from = {});
 
 // unwind.cpp: an error is pending in `frame`. Goes outward to a handler (true: `frame` is where to go on) or
 // to the first frame of the run (false: its registers are released).

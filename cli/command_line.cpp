@@ -21,7 +21,8 @@ constexpr const char* kUsageText =
     "posset check [--json] FILE...     parse and resolve only\n"
     "posset explain [OPTIONS] FILE [NAME]\n"
     "posset why [REASON]               what a reason means for which a unit is not in a higher tier\n"
-    "posset why [OPTIONS] NAME FILE    run, then say why the units of that name are not in a higher tier\n"
+    "posset why [OPTIONS] NAME FILE    run, then say why the units of that name are not in a higher tier;\n"
+    "                                  FILE may be a trace (.json) of a run\n"
     "posset dump --tree|--bytecode FILE [NAME]\n"
     "posset trace diff A B             compare two traces written by --trace FILE.json by what happened\n"
     "posset doc [NAME]                 the standard library, or one function (math.sin)\n"
@@ -72,6 +73,7 @@ void add_evaluation_options(CLI::App& app, CommandLine& line, Flags& flags) {
   add_row(app, "quantum", flags.quantum)->check(CLI::Range(int64_t{1}, int64_t{10000000}));
   add_row(app, "code-limit", line.runtime.code_limit);
   add_row(app, "native-plugin", line.native_plugin);
+  add_row(app, "native-watch", line.native_watch)->check(CLI::IsMember({"", "perf", "gdb", "perf,gdb", "gdb,perf"}));
   add_row(app, "trace", flags.trace);
   add_row(app, "trace-events", line.runtime.trace_events);
   add_row(app, "memory-limit", line.context.memory_limit)->check(CLI::PositiveNumber);
@@ -150,18 +152,21 @@ bool is_trace_file(const std::string& path) {
   return path == "-" || ends(".json") || ends(".html");
 }
 
+// Whether a file gets colours, by --color. `auto` is for people: a terminal, and nobody has asked for none.
+bool wants_color(const std::string& flag, int file) {
+  const char* no_color = std::getenv("NO_COLOR");
+  return flag == "always" || (flag == "auto" && isatty(file) && !(no_color && *no_color));
+}
+
 // Checks what CLI11 cannot. -1: fine.
 int finish_options(const Flags& flags, CommandLine& line) {
   if (!set_thresholds(flags.thresholds, line.runtime)) return usage("--thresholds takes three counts: A,B,C");
   if (!set_grants(flags.allow, line)) return usage("--allow: unknown grant in '" + flags.allow + "'");
-  if (flags.color == "always") {
-    line.color = true;
-  } else if (flags.color == "auto") {
-    const char* no_color = std::getenv("NO_COLOR");
-    line.color = isatty(STDERR_FILENO) && !(no_color && *no_color);
-  } else if (flags.color != "never") {
+  if (flags.color != "auto" && flags.color != "always" && flags.color != "never") {
     return usage("--color takes auto, always or never");
   }
+  line.color = wants_color(flags.color, STDERR_FILENO);
+  line.highlight = wants_color(flags.color, STDOUT_FILENO);
   line.trace_file = flags.trace;
   if (!flags.trace.empty() && !is_trace_file(flags.trace)) {
     return usage("--trace takes a FILE that ends in .json or .html, or - for standard error");
@@ -175,8 +180,10 @@ int finish_options(const Flags& flags, CommandLine& line) {
 int choose_form(const Flags& flags, CommandLine& line) {
   int chosen = flags.tree + flags.bytecode + flags.ir + flags.assembly;
   if (chosen != 1) return usage("dump takes one of --tree, --bytecode, --ir, --asm");
-  if (flags.ir || flags.assembly) return not_built(flags.ir ? "dump --ir" : "dump --asm");
-  line.form = flags.tree ? POSSET_FORM_TREE : POSSET_FORM_BYTECODE;
+  line.form = flags.tree       ? POSSET_FORM_TREE
+              : flags.bytecode ? POSSET_FORM_BYTECODE
+              : flags.ir       ? POSSET_FORM_IR
+                               : POSSET_FORM_ASM;
   return -1;
 }
 
@@ -244,7 +251,7 @@ int parse_words(CommandLine& line, std::vector<std::string> words, const std::st
       line.verb != Verb::Doc && line.verb != Verb::Fmt) {
     add_evaluation_options(app, line, flags);
   }
-  app.add_option("--color", flags.color, "colours in diagnostics: auto, always, never");
+  app.add_option("--color", flags.color, "colours in diagnostics and in what is typed: auto, always, never");
   if (line.verb == Verb::Check) app.add_flag("--json", line.json, "diagnostics as JSON on standard output");
   if (line.verb == Verb::Fmt) app.add_flag("--check", flags.no_cache, "only say which files would change");
   if (line.verb == Verb::Dump) {

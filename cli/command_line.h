@@ -20,8 +20,10 @@ struct CommandLine {
   std::string write_directory;
   std::string trace_file;  // empty: none
   std::string native_plugin;  // empty: the default
+  std::string native_watch;
   bool stats = false;
-  bool color = false;
+  bool color = false;      // diagnostics, on standard error
+  bool highlight = false;  // repl: what is typed, on standard output
   bool json = false;                        // check
   posset_form form = POSSET_FORM_BYTECODE;  // dump
   std::string file;                         // or the expression of eval, the NAME of doc and why; empty: none

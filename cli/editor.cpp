@@ -1,17 +1,26 @@
 // See editor.h. History lies in $XDG_STATE_HOME/posset/history, else ~/.posset_history.
+//
+// libedit has no hook for colours. It asks for a key when the screen shows the line, though, and lets its reader
+// be replaced: ours paints the line over (highlight.h) and then has the original read.
 #include "cli/editor.h"
 
 #include <histedit.h>
+#include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <clocale>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <cwchar>
 #include <iostream>
 #include <set>
 #include <vector>
+
+#include "cli/highlight.h"
 
 namespace posset::cli {
 
@@ -31,11 +40,6 @@ std::string history_file() {
   return home ? std::string(home) + "/.posset_history" : std::string();
 }
 
-const char* const kKeywords[] = {"let",   "var",    "fn",    "pure",  "inout", "with",   "if",     "else",
-                                 "while", "for",    "in",    "break", "continue", "return", "match",
-                                 "try",   "catch",  "throw", "import", "export", "from",  "as",     "do",
-                                 "and",   "or",     "not",   "true",  "false", "nil",    "type"};
-
 bool is_name_character(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == ':';
 }
@@ -48,9 +52,14 @@ struct Editor::State {
   EditLine* edit = nullptr;
   History* history = nullptr;
   std::string prompt;
+  std::string before;  // the lines of the input that have been entered
   std::string file;
+  bool highlight = false;
   bool cancelled = false;
 
+  void open();
+  void open_history();
+  void paint();
   std::vector<std::string> candidates(const std::string& word);
 };
 
@@ -111,7 +120,51 @@ unsigned char complete(EditLine* edit, wint_t) {
   return CC_REDISPLAY;
 }
 
+// A window that is resized while a line is edited lays it out anew; libedit learns of it when the next begins.
+bool is_resized(int columns, int rows) {
+  winsize size{};
+  const bool is_known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && size.ws_row > 0;
+  return is_known && (size.ws_col != columns || size.ws_row != rows);
+}
+
+// More keys are waiting, as when a text is pasted.
+bool has_input() {
+  pollfd input{STDIN_FILENO, POLLIN, 0};
+  return poll(&input, 1, 0) > 0;
+}
+
+int read_key(EditLine* edit, wchar_t* key) {
+  if (!has_input()) state_of(edit)->paint();
+  el_wset(edit, EL_GETCFN, static_cast<el_rfunc_t>(EL_BUILTIN_GETCFN));
+  const int count = el_wgetc(edit, key);
+  el_wset(edit, EL_GETCFN, read_key);
+  return count;
+}
+
+// Escapes mean nothing to a terminal nobody has named.
+bool has_colors() {
+  const char* terminal = std::getenv("TERM");
+  return terminal && *terminal && std::strcmp(terminal, "dumb") != 0;
+}
+
 }  // namespace
+
+void Editor::State::paint() {
+  int columns = 0, rows = 0;
+  if (el_get(edit, EL_GETTC, "co", &columns, nullptr) != 0) return;
+  if (el_get(edit, EL_GETTC, "li", &rows, nullptr) != 0 || is_resized(columns, rows)) return;
+  const LineInfo* line = el_line(edit);
+  TypedLine typed;
+  typed.before = before;
+  typed.text = {line->buffer, line->lastchar};
+  typed.cursor = static_cast<size_t>(line->cursor - line->buffer);
+  typed.prompt_width = static_cast<int>(prompt.size());
+  typed.columns = columns;
+  typed.rows = rows;
+  const std::string made = painting(typed);
+  std::fwrite(made.data(), 1, made.size(), stdout);
+  std::fflush(stdout);
+}
 
 std::vector<std::string> Editor::State::candidates(const std::string& word) {
   Matches matches;
@@ -124,20 +177,17 @@ std::vector<std::string> Editor::State::candidates(const std::string& word) {
     matches.prefix = word;
     posset_session_each_name(context(), add_match, &matches);
     posset_each_builtin(runtime(), add_builtin, &matches);
-    for (const char* keyword : kKeywords) add_match(&matches, posset_text_of(keyword));
+    posset_each_keyword(add_match, &matches);
   }
   return {matches.found.begin(), matches.found.end()};
 }
 
-Editor::Editor(std::function<posset_context*()> context, std::function<posset_runtime*()> runtime)
-    : state_(std::make_unique<State>()) {
-  state_->context = std::move(context);
-  state_->runtime = std::move(runtime);
-  if (!isatty(STDIN_FILENO)) return;
-  state_->edit = el_init("posset", stdin, stdout, stderr);
-  if (!state_->edit) return;
-  EditLine* edit = state_->edit;
-  el_set(edit, EL_CLIENTDATA, state_.get());
+void Editor::State::open() {
+  // Sources are UTF-8, whatever the person's language; it only matters what letters and widths are.
+  std::setlocale(LC_CTYPE, "C.UTF-8");
+  edit = el_init("posset", stdin, stdout, stderr);
+  if (!edit) return;
+  el_set(edit, EL_CLIENTDATA, this);
   el_set(edit, EL_PROMPT, show_prompt);
   el_set(edit, EL_EDITOR, "emacs");
   el_set(edit, EL_SETTY, "-d", "-isig", nullptr);  // Ctrl-C is a key while a line is edited
@@ -147,13 +197,26 @@ Editor::Editor(std::function<posset_context*()> context, std::function<posset_ru
   el_set(edit, EL_BIND, "^C", "posset-cancel", nullptr);
   el_set(edit, EL_BIND, "\t", "posset-complete", nullptr);
   el_set(edit, EL_BIND, "^R", "em-inc-search-prev", nullptr);
-  state_->history = history_init();
+  if (highlight) el_wset(edit, EL_GETCFN, read_key);
+  open_history();
+}
+
+void Editor::State::open_history() {
+  history = history_init();
   HistEvent event;
-  history(state_->history, &event, H_SETSIZE, kHistoryLines);
-  history(state_->history, &event, H_SETUNIQUE, 1);
-  el_set(edit, EL_HIST, history, state_->history);
-  state_->file = history_file();
-  if (!state_->file.empty()) history(state_->history, &event, H_LOAD, state_->file.c_str());
+  ::history(history, &event, H_SETSIZE, kHistoryLines);
+  ::history(history, &event, H_SETUNIQUE, 1);
+  el_set(edit, EL_HIST, ::history, history);
+  file = history_file();
+  if (!file.empty()) ::history(history, &event, H_LOAD, file.c_str());
+}
+
+Editor::Editor(std::function<posset_context*()> context, std::function<posset_runtime*()> runtime, bool highlight)
+    : state_(std::make_unique<State>()) {
+  state_->context = std::move(context);
+  state_->runtime = std::move(runtime);
+  state_->highlight = highlight && has_colors();
+  if (isatty(STDIN_FILENO)) state_->open();
 }
 
 Editor::~Editor() {
@@ -170,10 +233,12 @@ Editor::~Editor() {
 
 bool Editor::interactive() const { return state_->edit != nullptr; }
 
-Editor::Outcome Editor::read_line(const std::string& prompt, std::string& out) {
+Editor::Outcome Editor::read_line(const std::string& prompt, const std::string& before, std::string& out) {
   if (!state_->edit) return std::getline(std::cin, out) ? Outcome::Line : Outcome::End;
   state_->prompt = prompt;
+  state_->before = before.empty() ? "" : before + "\n";
   state_->cancelled = false;
+  el_resize(state_->edit);  // the window may have been while no line was edited
   int count = 0;
   const char* line = el_gets(state_->edit, &count);
   if (state_->cancelled) return Outcome::Cancelled;

@@ -1,5 +1,5 @@
-// Line editing for the REPL, over libedit: history kept between runs, completion of names and fields, Ctrl-C
-// drops the line. Without a terminal lines are read plainly.
+// Line editing for the REPL, over libedit: history kept between runs, completion of names and fields, colours,
+// Ctrl-C drops the line. Without a terminal lines are read plainly.
 #pragma once
 
 #include <posset/posset.h>
@@ -15,13 +15,14 @@ class Editor {
   enum class Outcome { Line, Cancelled, End };
 
   // The context and runtime may be replaced (:reset), so they are asked for at each completion.
-  Editor(std::function<posset_context*()> context, std::function<posset_runtime*()> runtime);
+  Editor(std::function<posset_context*()> context, std::function<posset_runtime*()> runtime, bool highlight);
   ~Editor();
   Editor(const Editor&) = delete;
   Editor& operator=(const Editor&) = delete;
 
   bool interactive() const;
-  Outcome read_line(const std::string& prompt, std::string& out);
+  // `before`: the lines of the same input that have been entered.
+  Outcome read_line(const std::string& prompt, const std::string& before, std::string& out);
   void remember(const std::string& input);
 
   struct State;  // of the implementation

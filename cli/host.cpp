@@ -112,6 +112,7 @@ bool Output::write(const char* text, size_t size) {
   constexpr size_t kBuffer = 64 * 1024;
   if (failed_) return false;
   buffer_.append(text, size);
+  if (size > 0) in_line_ = text[size - 1] != '\n';
   if (buffer_.size() >= kBuffer || (terminal_ && memchr(text, '\n', size))) return flush();
   return true;
 }
@@ -122,11 +123,16 @@ bool Output::flush() {
   return !failed_;
 }
 
+void Output::finish_line() {
+  if (terminal_ && in_line_) write("\n", 1);
+}
+
 // ---- host ----
 
 Host::Host(const CommandLine& line) : line_(line) {
   line_.runtime.trace_file = line_.trace_file.c_str();
   if (!line_.native_plugin.empty()) line_.runtime.native_plugin = line_.native_plugin.c_str();
+  line_.runtime.native_watch = line_.native_watch.c_str();
   posset_status status = posset_default_runtime(&line_.runtime, &runtime_);
   if (status != POSSET_OK) {
     // Only a trace file can be what is not found, and errno says why.
@@ -177,6 +183,7 @@ void Host::set_arguments(const std::vector<std::string>& arguments) {
 }
 
 void Host::print_error_text(const std::string& text) {
+  output_.finish_line();
   output_.flush();
   write_all(STDERR_FILENO, text.data(), text.size());
 }
@@ -244,8 +251,11 @@ void Host::print_stats() {
   add("cycle_collections", after.cycle_collections);
   add("modules", before.modules);
   add("units", before.units);
-  add("compiled_tier1", before.compiled[1]);
-  add("code_bytes_tier1", before.code_bytes[1]);
+  for (int tier = 1; tier <= 3; ++tier) {
+    const std::string end = "_tier" + std::to_string(tier);
+    add(("compiled" + end).c_str(), before.compiled[tier]);
+    add(("code_bytes" + end).c_str(), before.code_bytes[tier]);
+  }
   add("live_objects", after.live_objects);
   print_error_text(text);
 }

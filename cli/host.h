@@ -17,10 +17,13 @@ class Output {
   Output();
   bool write(const char* text, size_t size);
   bool flush();
+  // On a terminal: ends a line that was begun, so that what comes next starts a line of its own.
+  void finish_line();
 
  private:
   std::string buffer_;
   bool terminal_;
+  bool in_line_ = false;  // the last character written was no line break
   bool failed_ = false;
 };
 

@@ -35,6 +35,10 @@ int show(Host& host, posset_status status, const std::string& text) {
     host.print_error_text("posset: no unit called '" + host.line().arguments[0] + "' in " + host.line().file + "\n");
     return kUsage;
   }
+  if (status == POSSET_NOT_BUILT) {
+    host.print_error_text("posset: this form: not built yet\n");
+    return kUsage;
+  }
   host.output().write(text.data(), text.size());
   return host.finish(status, nullptr);
 }
@@ -81,7 +85,9 @@ posset_status add_page(void* data, const posset_reason_info* info) {
 int explain(const CommandLine& line) { return run_and_tell(line, posset_explain_program); }
 
 int why(const CommandLine& line) {
-  if (!line.arguments.empty()) return run_and_tell(line, posset_why_program);
+  if (!line.arguments.empty()) {
+    return line.file.ends_with(".json") ? why_in_trace(line) : run_and_tell(line, posset_why_program);
+  }
   Pages pages{line.file, {}};
   posset_each_reason(add_page, &pages);
   if (pages.text.empty()) {

@@ -226,7 +226,8 @@ bool Repl::read_input(Editor& editor, std::string& input) {
   input.clear();
   for (;;) {
     std::string next;
-    switch (editor.read_line(input.empty() ? "> " : ". ", next)) {
+    host_->output().finish_line();
+    switch (editor.read_line(input.empty() ? "> " : ". ", input, next)) {
       case Editor::Outcome::End: return !trimmed(input).empty();
       case Editor::Outcome::Cancelled: input.clear(); continue;
       case Editor::Outcome::Line: break;
@@ -239,7 +240,7 @@ bool Repl::read_input(Editor& editor, std::string& input) {
 
 int Repl::loop() {
   if (host_->status() != kDone) return host_->status();
-  Editor editor([this] { return host_->context(); }, [this] { return host_->runtime(); });
+  Editor editor([this] { return host_->context(); }, [this] { return host_->runtime(); }, line_.highlight);
   if (editor.interactive()) say(std::string("posset ") + posset_version() + "; :help lists the commands");
   std::string input;
   while (!quit_) {

@@ -11,7 +11,8 @@ int check(const CommandLine& line);    // check.cpp
 int explain(const CommandLine& line);  // inspect.cpp
 int why(const CommandLine& line);      // inspect.cpp
 int dump(const CommandLine& line);     // inspect.cpp
-int trace_diff(const CommandLine& line);  // trace_diff.cpp
+int trace_diff(const CommandLine& line);    // trace_files.cpp
+int why_in_trace(const CommandLine& line);  // trace_files.cpp
 int doc(const CommandLine& line);      // doc.cpp
 int repl(const CommandLine& line);     // repl.cpp
 

@@ -77,7 +77,11 @@ class Accesses {
       case Op::CallLink:
       case Op::CallValue:
       case Op::CallNative: return moved(insn_.a + 2U, insn_.c);
-      case Op::Return: return moved(0, insn_.b);
+      case Op::Return:
+        moved(0, insn_.b);
+        return outliving(chunk_.inout_mask);
+      case Op::LoopDone:
+      case Op::LoopReturn: return moved(0, chunk_.slots);
       case Op::MakeList: return moved(insn_.b, insn_.c);
       case Op::MakeVariant: return moved(insn_.b, insn_.x);
       case Op::MakeRecord: return moved(insn_.b, static_cast<uint32_t>(chunk_.shapes[insn_.c]->fields.size()));
@@ -91,6 +95,12 @@ class Accesses {
       case Op::UpdateField: return old_value(insn_.c);
       case Op::UpdatePlace: return old_value(insn_.b);
       default: return;
+    }
+  }
+
+  void outliving(uint64_t slots) {
+    for (uint32_t slot = 0; slots != 0; ++slot, slots >>= 1) {
+      if (slots & 1) moved(slot, 1);
     }
   }
 

@@ -1,7 +1,6 @@
 // See emitter.h.
 #include "jit/emitter.h"
 
-#include <cassert>
 #include <stdexcept>
 
 #include <llvm/Analysis/TargetLibraryInfo.h>
@@ -11,6 +10,7 @@
 #include <llvm/IR/DiagnosticPrinter.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
+#include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/TargetSelect.h>
@@ -22,8 +22,34 @@ namespace posset::jit {
 
 namespace {
 
-// Codegen levels below Default other than None with FastISel, and the fast register allocator with anything
-// but None, are dominated: they cost nearly as much and ruin the code.
+// Enough to make straight code of what comes from bytecode.
+constexpr const char* kLightPasses = "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg)";
+
+// What -O2 does with one function, in its order. Left out is what works on a whole program (the translator does
+// the inlining, and there is nothing else to find in a module), and the vectorizer of straight code: a value is
+// two words, and one load of both waits for the two stores of its parts.
+constexpr const char* kFullPasses =
+    "always-inline,"
+    "function("
+    "lower-expect,simplifycfg,sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>,"
+    "jump-threading,correlated-propagation,simplifycfg<switch-range-to-icmp>,instcombine<no-verify-fixpoint>,"
+    "aggressive-instcombine,tailcallelim,reassociate,constraint-elimination,"
+    "loop-mssa(loop-instsimplify,loop-simplifycfg,licm<no-allowspeculation>,loop-rotate<header-duplication>,"
+    "licm<allowspeculation>,simple-loop-unswitch<no-nontrivial;trivial>),"
+    "simplifycfg,instcombine<no-verify-fixpoint>,"
+    "loop(loop-idiom,indvars,simple-loop-unswitch<no-nontrivial;trivial>,loop-deletion,loop-unroll-full),"
+    "sroa<modify-cfg>,vector-combine,mldst-motion,gvn,sccp,bdce,instcombine<no-verify-fixpoint>,"
+    "jump-threading,correlated-propagation,adce,memcpyopt,dse,loop-mssa(licm<allowspeculation>),"
+    "simplifycfg<hoist-common-insts;sink-common-insts>,instcombine<no-verify-fixpoint>,"
+    "float2int,lower-constant-intrinsics,loop(loop-rotate<header-duplication>,loop-deletion),"
+    "loop-distribute,loop-vectorize,infer-alignment,loop-load-elim,instcombine<no-verify-fixpoint>,"
+    "simplifycfg<forward-switch-cond;switch-range-to-icmp;switch-to-lookup;no-keep-loops;hoist-common-insts;"
+    "sink-common-insts>,vector-combine,instcombine<no-verify-fixpoint>,loop-unroll<O2>,sroa<preserve-cfg>,"
+    "instcombine<no-verify-fixpoint>,loop-mssa(licm<allowspeculation>),loop-sink,instsimplify,div-rem-pairs,"
+    "tailcallelim,simplifycfg)";
+
+// Levels of code generation between these, and the fast register allocator with anything but None, are not
+// worth having: they cost nearly as much and ruin the code.
 struct PipelineRow {
   const char* name;
   llvm::CodeGenOptLevel level;
@@ -32,19 +58,32 @@ struct PipelineRow {
 
 constexpr PipelineRow kRows[kPipelines] = {
     {"quick", llvm::CodeGenOptLevel::None, ""},
-    {"light", llvm::CodeGenOptLevel::Less, "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg)"},
-    {"full", llvm::CodeGenOptLevel::Default, "default<O2>"},
+    {"light", llvm::CodeGenOptLevel::Less, kLightPasses},
+    {"full", llvm::CodeGenOptLevel::Default, kFullPasses},
 };
 
 const PipelineRow& row_of(Pipeline pipeline) { return kRows[static_cast<size_t>(pipeline)]; }
 
+const llvm::Target& find_target(const std::string& triple) {
+  std::string problem;
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, problem);
+  if (!target) throw std::runtime_error(problem);
+  return *target;
+}
+
+// Of the features found only those are named that the processor's name does not imply: code generation looks
+// its tables up by this text, several times for each function.
 Machine find_machine() {
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
   Machine found{llvm::sys::getProcessTriple(), llvm::sys::getHostCPUName().str(), ""};
+  const std::unique_ptr<llvm::MCSubtargetInfo> implied(
+      find_target(found.triple).createMCSubtargetInfo(found.triple, found.processor, ""));
   for (const auto& feature : llvm::sys::getHostCPUFeatures()) {
+    const std::string name = feature.first().str();
+    if (implied && implied->checkFeatures("+" + name) == feature.second) continue;
     if (!found.features.empty()) found.features += ',';
-    found.features.append(feature.second ? "+" : "-").append(feature.first());
+    found.features.append(feature.second ? "+" : "-").append(name);
   }
   return found;
 }
@@ -57,12 +96,9 @@ llvm::TargetOptions exact_floats() {
 
 std::unique_ptr<llvm::TargetMachine> make_target(const PipelineRow& row) {
   const Machine& machine = this_machine();
-  std::string problem;
-  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(machine.triple, problem);
-  if (!target) throw std::runtime_error(problem);
   // Position-independent and small: everything of one object lies together, and JITLink makes a stub for what
   // is called and lies too far away.
-  std::unique_ptr<llvm::TargetMachine> made(target->createTargetMachine(
+  std::unique_ptr<llvm::TargetMachine> made(find_target(machine.triple).createTargetMachine(
       machine.triple, machine.processor, machine.features, exact_floats(), llvm::Reloc::PIC_,
       llvm::CodeModel::Small, row.level, /*JIT=*/true));
   if (!made) throw std::runtime_error("no code generator for " + machine.triple);
@@ -98,6 +134,30 @@ class Watch {
   llvm::LLVMContext& context_;
 };
 
+// Code generation into a buffer. Setting the passes up takes as long as generating a small function, so they
+// are kept; LLVM's own printers and streams reset themselves after each module.
+class CodeGenerator {
+ public:
+  CodeGenerator(llvm::TargetMachine& target, llvm::CodeGenFileType type) : stream_(buffer_) {
+    passes_.add(new llvm::TargetLibraryInfoWrapperPass(target.getTargetTriple()));
+    // Verifying is the engine's affair, in debug builds.
+    if (target.addPassesToEmitFile(passes_, stream_, nullptr, type, /*DisableVerify=*/true)) {
+      throw std::runtime_error("this target writes no such files");
+    }
+  }
+
+  Emitter::Object run(llvm::Module& module) {
+    buffer_.clear();
+    passes_.run(module);
+    return std::move(buffer_);
+  }
+
+ private:
+  Emitter::Object buffer_;
+  llvm::raw_svector_ostream stream_;
+  llvm::legacy::PassManager passes_;
+};
+
 }  // namespace
 
 const char* name_of(Pipeline pipeline) { return row_of(pipeline).name; }
@@ -110,19 +170,21 @@ const Machine& this_machine() {
 // The analysis managers refer to each other: destroyed in the reverse order.
 struct Emitter::Parts {
   explicit Parts(Pipeline pipeline)
-      : row(row_of(pipeline)), target(make_target(row)), layout(target->createDataLayout()), builder(target.get()) {
+      : row(row_of(pipeline)), target(make_target(row)), layout(target->createDataLayout()), builder(target.get()),
+        objects(*target, llvm::CodeGenFileType::ObjectFile) {
     builder.registerModuleAnalyses(modules);
     builder.registerCGSCCAnalyses(components);
     builder.registerFunctionAnalyses(functions);
     builder.registerLoopAnalyses(loops);
     builder.crossRegisterProxies(loops, functions, components, modules);
+    if (*row.passes) llvm::cantFail(builder.parsePassPipeline(passes, row.passes));
   }
 
   void run_passes(llvm::Module& module) {
+    // A module made by somebody who does not care has another layout, and code generation would follow it.
+    module.setTargetTriple(this_machine().triple);
+    module.setDataLayout(layout);
     if (!*row.passes) return;
-    // Made anew each time: the inliner's pass manager gives its passes away when it is run.
-    llvm::ModulePassManager passes;
-    llvm::cantFail(builder.parsePassPipeline(passes, row.passes));
     passes.run(module, modules);
     // What was found out about this module; the next may lie at the same address.
     modules.clear();
@@ -139,6 +201,8 @@ struct Emitter::Parts {
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
   llvm::ModuleAnalysisManager modules;
+  llvm::ModulePassManager passes;
+  CodeGenerator objects;
 };
 
 Emitter::Emitter(Pipeline pipeline) : parts_(std::make_unique<Parts>(pipeline)) {}
@@ -146,26 +210,12 @@ Emitter::~Emitter() = default;
 
 const llvm::DataLayout& Emitter::layout() const { return parts_->layout; }
 
-bool Emitter::generate(llvm::Module& module, bool as_text, Object& out, std::string& problem) {
-  llvm::raw_svector_ostream stream(out);
-  llvm::legacy::PassManager passes;
-  passes.add(new llvm::TargetLibraryInfoWrapperPass(parts_->target->getTargetTriple()));
-  const auto type = as_text ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
-  // Verifying is the translator's affair, in debug builds.
-  if (parts_->target->addPassesToEmitFile(passes, stream, nullptr, type, /*DisableVerify=*/true)) {
-    problem = "this target writes no object files";
-    return false;
-  }
-  passes.run(module);
-  return problem.empty();
-}
-
 Emitter::Object Emitter::object(llvm::Module& module, std::string& problem) {
   Watch watch(module, problem);
-  Object made;
   parts_->run_passes(module);
-  if (!problem.empty() || !generate(module, false, made, problem)) made.clear();
-  return made;
+  if (!problem.empty()) return {};
+  Object made = parts_->objects.run(module);
+  return problem.empty() ? std::move(made) : Object();
 }
 
 std::string Emitter::optimised(llvm::Module& module) {
@@ -178,9 +228,9 @@ std::string Emitter::optimised(llvm::Module& module) {
 
 std::string Emitter::assembly(llvm::Module& module, std::string& problem) {
   Watch watch(module, problem);
-  Object made;
   parts_->run_passes(module);
-  if (!problem.empty() || !generate(module, true, made, problem)) return {};
+  CodeGenerator generator(*parts_->target, llvm::CodeGenFileType::AssemblyFile);
+  const Object made = problem.empty() ? generator.run(module) : Object();
   return {made.begin(), made.end()};
 }
 

@@ -50,7 +50,6 @@ class Emitter {
 
  private:
   struct Parts;
-  bool generate(llvm::Module& module, bool as_text, Object& out, std::string& problem);
   std::unique_ptr<Parts> parts_;
 };
 

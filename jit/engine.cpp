@@ -8,6 +8,8 @@
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include "jit/watch.h"
+
 namespace posset::jit {
 
 namespace {
@@ -117,7 +119,11 @@ Emitter::Object Engine::emit(llvm::Module& module, Pipeline pipeline, Problem& p
 std::unique_ptr<Code> Engine::link(llvm::StringRef object, Problem& problem) {
   std::unique_ptr<Code> made;
   problem = {};
-  guarded(problem, [&] { made = jit::link(object, known_, memory_, problem); });
+  guarded(problem, [&] {
+    made = jit::link(object, known_, memory_, problem);
+    const uint32_t watchers = watchers_.load(std::memory_order_relaxed);
+    if (made && watchers != 0) made->keep(announce(*made, object, watchers));
+  });
   return made;
 }
 

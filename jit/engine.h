@@ -33,7 +33,8 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  // What a translator must know of the machine before it makes instructions.
+  // Gives an empty module the machine's layout, for a translator that asks it for sizes or alignments; compiling
+  // sets it in any case.
   void prepare(llvm::Module& module) const;
 
   // Code of a module, which is used up. Null with `problem` set.
@@ -46,6 +47,9 @@ class Engine {
   // A module as it leaves the passes, and its code, as text. Uses the module up; empty with `problem` set.
   std::string ir(llvm::Module& module, Pipeline pipeline, Problem& problem);
   std::string assembly(llvm::Module& module, Pipeline pipeline, Problem& problem);
+
+  // Who is told of what is linked from now on, besides those already told: interp::kWatchPerf, kWatchGdb.
+  void watch(uint32_t watchers) { watchers_.fetch_or(watchers, std::memory_order_relaxed); }
 
   // Memory mapped for code now.
   size_t bytes() const { return memory_.bytes(); }
@@ -60,6 +64,7 @@ class Engine {
   CodeMemory memory_;
   llvm::DataLayout layout_;
   std::atomic<bool> broken_{false};
+  std::atomic<uint32_t> watchers_{0};
   std::mutex mutex_;
   std::vector<std::unique_ptr<Emitter>> idle_[kPipelines];  // guarded by mutex_
 };

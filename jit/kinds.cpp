@@ -15,6 +15,8 @@ using interp::Tag;
 
 namespace {
 
+constexpr uint32_t kOftenRemade = 3;
+
 Kind kind_of_mask(uint64_t mask) {
   const uint64_t tags = mask & Seen::kTags;
   if (std::popcount(tags) != 1) return Kind::Any;
@@ -70,14 +72,51 @@ Kind joined(Kind a, Kind b) {
 
 Kinds::Kinds(const Chunk& chunk)
     : chunk_(chunk), live_(live_registers(chunk)), pinned_(chunk.registers), states_(chunk.size), leaders_(chunk.size, 0) {
+  roots_.assign(chunk.size, bytecode::kNoRegister);
+  find_leaders();
+  // Not without a profile, and not where new paths keep turning up.
+  const bool steady = chunk.remade.load(std::memory_order_relaxed) < kOftenRemade;
+  for (uint32_t pc = 0; steady && pc < chunk.size; ++pc) {
+    exits_where_new_ |= chunk.profile[pc].load(std::memory_order_relaxed) != 0;
+  }
   pin();
   solve();
 }
 
 void Kinds::pin() {
   for (uint32_t pc = 0; pc < chunk_.size; pc += length(pc)) {
-    if (static_cast<Op>(insn_at(pc).op) == Op::PlaceLocal) pinned_.add(insn_at(pc).a);
+    if (static_cast<Op>(insn_at(pc).op) != Op::PlaceLocal) continue;
+    const uint32_t end = walk_end(pc);
+    if (end == 0) {
+      pinned_.add(insn_at(pc).a);
+    } else {
+      roots_[end] = insn_at(pc).a;
+    }
   }
+}
+
+// The instruction that ends the walk begun by PlaceLocal; 0 when there is a branch or a use of the variable on
+// the way.
+uint32_t Kinds::walk_end(uint32_t begin) const {
+  const uint16_t root = insn_at(begin).a;
+  for (uint32_t pc = begin + length(begin); pc < chunk_.size && !leaders_[pc]; pc += length(pc)) {
+    const Op op = static_cast<Op>(insn_at(pc).op);
+    bool used = false;
+    for_each_access(chunk_, pc, [&](const Access& each) { used |= each.first <= root && root < each.first + each.count; });
+    if (used) return 0;
+    if (op == Op::PlaceIndex || op == Op::PlaceField) continue;
+    const bool ends = is_in(op, Op::StoreIndex, Op::StorePlace) || is_in(op, Op::UpdateIndex, Op::TakePlace) || op == Op::PushPlace;
+    return ends ? pc : 0;
+  }
+  return 0;
+}
+
+std::optional<uint16_t> Kinds::walk_root(uint32_t pc) const {
+  return roots_[pc] == bytecode::kNoRegister ? std::nullopt : std::optional(roots_[pc]);
+}
+
+bool Kinds::is_fused(uint32_t pc, const Plan& plan) const {
+  return plan.way == Way::Inline && static_cast<Op>(insn_at(pc).op) == Op::UpdateIndex;
 }
 
 // ---- the fixed point ----
@@ -92,7 +131,8 @@ State Kinds::at_start() const {
 
 // Of a register when the chunk is entered: what all instructions that read it have seen.
 Kind Kinds::expected(uint32_t reg) const {
-  if (pinned(reg)) return Kind::Any;
+  const uint64_t at_entry = chunk_.profile[0].load(std::memory_order_relaxed);
+  if (pinned(reg) || (at_entry & Seen::kExited)) return Kind::Any;
   uint64_t mask = 0;
   for (uint32_t pc = 0; pc < chunk_.size; pc += length(pc)) {
     const Insn& insn = insn_at(pc);
@@ -113,20 +153,23 @@ Kind Kinds::expected(uint32_t reg) const {
   return kind_of_mask(mask);
 }
 
-void Kinds::solve() {
+void Kinds::find_leaders() {
   for (uint32_t pc = 0; pc < chunk_.size; pc += length(pc)) {
-    const bytecode::OpInfo& known = bytecode::info(static_cast<Op>(insn_at(pc).op));
+    const Insn& insn = insn_at(pc);
+    const bytecode::OpInfo& known = bytecode::info(static_cast<Op>(insn.op));
     if (known.flags & bytecode::Branch) {
-      const Insn& insn = insn_at(pc);
       leaders_[static_cast<size_t>(int64_t{pc} + (known.b == 'W' ? insn.wide : insn.imm_c()))] = 1;
     }
     const bool ends = known.flags & (bytecode::Branch | bytecode::Ends);
     if (ends && pc + length(pc) < chunk_.size) leaders_[pc + length(pc)] = 1;
   }
   leaders_[0] = 1;
+  for (const bytecode::Region& region : chunk_.regions) leaders_[region.handler] = 1;
+}
+
+void Kinds::solve() {
   // A handler is entered with everything in the frame.
   for (const bytecode::Region& region : chunk_.regions) {
-    leaders_[region.handler] = 1;
     merge(region.handler, {true, std::vector<Kind>(chunk_.registers, Kind::Any), RegisterSet(chunk_.registers)});
   }
   merge(0, at_start());
@@ -196,7 +239,7 @@ Plan Kinds::plan(uint32_t pc, const State& before) const {
   const Insn& insn = insn_at(pc);
   const Op op = static_cast<Op>(insn.op);
   const uint64_t seen = chunk_.profile[pc].load(std::memory_order_relaxed);
-  if (!(seen & Seen::kRan)) return {Way::Exit};
+  if (exits_where_new_ && !(seen & (Seen::kRan | Seen::kExited))) return {Way::Exit};
   Plan plan;
   if (is_in(op, Op::Add, Op::ModI) || op == Op::Neg || op == Op::Not) {
     plan = number_plan(pc, insn, before);
@@ -315,8 +358,32 @@ Plan Kinds::data_plan(uint32_t pc, const Insn& insn, const State& before) const 
     }
     case Op::Field:
     case Op::ViewField: return {insn.x & bytecode::kConsumeB ? Way::Exec : Way::Dynamic};
+    case Op::PlaceLocal: {
+      const uint32_t next = pc + 1;
+      if (roots_[next] != insn.a || static_cast<Op>(insn_at(next).op) != Op::UpdateIndex) return {Way::Exec};
+      if (update_plan(next, insn_at(next), before).way != Way::Inline) return {Way::Exec};
+      return {Way::Inline, speculated(before.kinds[insn.a], pc, Seen::Changed)};
+    }
+    case Op::UpdateIndex: return update_plan(pc, insn, before);
     default: return {Way::Exec};
   }
+}
+
+// xs[i] op= v right behind its PlaceLocal: two numbers of the list's packing.
+Plan Kinds::update_plan(uint32_t pc, const Insn& insn, const State& before) const {
+  using syntax::BinaryOp;
+  if (pc == 0 || static_cast<Op>(insn_at(pc - 1).op) != Op::PlaceLocal || leaders_[pc]) return {Way::Exec};
+  const Kind list = speculated(before.kinds[insn_at(pc - 1).a], pc - 1, Seen::Changed);
+  const Kind at = speculated(before.kinds[insn.a], pc, Seen::First);
+  const Kind right = speculated(before.kinds[insn.b], pc, Seen::Second);
+  const auto op = static_cast<BinaryOp>(std::bit_cast<uint64_t>(insn_at(pc + 1)));
+  const bool simple = op == BinaryOp::Add || op == BinaryOp::Sub || (op == BinaryOp::Mul && list == Kind::Floats);
+  const bool exited = chunk_.profile[pc - 1].load(std::memory_order_relaxed) & Seen::kExited;
+  const bool has_old = insn.c != bytecode::kNoRegister;
+  if (exited || !simple || (insn.x & bytecode::kSense)) return {Way::Exec};
+  if ((list != Kind::Ints && list != Kind::Floats) || at != Kind::Int || right != element_of(list)) return {Way::Exec};
+  if (has_old && before.kinds[insn.c] != right) return {Way::Exec};
+  return {Way::Inline, at, right};
 }
 
 // ---- effects ----
@@ -337,7 +404,9 @@ State Kinds::after(uint32_t pc, const Plan& plan, const State& before) const {
       }
     });
     const char kind = bytecode::info(op).a;
-    if (kind == 'D' || kind == 'U') set(insn.a, plan.result, false);
+    if (const auto root = walk_root(pc)) set(*root, Kind::Any, false);
+    // A direct call has its result in registers.
+    if (kind == 'D' || kind == 'U') set(insn.a, plan.result, op == Op::CallKnown);
     return state;
   }
   const bytecode::OpInfo& known = bytecode::info(op);

@@ -53,7 +53,11 @@ class Kinds {
   // After the instruction, on either way out of it.
   State after(uint32_t pc, const Plan& plan, const State& before) const;
   const State& at_leader(uint32_t pc) const { return states_[pc]; }
-  // Registers whose address is taken: they stay in the frame.
+  // The variable whose element or part a walk to a place changes, at the instruction that ends the walk.
+  std::optional<uint16_t> walk_root(uint32_t pc) const;
+  // The update of an element right behind its PlaceLocal: where it exits, it exits at that.
+  bool is_fused(uint32_t pc, const Plan& plan) const;
+  // Registers whose address is taken for longer than a walk without branches: they stay in the frame.
   bool pinned(uint32_t reg) const { return pinned_.has(reg); }
   bool live(uint32_t pc, uint32_t reg) const { return live_[pc].has(reg); }
   // What code that is entered at an instruction may take for granted once it has checked it.
@@ -62,6 +66,9 @@ class Kinds {
  private:
   State moved(const bytecode::Insn& insn, const Plan& plan, State state) const;
   void pin();
+  uint32_t walk_end(uint32_t begin) const;
+  Plan update_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
+  void find_leaders();
   void solve();
   State at_start() const;
   void flow(uint32_t pc, const State& state);
@@ -79,8 +86,10 @@ class Kinds {
   Kind constant_kind(uint16_t index) const;
 
   const bytecode::Chunk& chunk_;
+  bool exits_where_new_ = false;  // code is not made for what has never run
   std::vector<RegisterSet> live_;
   RegisterSet pinned_;
+  std::vector<uint16_t> roots_;  // by instruction, see walk_root; kNoRegister: none
   std::vector<State> states_;        // by leader
   std::vector<uint8_t> leaders_;
   std::vector<uint32_t> work_;

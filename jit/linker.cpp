@@ -3,6 +3,8 @@
 
 #include <llvm/ExecutionEngine/JITLink/JITLink.h>
 
+#include "jit/watch.h"
+
 namespace posset::jit {
 
 namespace jitlink = llvm::jitlink;
@@ -55,11 +57,15 @@ class Link : public jitlink::JITLinkContext {
       if (!symbol->hasName() || !symbol->isCallable()) continue;
       symbols_.push_back({symbol->getName().str(), symbol->getAddress().toPtr<const void*>(), symbol->getSize()});
     }
+    for (const jitlink::Section& section : graph.sections()) {
+      const jitlink::SectionRange range(section);
+      if (!range.empty()) sections_.push_back({section.getName().str(), range.getStart().toPtr<const void*>()});
+    }
     return Error::success();
   }
 
   void notifyFinalized(CodeMemory::FinalizedAlloc allocation) override {
-    outcome_.code = std::make_unique<Code>(memory_, std::move(allocation), std::move(symbols_));
+    outcome_.code = std::make_unique<Code>(memory_, std::move(allocation), std::move(symbols_), std::move(sections_));
   }
 
  private:
@@ -67,14 +73,19 @@ class Link : public jitlink::JITLinkContext {
   CodeMemory& memory_;
   Outcome& outcome_;
   std::vector<Code::Symbol> symbols_;
+  std::vector<Code::Section> sections_;
 };
 
 }  // namespace
 
-Code::Code(CodeMemory& memory, CodeMemory::FinalizedAlloc allocation, std::vector<Symbol> symbols)
-    : memory_(memory), allocation_(std::move(allocation)), symbols_(std::move(symbols)) {}
+Code::Code(CodeMemory& memory, CodeMemory::FinalizedAlloc allocation, std::vector<Symbol> symbols,
+           std::vector<Section> sections)
+    : memory_(memory), allocation_(std::move(allocation)), symbols_(std::move(symbols)), sections_(std::move(sections)) {}
+
+void Code::keep(std::unique_ptr<Registration> registration) { registration_ = std::move(registration); }
 
 Code::~Code() {
+  registration_.reset();  // before the addresses mean something else
   std::vector<CodeMemory::FinalizedAlloc> all;
   all.push_back(std::move(allocation_));
   memory_.deallocate(std::move(all), [](Error error) { llvm::consumeError(std::move(error)); });

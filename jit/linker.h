@@ -18,6 +18,9 @@ namespace posset::jit {
 // What object files may refer to.
 using Addresses = llvm::StringMap<const void*>;
 
+// What undoes the announcement of code (watch.h).
+class Registration;
+
 // Linked code. Its memory goes with it; nobody may be running it then.
 class Code {
  public:
@@ -27,7 +30,13 @@ class Code {
     size_t bytes;
   };
 
-  Code(CodeMemory& memory, CodeMemory::FinalizedAlloc allocation, std::vector<Symbol> symbols);
+  struct Section {
+    std::string name;
+    const void* address;
+  };
+
+  Code(CodeMemory& memory, CodeMemory::FinalizedAlloc allocation, std::vector<Symbol> symbols,
+       std::vector<Section> sections);
   ~Code();
   Code(const Code&) = delete;
   Code& operator=(const Code&) = delete;
@@ -37,11 +46,16 @@ class Code {
   // Memory mapped for it.
   size_t bytes() const;
   const std::vector<Symbol>& symbols() const { return symbols_; }
+  const std::vector<Section>& sections() const { return sections_; }
+
+  void keep(std::unique_ptr<Registration> registration);
 
  private:
   CodeMemory& memory_;
   CodeMemory::FinalizedAlloc allocation_;
   const std::vector<Symbol> symbols_;
+  const std::vector<Section> sections_;
+  std::unique_ptr<Registration> registration_;
 };
 
 // Null with `problem` set: no memory, or `object` refers to what is not in `known`. `known` and `memory` outlive

@@ -24,9 +24,9 @@ Reason reason_of(Failure failure) {
   switch (failure) {
     case Failure::Refused:
       return Reason::executable_refused;
-    case Failure::None:
     case Failure::OutOfMemory:
       return Reason::failed;
+    case Failure::None:
     case Failure::Fault:
       break;
   }
@@ -73,6 +73,7 @@ Prepared prepare(RuntimeState& runtime, const void* below, int level, Reason& re
     refusal = reason_of(made.problem.kind);
     return {};
   }
+  made.engine->watch(runtime.options.native_watch);
   return {made.engine.get(), translate(*static_cast<const bytecode::Chunk*>(below), level - 1,
                                       [&](llvm::Module& module) { made.engine->prepare(module); }, refusal)};
 }
@@ -92,7 +93,7 @@ void* compile_unit(RuntimeState& runtime, void* below, int level, Reason& refusa
   auto made = std::make_unique<NativeCode>();
   made->functions = &kFunctions;
   made->below = below;
-  made->entry = const_cast<void*>(code->entry(prepared.translation->symbol));
+  made->entrance = {const_cast<void*>(code->entry(prepared.translation->symbol)), prepared.translation->heads};
   made->code = std::move(code);
   return made.release();
 }
@@ -127,8 +128,10 @@ bool describe_unit(RuntimeState& runtime, void* below, int level, interp::Native
   const std::string text = form == interp::NativeForm::Ir
                                ? prepared.engine->ir(module, pipeline_of(level), problem)
                                : prepared.engine->assembly(module, pipeline_of(level), problem);
-  refusal = reason_of(problem.kind);
-  if (problem.kind != Failure::None) return false;
+  if (problem.kind != Failure::None) {
+    refusal = reason_of(problem.kind);
+    return false;
+  }
   write(sink, text.data(), text.size());
   return true;
 }

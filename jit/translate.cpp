@@ -14,12 +14,13 @@ constexpr uint32_t kLargestChunk = 20000;
 
 std::unique_ptr<Translation> translate(const bytecode::Chunk& chunk, int stage, const Prepare& prepare,
                                        interp::Reason& refusal) {
-  static_cast<void>(stage);
   if (chunk.size > kLargestChunk) {
     refusal = interp::Reason::not_translated;
     return nullptr;
   }
-  return Translator(chunk, prepare).run();
+  if (stage == 1) return Translator(chunk, nullptr, prepare).run();
+  const Kinds kinds(chunk);
+  return Translator(chunk, &kinds, prepare).run();
 }
 
 }  // namespace posset::jit

@@ -18,12 +18,13 @@ struct Translation {
   std::unique_ptr<llvm::LLVMContext> context;
   std::unique_ptr<llvm::Module> module;
   std::string symbol;  // of the function to enter, a bytecode::NativeEntry
+  uint64_t heads = 0;  // bit n: it can be entered at loop head n
 };
 
 // Tells a fresh module what machine it is for.
 using Prepare = std::function<void(llvm::Module&)>;
 
-// `stage` 1: generic, in the order of the bytecode, with registers in the frame. Null with `refusal` set when
+// `stage` 1: generic, in the order of the bytecode, with registers in the frame. 2: for the types seen. Null with `refusal` set when
 // the chunk is too large for it. Any thread; reads the chunk only.
 std::unique_ptr<Translation> translate(const bytecode::Chunk& chunk, int stage, const Prepare& prepare,
                                        interp::Reason& refusal);

@@ -46,12 +46,18 @@ bool Translator::arith(uint32_t pc, const Insn& insn) {
 void Translator::two_numbers(uint32_t pc, const Insn& insn, const Arith& rule, const Operand& b, const Operand& c) {
   auto* after = block("after");
   auto* slow = slow_way(pc, after);
+  if (is_number(b.kind) && is_number(c.kind)) {
+    known_numbers(insn, rule, b, c, slow);
+    b_.CreateBr(after);
+    go_on_in(after);
+    return;
+  }
   if (rule.first != Op::Div) {
     auto* ints = block("ints");
     auto* others = block("others");
     b_.CreateCondBr(b_.CreateAnd(is(b, Kind::Int), is(c, Kind::Int)), ints, others);
     go_on_in(ints);
-    write(insn.a, {Kind::Int, nullptr, int_result(rule, b.payload, c.payload, slow)});
+    write(insn.a, {Kind::Int, nullptr, int_result(rule, payload_of(b), payload_of(c), slow)});
     b_.CreateBr(after);
     go_on_in(others);
   }
@@ -62,6 +68,18 @@ void Translator::two_numbers(uint32_t pc, const Insn& insn, const Arith& rule, c
     b_.CreateBr(after);
   }
   go_on_in(after);
+}
+
+void Translator::known_numbers(const Insn& insn, const Arith& rule, const Operand& b, const Operand& c,
+                               llvm::BasicBlock* slow) {
+  if (b.kind == Kind::Int && c.kind == Kind::Int && rule.first != Op::Div) {
+    return write(insn.a, {Kind::Int, nullptr, int_result(rule, b.payload, c.payload, slow)});
+  }
+  write(insn.a, floating(b_.CreateBinOp(rule.on_floats, number_of(b), number_of(c))));
+}
+
+llvm::Value* Translator::number_of(const Operand& v) {
+  return v.kind == Kind::Int ? b_.CreateSIToFP(v.payload, b_.getDoubleTy()) : as_double(v);
 }
 
 llvm::Value* Translator::int_result(const Arith& rule, llvm::Value* b, llvm::Value* c, llvm::BasicBlock* slow) {
@@ -92,14 +110,11 @@ llvm::Value* Translator::floor_divided(const Arith& rule, llvm::Value* b, llvm::
 void Translator::float_result(const Insn& insn, const Arith& rule, const Operand& b, const Operand& c,
                               llvm::BasicBlock* slow) {
   auto usable = [&](const Operand& v) { return v.kind == Kind::Int ? b_.getTrue() : is(v, Kind::Float); };
-  auto number = [&](const Operand& v) {
-    return v.kind == Kind::Int ? b_.CreateSIToFP(v.payload, b_.getDoubleTy()) : as_double(v);
-  };
   auto* floats = block("floats");
   b_.CreateCondBr(b_.CreateAnd(usable(b), usable(c)), floats, slow);
   go_on_in(floats);
-  llvm::Value* result = b_.CreateBinOp(rule.on_floats, number(b), number(c));
-  write(insn.a, {Kind::Float, nullptr, as_payload(result)});
+  llvm::Value* result = b_.CreateBinOp(rule.on_floats, number_of(b), number_of(c));
+  write(insn.a, floating(result));
 }
 
 bool Translator::unary(uint32_t pc, const Insn& insn) {
@@ -112,11 +127,15 @@ bool Translator::unary(uint32_t pc, const Insn& insn) {
   if (op == Op::Not) {
     b_.CreateCondBr(is(v, Kind::Bool), fast, slow);
     go_on_in(fast);
-    write(insn.a, {Kind::Bool, nullptr, b_.CreateXor(v.payload, word(1))});
+    write(insn.a, {Kind::Bool, nullptr, b_.CreateXor(payload_of(v), word(1))});
+  } else if (v.kind == Kind::Int) {
+    b_.CreateBr(fast);
+    go_on_in(fast);
+    write(insn.a, {Kind::Int, nullptr, checked(word(0), v.payload, llvm::Intrinsic::ssub_with_overflow, slow)});
   } else {
     b_.CreateCondBr(is(v, Kind::Float), fast, slow);
     go_on_in(fast);
-    write(insn.a, {Kind::Float, nullptr, as_payload(b_.CreateFNeg(as_double(v)))});
+    write(insn.a, floating(b_.CreateFNeg(as_double(v))));
   }
   b_.CreateBr(after);
   go_on_in(after);

@@ -1,4 +1,6 @@
-// Calls and the ways out of a frame.
+// Calls and the ways out of a frame. A function of a module is called natively where it has native code and no
+// limit is near; what a call must check or charge beyond that is done by the helper, in one place for all tiers.
+#include <algorithm>
 #include <cstddef>
 
 #include "bytecode/vm.h"
@@ -7,20 +9,117 @@
 
 namespace posset::jit {
 
+namespace {
+
+// A call with so many arguments needs no arranging.
+bool takes(const syntax::Link& link, uint32_t arguments) {
+  if (link.kind != syntax::Link::Kind::Function || !link.function) return false;
+  const auto& parameters = link.function->parameters;
+  return parameters.size() == arguments && (parameters.empty() || !parameters.back().rest);
+}
+
+}  // namespace
+
 bool Translator::call(uint32_t pc, const Insn& insn) {
   switch (static_cast<Op>(insn.op)) {
     case Op::CallKnown:
+      if (takes(chunk_.function->links[insn.b], insn.c)) {
+        direct_call(pc, insn);
+        return true;
+      }
+      [[fallthrough]];
     case Op::CallLink:
-    case Op::CallValue: {
-      llvm::Function* callee = helper("call", b_.getInt8Ty(), {b_.getPtrTy(), b_.getPtrTy()});
-      raise_unless(b_.CreateCall(callee, {frame_, pc_address(pc)}), pc);
+    case Op::CallValue:
+      flush_operands(pc);
+      call_by_helper(pc);
+      reload_written(pc);
       return true;
-    }
     case Op::Return:
     case Op::LoopDone:
     case Op::LoopReturn: leave(insn); return true;
     default: return false;
   }
+}
+
+void Translator::call_by_helper(uint32_t pc) {
+  llvm::Function* callee = helper("call", b_.getInt8Ty(), {b_.getPtrTy(), b_.getPtrTy()});
+  raise_unless(b_.CreateCall(callee, {frame_, pc_address(pc)}), pc);
+}
+
+// A function of a module that has native code is called without a detour when no limit is near; everything
+// else is the helper's, which charges what this has not.
+void Translator::direct_call(uint32_t pc, const Insn& insn) {
+  using interp::Context;
+  flush_operands(pc);
+  auto* slow = cold("slow");
+  auto* after = block("after");
+  const Callee callee = load_callee(insn, slow);
+  llvm::Value* base = register_pointer(static_cast<uint16_t>(insn.a + 2));
+  llvm::Value* depth = load(b_.getInt32Ty(), word_pointer(host_, offsetof(Context, depth)));
+  auto* direct = block("direct");
+  b_.CreateCondBr(has_room(callee, base, depth), direct, slow);
+  go_on_in(direct);
+  llvm::Value* to_depth = word_pointer(host_, offsetof(Context, depth));
+  store_word(host_, offsetof(Context, fuel), b_.CreateSub(load_word(host_, offsetof(Context, fuel)), word(1)));
+  put(b_.CreateAdd(depth, b_.getInt32(1)), to_depth);
+  llvm::Value* result = b_.CreateCall(function_->getFunctionType(), callee.code,
+                                      {host_, callee.closure, base, b_.getInt32(0)});
+  put(depth, to_depth);
+  finish_call(pc, insn, result, after);
+  b_.SetInsertPoint(slow);
+  call_by_helper(pc);
+  reload_written(pc);
+  b_.CreateBr(after);
+  go_on_in(after);
+}
+
+Translator::Callee Translator::load_callee(const Insn& insn, llvm::BasicBlock* slow) {
+  auto pointer = [&](llvm::Value* base, uint64_t offset) { return load(b_.getPtrTy(), word_pointer(base, offset)); };
+  llvm::Value* links = pointer(pointer(closure_, offsetof(interp::Closure, function)), offsetof(interp::Function, links));
+  llvm::Value* cell = pointer(links, uint64_t{insn.b} * sizeof(void*));
+  llvm::Value* closure = pointer(cell, offsetof(Borrowed, word1));
+  llvm::Value* function = pointer(closure, offsetof(interp::Closure, function));
+  llvm::Value* chunk = acquired(function, offsetof(interp::Function, direct_code));
+  auto* compiled = block("compiled");
+  b_.CreateCondBr(b_.CreateIsNotNull(chunk), compiled, slow);
+  go_on_in(compiled);
+  return {closure, chunk, acquired(chunk, offsetof(Chunk, native))};
+}
+
+llvm::Value* Translator::acquired(llvm::Value* base, uint64_t offset) {
+  llvm::LoadInst* loaded = b_.CreateAlignedLoad(b_.getPtrTy(), word_pointer(base, offset), llvm::Align(8));
+  loaded->setAtomic(llvm::AtomicOrdering::Acquire);
+  return loaded;
+}
+
+// Native code, registers, nesting, steps and native stack.
+llvm::Value* Translator::has_room(const Callee& callee, llvm::Value* base, llvm::Value* depth) {
+  using interp::Context;
+  llvm::Value* registers = load(b_.getInt32Ty(), word_pointer(callee.chunk, offsetof(Chunk, registers)));
+  llvm::Value* end = b_.CreateGEP(llvm::ArrayType::get(b_.getInt64Ty(), 2), base, b_.CreateZExt(registers, b_.getInt64Ty()));
+  llvm::Value* most = load(b_.getPtrTy(), word_pointer(host_, offsetof(Context, stack_end)));
+  llvm::Value* limit = load(b_.getInt32Ty(), word_pointer(host_, offsetof(Context, depth_limit)));
+  const uint64_t low = offsetof(Context, native) + sched::StackChain::limit_offset();
+  llvm::Value* lowest = load(b_.getPtrTy(), word_pointer(host_, low));
+  llvm::Value* yes = b_.CreateIsNotNull(callee.code);
+  yes = b_.CreateAnd(yes, b_.CreateICmpULE(end, most));
+  yes = b_.CreateAnd(yes, b_.CreateICmpULT(depth, limit));
+  yes = b_.CreateAnd(yes, b_.CreateICmpUGE(frame_, lowest));
+  return b_.CreateAnd(yes, b_.CreateICmpSGT(load_word(host_, offsetof(Context, fuel)), word(0)));
+}
+
+void Translator::finish_call(uint32_t pc, const Insn& insn, llvm::Value* result, llvm::BasicBlock* after) {
+  llvm::Value* tag = b_.CreateExtractValue(result, 0);
+  auto* failed = cold("failed");
+  auto* fine = block("fine");
+  b_.CreateCondBr(b_.CreateICmpEQ(tag, tag_word(Tag::Failed)), failed, fine);
+  go_on_in(fine);
+  reload_written(pc);  // inout arguments
+  write(insn.a, unknown(tag, b_.CreateExtractValue(result, 1)));
+  b_.CreateBr(after);
+  b_.SetInsertPoint(failed);
+  b_.CreateCall(helper("left", b_.getVoidTy(), {b_.getPtrTy()}), {host_});
+  raise(pc, true);
 }
 
 void Translator::release_registers(llvm::Value* first, llvm::Value* count) {
@@ -32,19 +131,41 @@ void Translator::leave(const Insn& insn) {
   const Op op = static_cast<Op>(insn.op);
   const Operand v = read(insn.a);
   if (op == Op::Return) {
-    if (insn.x & bytecode::kConsumeA) {
-      write(insn.a, unknown(tag_word(Tag::Nil), word(0)));
-    } else {
-      retain(v);
-    }
-    if (insn.b != 0) release_registers(registers_, word(insn.b));
+    const bool consume = insn.x & bytecode::kConsumeA;
+    if (!consume) retain(v);
+    release_slots(insn.b, consume ? insn.a : bytecode::kNoRegister);
+    flush_slots(chunk_.inout_mask);
   } else {
     const auto how = op == Op::LoopDone ? bytecode::Leave::LoopDone : bytecode::Leave::LoopReturned;
     llvm::Value* to = word_pointer(host_, offsetof(interp::Context, native_leave));
-    b_.CreateStore(b_.getInt8(static_cast<uint8_t>(how)), to);
+    put(b_.getInt8(static_cast<uint8_t>(how)), to);
+    flush_slots(~uint64_t{0});
   }
-  llvm::Value* words[] = {tag_of(v), v.payload};
+  llvm::Value* words[] = {tag_of(v), payload_of(v)};
   b_.CreateAggregateRet(words, 2);
+}
+
+void Translator::release_slots(uint16_t count, uint16_t taken) {
+  if (!kinds_) {
+    if (taken < count) write(taken, nil());
+    if (count != 0) release_registers(registers_, word(count));
+    return;
+  }
+  for (uint16_t slot = 0; slot < count; ++slot) {
+    if (slot != taken) release(read(slot));
+  }
+}
+
+// Registers that outlive the code: inout parameters, and around a loop's own code those of the function. A set
+// bit stands for a slot; the last one for all from there on.
+void Translator::flush_slots(uint64_t which) {
+  if (!kinds_) return;
+  for (uint32_t slot = 0; slot < chunk_.slots; ++slot) {
+    const bool wanted = which >> std::min(slot, 63U) & 1;
+    if (wanted && cached(slot) && state_.dirty.has(slot) && state_.kinds[slot] != Kind::None) {
+      flush(slot, state_.kinds[slot]);
+    }
+  }
 }
 
 }  // namespace posset::jit

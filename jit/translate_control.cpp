@@ -1,6 +1,8 @@
 // Moves, comparisons, jumps and counted loops.
 #include <cstddef>
 
+#include <llvm/IR/Intrinsics.h>
+
 #include "interp/runtime/context.h"
 #include "jit/translator.h"
 
@@ -23,7 +25,7 @@ constexpr int kJumpVariants = 6;
 bool Translator::move(uint32_t pc, const Insn& insn) {
   switch (static_cast<Op>(insn.op)) {
     case Op::Nop: return true;
-    case Op::LoadNil: write(insn.a, unknown(tag_word(Tag::Nil), word(0))); return true;
+    case Op::LoadNil: write(insn.a, nil()); return true;
     case Op::LoadUnset: write(insn.a, unknown(tag_word(Tag::Unset), word(0))); return true;
     case Op::LoadBool: write(insn.a, {Kind::Bool, nullptr, word(insn.b != 0)}); return true;
     case Op::LoadInt: write(insn.a, integer(insn.imm_b())); return true;
@@ -36,43 +38,33 @@ bool Translator::move(uint32_t pc, const Insn& insn) {
     }
     case Op::Move: {
       const Operand v = read(insn.b);
-      write(insn.b, unknown(tag_word(Tag::Nil), word(0)));
+      write(insn.b, nil());
       write(insn.a, v);
       return true;
     }
-    case Op::Store: store(pc, insn); return true;
+    case Op::Store: store(insn); return true;
     case Op::Drop: drop(insn.a, 1); return true;
     case Op::DropRange: drop(insn.a, insn.b); return true;
     default: return false;
   }
 }
 
-// Where neither the old nor the new value is counted, two words are copied; exec does the rest.
-void Translator::store(uint32_t pc, const Insn& insn) {
+void Translator::store(const Insn& insn) {
   const Operand v = read(insn.b);
   const Operand old = read(insn.a);
-  auto* plain = block("plain");
-  auto* after = block("after");
-  auto* slow = slow_way(pc, after);
-  b_.CreateCondBr(b_.CreateOr(is_heap(v), is_heap(old)), slow, plain);
-  go_on_in(plain);
+  const bool consume = insn.x & bytecode::kConsumeB;
+  if (!consume) retain(v);
+  if (consume) write(insn.b, nil());
   write(insn.a, v);
-  if (insn.x & bytecode::kConsumeB) write(insn.b, unknown(tag_word(Tag::Nil), word(0)));
-  b_.CreateBr(after);
-  go_on_in(after);
+  release(old);
 }
 
 void Translator::drop(uint16_t first, uint16_t count) {
   for (uint16_t n = 0; n < count; ++n) {
     const auto reg = static_cast<uint16_t>(first + n);
-    auto* counted = cold("counted");
-    auto* done = block("done");
-    b_.CreateCondBr(is_heap(read(reg)), counted, done);
-    b_.SetInsertPoint(counted);
-    release_registers(register_pointer(reg), word(1));
-    b_.CreateBr(done);
-    go_on_in(done);
-    write(reg, unknown(tag_word(Tag::Nil), word(0)));
+    const Operand v = read(reg);
+    write(reg, nil());
+    release(v);
   }
 }
 
@@ -84,7 +76,7 @@ void Translator::compare_branch(int which, const Operand& b, const Operand& c, l
   auto* others = block("others");
   b_.CreateCondBr(b_.CreateAnd(is(b, Kind::Int), is(c, Kind::Int)), ints, others);
   go_on_in(ints);
-  b_.CreateCondBr(b_.CreateICmp(kOnInts[which], b.payload, c.payload), holds, fails);
+  b_.CreateCondBr(b_.CreateICmp(kOnInts[which], payload_of(b), payload_of(c)), holds, fails);
   go_on_in(others);
   auto* floats = block("floats");
   b_.CreateCondBr(b_.CreateAnd(is(b, Kind::Float), is(c, Kind::Float)), floats, slow);
@@ -126,9 +118,18 @@ void Translator::compare_jump(uint32_t pc, const Insn& insn, int which, bool bac
   llvm::BasicBlock* next = block_at(pc + length(pc));
   auto* slow = cold("slow");
   compare_branch(which, read(insn.a), b, sense ? taken : next, sense ? next : taken, slow);
-  llvm::IRBuilder<>::InsertPointGuard keep(b_);
+  exec_in(slow, pc);
+}
+
+// What a jump leaves to exec, in a cold block.
+void Translator::exec_in(llvm::BasicBlock* slow, uint32_t pc) {
+  llvm::IRBuilder<>::InsertPointGuard keep_place(b_);
   b_.SetInsertPoint(slow);
-  generic(pc);
+  if (kinds_ && plan_.way == Way::Inline) {
+    b_.CreateBr(exit_at(pc));
+  } else {
+    generic(pc);
+  }
 }
 
 // ---- jumps ----
@@ -137,45 +138,62 @@ llvm::BasicBlock* Translator::round_block(uint32_t pc, uint32_t to) {
   llvm::IRBuilder<>::InsertPointGuard keep(b_);
   llvm::BasicBlock* round = block("round");
   go_on_in(round);
-  go_round(pc, to);
+  go_round(pc, to, [] {});
   return round;
 }
 
-void Translator::go_round(uint32_t pc, uint32_t to) {
-  charge_step(pc);
-  b_.CreateBr(block_at(to));
-}
-
-void Translator::charge_step(uint32_t pc) {
+void Translator::go_round(uint32_t pc, uint32_t to, const std::function<void()>& advance) {
   constexpr uint64_t kFuel = offsetof(interp::Context, fuel);
   llvm::Value* left = b_.CreateSub(load_word(host_, kFuel), word(1));
   store_word(host_, kFuel, left);
   auto* poll = cold("poll");
   auto* fine = block("fine");
   b_.CreateCondBr(b_.CreateICmpSLT(left, word(0)), poll, fine);
-  b_.SetInsertPoint(poll);
+  {
+    llvm::IRBuilder<>::InsertPointGuard keep(b_);
+    b_.SetInsertPoint(poll);
+    poll_round(pc, to, fine, advance);
+  }
+  go_on_in(fine);
+  advance();
+  b_.CreateBr(block_at(to));
+}
+
+// The end of a slice. From stage 1 a loop goes over to newer code there.
+void Translator::poll_round(uint32_t pc, uint32_t to, llvm::BasicBlock* fine, const std::function<void()>& advance) {
   llvm::Value* ok = b_.CreateCall(helper("poll", b_.getInt8Ty(), {b_.getPtrTy()}), {host_});
   auto* raises = cold("raises");
-  b_.CreateCondBr(b_.CreateICmpNE(ok, b_.getInt8(0)), fine, raises);
+  auto* polled = kinds_ ? fine : cold("polled");
+  b_.CreateCondBr(b_.CreateICmpNE(ok, b_.getInt8(0)), polled, raises);
   b_.SetInsertPoint(raises);
   raise(pc);
-  go_on_in(fine);
+  if (kinds_) return;
+  b_.SetInsertPoint(polled);
+  advance();
+  llvm::Type* pair = llvm::StructType::get(b_.getInt64Ty(), b_.getInt64Ty());
+  llvm::Function* newer = helper("newer", pair, {b_.getPtrTy(), b_.getPtrTy(), b_.getPtrTy()});
+  llvm::Value* result = b_.CreateCall(newer, {frame_, function_, pc_address(to)});
+  auto* left = cold("left");
+  llvm::Value* stays = b_.CreateICmpEQ(b_.CreateExtractValue(result, 0), tag_word(Tag::Unset));
+  b_.CreateCondBr(stays, block_at(to), left);
+  b_.SetInsertPoint(left);
+  b_.CreateRet(result);
 }
 
 bool Translator::jump(uint32_t pc, const Insn& insn) {
   switch (static_cast<Op>(insn.op)) {
     case Op::Jump: b_.CreateBr(block_at(target(pc))); return true;
     case Op::Loop:
-    case Op::TailJump: go_round(pc, target(pc)); return true;
+    case Op::TailJump: go_round(pc, target(pc), [] {}); return true;
     case Op::JumpIf: jump_on_bool(pc, insn, false); return true;
     case Op::LoopIf: jump_on_bool(pc, insn, true); return true;
     case Op::JumpSet: {
-      llvm::Value* unset = b_.CreateICmpEQ(read(insn.a).tag, tag_word(Tag::Unset));
+      llvm::Value* unset = b_.CreateICmpEQ(tag_of(read(insn.a)), tag_word(Tag::Unset));
       b_.CreateCondBr(unset, block_at(pc + 1), block_at(target(pc)));
       return true;
     }
     case Op::JumpNil: {
-      llvm::Value* nil = b_.CreateICmpEQ(read(insn.a).tag, tag_word(Tag::Nil));
+      llvm::Value* nil = b_.CreateICmpEQ(tag_of(read(insn.a)), tag_word(Tag::Nil));
       const bool sense = insn.x & bytecode::kSense;
       auto* to = block_at(target(pc));
       auto* next = block_at(pc + 1);
@@ -183,6 +201,11 @@ bool Translator::jump(uint32_t pc, const Insn& insn) {
       return true;
     }
     case Op::ForRange: for_range(pc, insn); return true;
+    case Op::IterRange:
+      if (!kinds_) return false;
+      iter_range(pc, insn);
+      return true;
+    case Op::ForNext: for_next(pc, insn); return true;
     default: return false;
   }
 }
@@ -193,13 +216,9 @@ void Translator::jump_on_bool(uint32_t pc, const Insn& insn, bool back) {
   auto* fast = block("fast");
   auto* slow = cold("slow");
   b_.CreateCondBr(is(v, Kind::Bool), fast, slow);
-  {
-    llvm::IRBuilder<>::InsertPointGuard keep(b_);
-    b_.SetInsertPoint(slow);
-    generic(pc);
-  }
+  exec_in(slow, pc);
   go_on_in(fast);
-  llvm::Value* holds = b_.CreateICmpNE(v.payload, word(0));
+  llvm::Value* holds = b_.CreateICmpNE(payload_of(v), word(0));
   llvm::BasicBlock* next = block_at(pc + 1);
   llvm::BasicBlock* taken = back ? round_block(pc, target(pc)) : block_at(target(pc));
   b_.CreateCondBr(holds, sense ? taken : next, sense ? next : taken);
@@ -211,21 +230,52 @@ void Translator::for_range(uint32_t pc, const Insn& insn) {
   auto* counted = block("counted");
   auto* more = block("more");
   auto* slow = cold("slow");
-  b_.CreateCondBr(b_.CreateICmpEQ(read(insn.a).tag, tag_word(Tag::Nil)), counted, slow);
-  {
-    llvm::IRBuilder<>::InsertPointGuard keep(b_);
-    b_.SetInsertPoint(slow);
-    generic(pc);
-  }
+  b_.CreateCondBr(is(read(insn.a), Kind::Nil), counted, slow);
+  exec_in(slow, pc);
   go_on_in(counted);
   llvm::Value* cursor = read(cursor_register).payload;
   llvm::Value* end = read(static_cast<uint16_t>(insn.a + 2)).payload;
   b_.CreateCondBr(b_.CreateICmpSLT(cursor, end), more, block_at(pc + 1));
   go_on_in(more);
-  charge_step(pc);
-  store_word(register_pointer(cursor_register), 8, b_.CreateAdd(cursor, word(1)));
-  write(insn.b, {Kind::Int, nullptr, cursor});
-  b_.CreateBr(block_at(target(pc)));
+  go_round(pc, target(pc), [&] {
+    write(cursor_register, {Kind::Int, nullptr, b_.CreateAdd(cursor, word(1), "", true, true)});
+    write(insn.b, {Kind::Int, nullptr, cursor});
+  });
+}
+
+// Two ints: the hidden registers are nil, the cursor and the end (interp/runtime/iterate.h).
+void Translator::iter_range(uint32_t pc, const Insn& insn) {
+  const Operand first = read(insn.b);
+  llvm::Value* end = payload_of(read(insn.c));
+  if (insn.x & bytecode::kSense) end = checked(end, word(1), llvm::Intrinsic::sadd_with_overflow, exit_at(pc));
+  write(insn.a, nil());
+  write(static_cast<uint16_t>(insn.a + 1), first);
+  write(static_cast<uint16_t>(insn.a + 2), {Kind::Int, nullptr, end});
+}
+
+// Lists; other iterations are exec's.
+void Translator::for_next(uint32_t pc, const Insn& insn) {
+  const auto cursor_register = static_cast<uint16_t>(insn.a + 1);
+  const Operand list = read(insn.a);
+  auto* listed = block("list");
+  auto* more = block("more");
+  auto* slow = cold("slow");
+  b_.CreateCondBr(b_.CreateICmpEQ(tag_of(list), tag_word(Tag::List)), listed, slow);
+  exec_in(slow, pc);
+  go_on_in(listed);
+  llvm::Value* cursor = payload_of(read(cursor_register));
+  llvm::Value* size = load_word(object(list), offsetof(interp::List, size));
+  b_.CreateCondBr(b_.CreateICmpULT(cursor, size), more, block_at(pc + 1));
+  go_on_in(more);
+  go_round(pc, target(pc), [&] {
+    auto* done = block("done");
+    by_packing(list, done, done, [&](interp::Packing packing) {
+      const Operand item = load_element(list, cursor, packing);
+      retain(item);
+      write(insn.b, item);
+    });
+    write(cursor_register, {Kind::Int, nullptr, b_.CreateAdd(cursor, word(1), "", true, true)});
+  });
 }
 
 }  // namespace posset::jit

@@ -1,6 +1,8 @@
 // Containers: elements of packed and plain lists, fields whose shape the inline cache has seen.
 #include <cstddef>
 
+#include <llvm/IR/Intrinsics.h>
+
 #include "interp/value/objects.h"
 #include "jit/translator.h"
 
@@ -17,6 +19,11 @@ bool Translator::data(uint32_t pc, const Insn& insn) {
       index(pc, insn);
       return true;
     case Op::SetIndex: set_index(pc, insn); return true;
+    case Op::PlaceLocal: return kinds_ != nullptr;  // with what follows
+    case Op::UpdateIndex:
+      if (!kinds_) return false;
+      update_index(pc, insn);
+      return true;
     case Op::Field:
       if (insn.x & bytecode::kConsumeB) return false;
       field(pc, insn);
@@ -34,17 +41,17 @@ bool Translator::data(uint32_t pc, const Insn& insn) {
 llvm::Value* Translator::element(const Operand& list, const Operand& at, llvm::BasicBlock* slow) {
   auto* indexed = block("indexed");
   auto* inside = block("inside");
-  llvm::Value* is_list = b_.CreateICmpEQ(list.tag, tag_word(Tag::List));
-  b_.CreateCondBr(b_.CreateAnd(is_list, is(at, Kind::Int)), indexed, slow);
+  llvm::Value* listed = b_.CreateICmpEQ(tag_of(list), tag_word(Tag::List));
+  b_.CreateCondBr(b_.CreateAnd(listed, is(at, Kind::Int)), indexed, slow);
   go_on_in(indexed);
   llvm::Value* size = load_word(object(list), offsetof(List, size));
-  b_.CreateCondBr(b_.CreateICmpULT(at.payload, size), inside, slow);
+  b_.CreateCondBr(b_.CreateICmpULT(payload_of(at), size), inside, slow);
   go_on_in(inside);
-  return at.payload;
+  return payload_of(at);
 }
 
 llvm::Value* Translator::packing_of(const Operand& list) {
-  return b_.CreateLoad(b_.getInt8Ty(), word_pointer(object(list), offsetof(List, flags)));
+  return load(b_.getInt8Ty(), word_pointer(object(list), offsetof(List, flags)));
 }
 
 llvm::Value* Translator::element_pointer(const Operand& list, llvm::Value* at, Packing packing) {
@@ -55,23 +62,35 @@ llvm::Value* Translator::element_pointer(const Operand& list, llvm::Value* at, P
   return b_.CreateInBoundsGEP(type, items, at);
 }
 
-// One block per packing; `after` each.
-void Translator::index(uint32_t pc, const Insn& insn) {
-  const Operand list = read(insn.b);
-  auto* after = block("after");
-  auto* slow = slow_way(pc, after);
-  llvm::Value* at = element(list, read(insn.c), slow);
+// One block per packing, or that of the kind; `after` each.
+void Translator::by_packing(const Operand& list, llvm::BasicBlock* slow, llvm::BasicBlock* after,
+                            const std::function<void(Packing)>& body) {
+  if (is_list(list.kind)) {
+    body(packing_of_kind(list.kind));
+    b_.CreateBr(after);
+    return go_on_in(after);
+  }
   auto* choice = b_.CreateSwitch(packing_of(list), slow, 4);
   for (Packing packing : {Packing::Any, Packing::Int, Packing::Float, Packing::Bool}) {
     auto* here = block("packing");
     choice->addCase(b_.getInt8(static_cast<uint8_t>(packing)), here);
     go_on_in(here);
-    const Operand item = load_element(list, at, packing);
-    if (static_cast<Op>(insn.op) == Op::Index) retain(item);
-    write(insn.a, item);
+    body(packing);
     b_.CreateBr(after);
   }
   go_on_in(after);
+}
+
+void Translator::index(uint32_t pc, const Insn& insn) {
+  const Operand list = read(insn.b);
+  auto* after = block("after");
+  auto* slow = slow_way(pc, after);
+  llvm::Value* at = element(list, read(insn.c), slow);
+  by_packing(list, slow, after, [&](Packing packing) {
+    const Operand item = load_element(list, at, packing);
+    if (static_cast<Op>(insn.op) == Op::Index) retain(item);
+    write(insn.a, item);
+  });
 }
 
 Operand Translator::load_element(const Operand& list, llvm::Value* at, Packing packing) {
@@ -80,14 +99,14 @@ Operand Translator::load_element(const Operand& list, llvm::Value* at, Packing p
     case Packing::Int: return {Kind::Int, nullptr, load_word(from, 0)};
     case Packing::Float: return {Kind::Float, nullptr, load_word(from, 0)};
     case Packing::Bool:
-      return {Kind::Bool, nullptr, b_.CreateZExt(b_.CreateLoad(b_.getInt8Ty(), from), b_.getInt64Ty())};
+      return {Kind::Bool, nullptr, b_.CreateZExt(load(b_.getInt8Ty(), from), b_.getInt64Ty())};
     case Packing::Any: break;
   }
   return unknown(load_word(from, 0), load_word(from, 8));
 }
 
 llvm::Value* Translator::is_unique(const Operand& v) {
-  return b_.CreateICmpEQ(b_.CreateLoad(b_.getInt32Ty(), object(v)), b_.getInt32(1));
+  return b_.CreateICmpEQ(load(b_.getInt32Ty(), object(v)), b_.getInt32(1));
 }
 
 // An element of the list's packing into a list that nobody else has. Lists of anything: when neither the old
@@ -101,15 +120,38 @@ void Translator::set_index(uint32_t pc, const Insn& insn) {
   auto* unique = block("unique");
   b_.CreateCondBr(is_unique(list), unique, slow);
   go_on_in(unique);
-  auto* choice = b_.CreateSwitch(packing_of(list), slow, 4);
-  for (Packing packing : {Packing::Any, Packing::Int, Packing::Float, Packing::Bool}) {
-    auto* here = block("packing");
-    choice->addCase(b_.getInt8(static_cast<uint8_t>(packing)), here);
-    go_on_in(here);
-    store_element(list, at, packing, v, slow);
-    b_.CreateBr(after);
+  by_packing(list, slow, after, [&](Packing packing) { store_element(list, at, packing, v, slow); });
+}
+
+// An element of a list of ints or floats that nobody else has, changed by a number of its kind.
+void Translator::update_index(uint32_t pc, const Insn& insn) {
+  using syntax::BinaryOp;
+  const Operand list = read(at(pc - 1).a);
+  llvm::BasicBlock* slow = exit_at(pc);
+  llvm::Value* place = element(list, read(insn.a), slow);
+  auto* unique = block("unique");
+  b_.CreateCondBr(is_unique(list), unique, slow);
+  go_on_in(unique);
+  const interp::Packing packing = packing_of_kind(list.kind);
+  const Operand old = load_element(list, place, packing);
+  if (insn.c != bytecode::kNoRegister) {
+    auto* current = block("current");
+    b_.CreateCondBr(b_.CreateICmpEQ(payload_of(old), payload_of(read(insn.c))), current, slow);
+    go_on_in(current);
   }
-  go_on_in(after);
+  const auto op = static_cast<BinaryOp>(std::bit_cast<uint64_t>(at(pc + 1)));
+  const bool adds = op == BinaryOp::Add;
+  Operand changed;
+  if (list.kind == Kind::Floats) {
+    const auto on_floats = adds                  ? llvm::Instruction::FAdd
+                           : op == BinaryOp::Sub ? llvm::Instruction::FSub
+                                                 : llvm::Instruction::FMul;
+    changed = floating(b_.CreateBinOp(on_floats, as_double(old), as_double(read(insn.b))));
+  } else {
+    const auto on_ints = adds ? llvm::Intrinsic::sadd_with_overflow : llvm::Intrinsic::ssub_with_overflow;
+    changed = {Kind::Int, nullptr, checked(payload_of(old), payload_of(read(insn.b)), on_ints, slow)};
+  }
+  store_word(element_pointer(list, place, packing), 0, payload_of(changed));
 }
 
 void Translator::store_element(const Operand& list, llvm::Value* at, Packing packing, const Operand& v,
@@ -120,17 +162,15 @@ void Translator::store_element(const Operand& list, llvm::Value* at, Packing pac
     const Operand old = unknown(load_word(to, 0), load_word(to, 8));
     b_.CreateCondBr(b_.CreateOr(is_heap(old), is_heap(v)), slow, fits);
     go_on_in(fits);
-    store_word(to, 0, tag_of(v));
-    store_word(to, 8, v.payload);
-    return;
+    return store_value(to, v);
   }
   const Kind kind = packing == Packing::Int ? Kind::Int : packing == Packing::Float ? Kind::Float : Kind::Bool;
   b_.CreateCondBr(is(v, kind), fits, slow);
   go_on_in(fits);
   if (packing == Packing::Bool) {
-    b_.CreateStore(b_.CreateTrunc(v.payload, b_.getInt8Ty()), to);
+    put(b_.CreateTrunc(payload_of(v), b_.getInt8Ty()), to);
   } else {
-    store_word(to, 0, v.payload);
+    store_word(to, 0, payload_of(v));
   }
 }
 
@@ -138,14 +178,14 @@ void Translator::store_element(const Operand& list, llvm::Value* at, Packing pac
 llvm::Value* Translator::field_pointer(const Operand& base, uint16_t cache, llvm::BasicBlock* slow) {
   auto* shaped = block("shaped");
   auto* known = block("known");
-  llvm::Value* is_record = b_.CreateICmpEQ(base.tag, tag_word(Tag::Record));
-  llvm::Value* is_variant = b_.CreateICmpEQ(base.tag, tag_word(Tag::Variant));
+  llvm::Value* is_record = b_.CreateICmpEQ(tag_of(base), tag_word(Tag::Record));
+  llvm::Value* is_variant = b_.CreateICmpEQ(tag_of(base), tag_word(Tag::Variant));
   b_.CreateCondBr(b_.CreateOr(is_record, is_variant), shaped, slow);
   go_on_in(shaped);
-  llvm::LoadInst* seen = b_.CreateLoad(b_.getInt64Ty(), address(&chunk_.caches[cache]->seen));
+  llvm::LoadInst* seen = load(b_.getInt64Ty(), address(&chunk_.caches[cache]->seen));
   seen->setAtomic(llvm::AtomicOrdering::Monotonic);
   seen->setAlignment(llvm::Align(8));
-  llvm::Value* shape = b_.CreateLoad(b_.getInt32Ty(), word_pointer(object(base), offsetof(interp::Record, shape)));
+  llvm::Value* shape = load(b_.getInt32Ty(), word_pointer(object(base), offsetof(interp::Record, shape)));
   llvm::Value* expected = b_.CreateTrunc(b_.CreateLShr(seen, 32), b_.getInt32Ty());
   b_.CreateCondBr(b_.CreateICmpEQ(shape, expected), known, slow);
   go_on_in(known);
@@ -170,7 +210,7 @@ void Translator::length_of(uint32_t pc, const Insn& insn) {
   auto* after = block("after");
   auto* slow = slow_way(pc, after);
   auto* list = block("list");
-  b_.CreateCondBr(b_.CreateICmpEQ(v.tag, tag_word(Tag::List)), list, slow);
+  b_.CreateCondBr(b_.CreateICmpEQ(tag_of(v), tag_word(Tag::List)), list, slow);
   go_on_in(list);
   write(insn.a, {Kind::Int, nullptr, load_word(object(v), offsetof(List, size))});
   b_.CreateBr(after);

@@ -19,12 +19,16 @@ std::string symbol_of(const Chunk& chunk) {
 
 }  // namespace
 
-Translator::Translator(const Chunk& chunk, const Prepare& prepare)
+Translator::Translator(const Chunk& chunk, const Kinds* kinds, const Prepare& prepare)
     : chunk_(chunk),
+      kinds_(kinds),
       context_(std::make_unique<llvm::LLVMContext>()),
       module_(std::make_unique<llvm::Module>(chunk.name, *context_)),
       b_(*context_),
-      blocks_(chunk.size, nullptr) {
+      blocks_(chunk.size, nullptr),
+      tags_(chunk.registers, nullptr),
+      payloads_(chunk.registers, nullptr),
+      numbers_(chunk.registers, nullptr) {
   prepare(*module_);
 }
 
@@ -39,6 +43,7 @@ std::unique_ptr<Translation> Translator::run() {
   finish();
   auto result = std::make_unique<Translation>();
   result->symbol = function_->getName().str();
+  result->heads = heads_;
   result->context = std::move(context_);
   result->module = std::move(module_);
   return result;
@@ -84,28 +89,81 @@ void Translator::prologue() {
   enter_switch();
 }
 
+// Stage 2 is entered at outer loops only: an inner one with two entries would make its outer loop none that
+// the optimiser understands.
+void Translator::note_outer_heads() {
+  const auto& heads = chunk_.loop_heads;
+  std::vector<uint32_t> ends(heads.size(), 0);
+  for (uint32_t pc = 0; pc < chunk_.size; pc += length(pc)) {
+    if (!(bytecode::info(static_cast<Op>(at(pc).op)).flags & kBranch) || target(pc) > pc) continue;
+    for (size_t n = 0; n < heads.size(); ++n) {
+      if (heads[n].pc == target(pc)) ends[n] = pc;
+    }
+  }
+  for (size_t n = 0; n < heads.size() && n < 64; ++n) {
+    bool inner = false;
+    for (size_t m = 0; false && kinds_ && m < heads.size(); ++m) {
+      inner |= m != n && heads[m].pc <= heads[n].pc && ends[n] <= ends[m];
+    }
+    if (!inner) heads_ |= uint64_t{1} << n;
+  }
+}
+
 // Entered at the beginning or at the head of a loop.
 void Translator::enter_switch() {
+  note_outer_heads();
   const auto& heads = chunk_.loop_heads;
-  auto* start = blocks_[0];
-  if (heads.empty()) {
-    b_.CreateBr(start);
-    return;
+  llvm::Value* entry = function_->getArg(3);
+  llvm::BasicBlock* here = b_.GetInsertBlock();
+  auto* start = entry_block(0);
+  b_.SetInsertPoint(here);
+  auto* choice = b_.CreateSwitch(entry, start, static_cast<unsigned>(heads.size()));
+  for (uint32_t n = 0; n < heads.size() && n < 64; ++n) {
+    if (heads_ >> n & 1) choice->addCase(b_.getInt32(n + 1), entry_block(heads[n].pc));
   }
-  auto* choice = b_.CreateSwitch(function_->getArg(3), start, static_cast<unsigned>(heads.size()));
-  for (uint32_t n = 0; n < heads.size(); ++n) choice->addCase(b_.getInt32(n + 1), blocks_[heads[n].pc]);
+}
+
+// Reads what is live at the instruction out of the frame, if it is what the code was made for.
+llvm::BasicBlock* Translator::entry_block(uint32_t pc) {
+  if (!kinds_) return blocks_[pc];
+  auto* entry = block("enter");
+  go_on_in(entry);
+  state_ = after_ = kinds_->at_leader(pc);
+  exit_ = nullptr;
+  auto* refused = cold("refused");
+  for (uint32_t reg = 0; state_.reached && reg < chunk_.registers; ++reg) {
+    const Kind kind = state_.kinds[reg];
+    if (!cached(reg) || kind == Kind::None) continue;
+    const Operand v = unknown(load_word(register_pointer(reg), 0), load_word(register_pointer(reg), 8));
+    auto* fits = block("fits");
+    b_.CreateCondBr(is_kind(v, kind), fits, refused);
+    go_on_in(fits);
+    keep(reg, kind, {kind, v.tag, v.payload});
+  }
+  b_.CreateBr(state_.reached ? blocks_[pc] : refused);
+  b_.SetInsertPoint(refused);
+  leave_to_bytecode(pc);
+  return entry;
 }
 
 // ---- instructions ----
 
 void Translator::instruction(uint32_t pc) {
   if (llvm::BasicBlock* here = blocks_[pc]) {
-    llvm::BasicBlock* before = b_.GetInsertBlock();
-    if (!before->getTerminator()) b_.CreateBr(here);
+    if (reached_ && !b_.GetInsertBlock()->getTerminator()) b_.CreateBr(block_at(pc));
     go_on_in(here);
+    reached_ = !kinds_ || kinds_->at_leader(pc).reached;
+    if (kinds_) state_ = kinds_->at_leader(pc);
+    if (!reached_) b_.CreateUnreachable();
   }
+  if (!reached_) return;
   const Insn& insn = at(pc);
-  if (!inlined(pc, insn)) generic(pc);
+  if (start_instruction(pc)) {
+    const bool done = plan_.way == Way::Exec ? call(pc, insn) : inlined(pc, insn);
+    if (!done) generic(pc);
+  }
+  state_ = after_;
+  if (bytecode::info(static_cast<Op>(insn.op)).flags & kEnds) reached_ = !kinds_;
 }
 
 bool Translator::inlined(uint32_t pc, const Insn& insn) {
@@ -120,13 +178,15 @@ llvm::Value* Translator::call_exec(uint32_t pc) {
 
 void Translator::generic(uint32_t pc) {
   const uint8_t flags = bytecode::info(static_cast<Op>(at(pc).op)).flags;
+  flush_operands(pc);
   llvm::Value* next = call_exec(pc);
   if (flags & bytecode::Throws) {
     auto* fine = block("fine");
     branch(b_.CreateIsNotNull(next), fine, nullptr);
-    raise(pc);
+    raise(pc, true);
     go_on_in(fine);
   }
+  reload_written(pc);
   if (flags & kBranch) return generic_branch(pc, next);
   if (flags & kEnds) b_.CreateUnreachable();
 }
@@ -137,7 +197,7 @@ void Translator::generic_branch(uint32_t pc, llvm::Value* next) {
   if ((flags & bytecode::Step) && !(flags & bytecode::Throws)) {
     auto* fine = block("fine");
     branch(b_.CreateIsNotNull(next), fine, nullptr);
-    raise(pc);
+    raise(pc, true);
     go_on_in(fine);
   }
   if (flags & kEnds) {
@@ -149,14 +209,20 @@ void Translator::generic_branch(uint32_t pc, llvm::Value* next) {
 }
 
 llvm::BasicBlock* Translator::slow_way(uint32_t pc, llvm::BasicBlock* after) {
+  if (kinds_ && plan_.way == Way::Inline) return exit_at(pc);
   llvm::IRBuilder<>::InsertPointGuard keep(b_);
   llvm::BasicBlock* slow = cold("slow");
   b_.SetInsertPoint(slow);
+  flush_operands(pc);
   llvm::Value* next = call_exec(pc);
   auto* raises = cold("raises");
-  b_.CreateCondBr(b_.CreateIsNotNull(next), after, raises);
+  auto* done = cold("done");
+  b_.CreateCondBr(b_.CreateIsNotNull(next), done, raises);
   b_.SetInsertPoint(raises);
-  raise(pc);
+  raise(pc, true);
+  b_.SetInsertPoint(done);
+  reload_written(pc);
+  b_.CreateBr(after);
   return slow;
 }
 
@@ -165,13 +231,29 @@ llvm::BasicBlock* Translator::slow_way(uint32_t pc, llvm::BasicBlock* after) {
 void Translator::raise_unless(llvm::Value* ok, uint32_t pc) {
   auto* fine = block("fine");
   branch(b_.CreateICmpNE(ok, b_.getInt8(0)), fine, nullptr);
-  raise(pc);
+  raise(pc, true);
   go_on_in(fine);
 }
 
-void Translator::raise(uint32_t pc) {
+// `operands_done`: exec or a call has had the instruction's operands in the frame.
+void Translator::raise(uint32_t pc, bool operands_done) {
+  flush_live(pc, operands_done);
   raised_pc_->addIncoming(pc_address(pc), b_.GetInsertBlock());
   b_.CreateBr(raised_);
+}
+
+// A handler's block: in stage 2 it finds everything in the frame.
+llvm::BasicBlock* Translator::handler_block(uint32_t pc) {
+  if (!kinds_) return blocks_[pc];
+  llvm::IRBuilder<>::InsertPointGuard keep_place(b_);
+  auto* reads = cold("handler");
+  b_.SetInsertPoint(reads);
+  const State& state = kinds_->at_leader(pc);
+  for (uint32_t reg = 0; reg < chunk_.registers; ++reg) {
+    if (state.kinds[reg] != Kind::None) reload(reg, state.kinds[reg]);
+  }
+  b_.CreateBr(blocks_[pc]);
+  return reads;
 }
 
 // Unwinds within the frame; a handler of the chunk goes on natively.
@@ -185,7 +267,7 @@ void Translator::raised_block() {
   for (const bytecode::Region& region : chunk_.regions) {
     if (seen[region.handler]) continue;
     seen[region.handler] = true;
-    choice->addCase(llvm::cast<llvm::ConstantInt>(word(region.handler)), blocks_[region.handler]);
+    choice->addCase(llvm::cast<llvm::ConstantInt>(word(region.handler)), handler_block(region.handler));
   }
   go_on_in(left);
   llvm::Value* failed[] = {tag_word(Tag::Failed), word(0)};
@@ -245,60 +327,32 @@ llvm::Value* Translator::word_pointer(llvm::Value* base, uint64_t offset) {
   return offset == 0 ? base : b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), base, offset);
 }
 
-Operand Translator::read(uint16_t reg) {
-  llvm::Value* at = register_pointer(reg);
-  return unknown(load_word(at, 0), load_word(at, 8));
-}
-
 Operand Translator::constant(uint16_t index) {
   const Borrowed v = chunk_.constants[index];
-  const Kind kind = v.is_int() ? Kind::Int : v.is_float() ? Kind::Float : v.is_bool() ? Kind::Bool : Kind::Any;
+  const Kind kind = v.is_int()     ? Kind::Int
+                    : v.is_float() ? Kind::Float
+                    : v.is_bool()  ? Kind::Bool
+                    : v.is_nil()   ? Kind::Nil
+                                   : Kind::Any;
   return {kind, word(v.word0), word(v.word1)};
-}
-
-llvm::Value* Translator::tag_of(const Operand& v) {
-  switch (v.kind) {
-    case Kind::Bool: return tag_word(Tag::Bool);
-    case Kind::Int: return tag_word(Tag::Int);
-    case Kind::Float: return tag_word(Tag::Float);
-    case Kind::Any: break;
-  }
-  return v.tag;
-}
-
-void Translator::write(uint16_t reg, const Operand& v) {
-  llvm::Value* to = register_pointer(reg);
-  store_word(to, 0, tag_of(v));
-  store_word(to, 8, v.payload);
-}
-
-llvm::Value* Translator::is(const Operand& v, Kind kind) {
-  if (v.kind != Kind::Any) return b_.getInt1(v.kind == kind);
-  const Tag tag = kind == Kind::Bool ? Tag::Bool : kind == Kind::Int ? Tag::Int : Tag::Float;
-  return b_.CreateICmpEQ(v.tag, tag_word(tag));
-}
-
-llvm::Value* Translator::is_heap(const Operand& v) {
-  if (v.kind != Kind::Any) return b_.getFalse();
-  return b_.CreateICmpNE(b_.CreateAnd(v.tag, word(0xf8)), word(0));
 }
 
 // A local object's count goes up in place; everything else is the helper's.
 void Translator::retain(const Operand& v) {
-  if (v.kind != Kind::Any) return;
+  if (is_plain(v.kind)) return;
   auto* counted = block("counted");
   auto* shared = cold("shared");
   auto* local = block("local");
   auto* done = block("done");
   b_.CreateCondBr(is_heap(v), counted, done);
   go_on_in(counted);
-  llvm::Value* count = b_.CreateLoad(b_.getInt32Ty(), object(v));
+  llvm::Value* count = load(b_.getInt32Ty(), object(v));
   b_.CreateCondBr(b_.CreateICmpSGT(count, b_.getInt32(0)), local, shared);
   go_on_in(local);
-  b_.CreateStore(b_.CreateAdd(count, b_.getInt32(1)), object(v));
+  put(b_.CreateAdd(count, b_.getInt32(1)), object(v));
   b_.CreateBr(done);
   b_.SetInsertPoint(shared);
-  b_.CreateCall(helper("retain", b_.getVoidTy(), {b_.getInt64Ty(), b_.getInt64Ty()}), {v.tag, v.payload});
+  b_.CreateCall(helper("retain", b_.getVoidTy(), {b_.getInt64Ty(), b_.getInt64Ty()}), {tag_of(v), payload_of(v)});
   b_.CreateBr(done);
   go_on_in(done);
 }

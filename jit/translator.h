@@ -2,8 +2,11 @@
 // prologue, errors, generic instructions), translate_arith.cpp, translate_control.cpp, translate_data.cpp,
 // translate_call.cpp.
 //
-// Registers stay in the frame (two words each), so that at every instruction the frame is what the machine
-// would have and nothing has to be rebuilt when an instruction raises or code goes back to bytecode.
+// Stage 1 keeps registers in the frame (two words each), so that at every instruction the frame is what the
+// machine would have. Stage 2 keeps them in variables of the function, by what is known of them (kinds.h): an
+// int, list or bool in one word, a float as such, anything else in two. Before an instruction is left to exec
+// its operands go to the frame, and what it wrote is read back; where code raises or exits, whatever is live
+// goes to the frame, in a cold block. Registers whose address is taken stay in the frame.
 //
 // Blocks: one per leader of the bytecode, in its order; what is unlikely goes to the end of the function,
 // because the quick pipeline keeps the order it is given.
@@ -16,6 +19,7 @@
 
 #include "bytecode/native.h"
 #include "interp/value/objects.h"
+#include "jit/kinds.h"
 #include "jit/translate.h"
 
 namespace posset::jit {
@@ -26,19 +30,21 @@ using bytecode::Op;
 using interp::Borrowed;
 using interp::Tag;
 
-// What is known of a value when code is made.
-enum class Kind : uint8_t { Any, Bool, Int, Float };
-
-// An operand: both words, and what is known of them. `tag` is null when the kind says it.
+// An operand, and what is known of it. `tag` is null when the kind says it; a float may have its number instead
+// of the payload.
 struct Operand {
   Kind kind = Kind::Any;
   llvm::Value* tag = nullptr;
   llvm::Value* payload = nullptr;  // i64, as in Borrowed::word1
+  llvm::Value* number = nullptr;   // double
 };
+
+interp::Packing packing_of_kind(Kind list);
 
 class Translator {
  public:
-  Translator(const Chunk& chunk, const Prepare& prepare);
+  // `kinds` null: stage 1.
+  Translator(const Chunk& chunk, const Kinds* kinds, const Prepare& prepare);
   std::unique_ptr<Translation> run();
 
  private:
@@ -46,6 +52,8 @@ class Translator {
   void find_leaders();
   void prologue();
   void enter_switch();
+  llvm::BasicBlock* entry_block(uint32_t pc);
+  void note_outer_heads();
   void instruction(uint32_t pc);
   bool inlined(uint32_t pc, const Insn& insn);  // false: left to exec
   void generic(uint32_t pc);
@@ -65,15 +73,41 @@ class Translator {
   llvm::Value* call_exec(uint32_t pc);
   // Goes to the error path unless the helper's outcome (i8) says all is well.
   void raise_unless(llvm::Value* ok, uint32_t pc);
-  void raise(uint32_t pc);
+  void raise(uint32_t pc, bool operands_done = false);
+  llvm::BasicBlock* handler_block(uint32_t pc);
 
   llvm::BasicBlock* block(const char* name);  // not placed yet
   llvm::BasicBlock* cold(const char* name);   // at the end of the function
   void go_on_in(llvm::BasicBlock* next);      // places it here and emits into it
   void branch(llvm::Value* condition, llvm::BasicBlock* yes, llvm::BasicBlock* no);
-  llvm::BasicBlock* block_at(uint32_t pc) { return blocks_[pc]; }
+  // The way to an instruction: in stage 2 by way of what its block expects of the registers.
+  llvm::BasicBlock* block_at(uint32_t pc);
 
-  // Registers.
+  // With the alignment said: cold blocks belong to no function yet that could tell the layout.
+  llvm::LoadInst* load(llvm::Type* type, llvm::Value* from) {
+    return b_.CreateAlignedLoad(type, from, llvm::Align(type->getScalarSizeInBits() / 8));
+  }
+  void put(llvm::Value* v, llvm::Value* to) {
+    b_.CreateAlignedStore(v, to, llvm::Align(v->getType()->getScalarSizeInBits() / 8));
+  }
+
+  // ---- registers.cpp ----
+  bool cached(uint32_t reg) const { return kinds_ && !kinds_->pinned(reg); }
+  llvm::AllocaInst* variable(std::vector<llvm::AllocaInst*>& all, uint32_t reg, llvm::Type* type);
+  Operand cached_value(uint32_t reg, Kind kind);
+  void keep(uint32_t reg, Kind kind, const Operand& v);
+  void flush(uint32_t reg, Kind kind);
+  void flush_operands(uint32_t pc);
+  void flush_live(uint32_t pc, bool but_operands);
+  void reload(uint32_t reg, Kind kind);
+  void reload_written(uint32_t pc);
+  bool start_instruction(uint32_t pc);
+  void speculate(uint32_t pc, const Insn& insn);
+  void require(uint32_t pc, uint16_t reg, Kind wanted);
+  llvm::Value* is_kind(const Operand& v, Kind wanted);
+  // Goes back to bytecode at the instruction.
+  llvm::BasicBlock* exit_at(uint32_t pc);
+  void leave_to_bytecode(uint32_t pc);
   llvm::Value* word_pointer(llvm::Value* base, uint64_t offset);
   llvm::Value* register_pointer(uint16_t reg) { return word_pointer(registers_, uint64_t{reg} * sizeof(Borrowed)); }
   Operand read(uint16_t reg);
@@ -82,20 +116,26 @@ class Translator {
   Operand integer(int64_t v) { return {Kind::Int, nullptr, word(static_cast<uint64_t>(v))}; }
   llvm::Value* tag_of(const Operand& v);
   void write(uint16_t reg, const Operand& v);
+  void store_value(llvm::Value* to, const Operand& v);
+  llvm::Value* payload_of(const Operand& v);
   // True when the kind is known to be this, false when it is known not to be; null: `test` tells.
   llvm::Value* is(const Operand& v, Kind kind);
   llvm::Value* is_heap(const Operand& v);
-  llvm::Value* as_double(const Operand& v) { return b_.CreateBitCast(v.payload, b_.getDoubleTy()); }
-  llvm::Value* as_payload(llvm::Value* number) { return b_.CreateBitCast(number, b_.getInt64Ty()); }
-  llvm::Value* load_word(llvm::Value* base, uint64_t offset) { return b_.CreateLoad(b_.getInt64Ty(), word_pointer(base, offset)); }
-  void store_word(llvm::Value* base, uint64_t offset, llvm::Value* v) { b_.CreateStore(v, word_pointer(base, offset)); }
+  llvm::Value* as_double(const Operand& v) { return v.number ? v.number : b_.CreateBitCast(v.payload, b_.getDoubleTy()); }
+  static Operand floating(llvm::Value* number) { return {Kind::Float, nullptr, nullptr, number}; }
+  llvm::Value* load_word(llvm::Value* base, uint64_t offset) { return load(b_.getInt64Ty(), word_pointer(base, offset)); }
+  void store_word(llvm::Value* base, uint64_t offset, llvm::Value* v) { put(v, word_pointer(base, offset)); }
   llvm::Value* object(const Operand& v) { return b_.CreateIntToPtr(v.payload, b_.getPtrTy()); }
   void retain(const Operand& v);
+  void release(const Operand& v);
+  Operand nil() { return {Kind::Nil, nullptr, word(0)}; }
 
   // ---- translate_arith.cpp ----
   struct Arith;
   bool arith(uint32_t pc, const Insn& insn);
   bool unary(uint32_t pc, const Insn& insn);
+  void known_numbers(const Insn& insn, const Arith& rule, const Operand& b, const Operand& c, llvm::BasicBlock* slow);
+  llvm::Value* number_of(const Operand& v);
   void two_numbers(uint32_t pc, const Insn& insn, const Arith& rule, const Operand& b, const Operand& c);
   llvm::Value* int_result(const Arith& rule, llvm::Value* b, llvm::Value* c, llvm::BasicBlock* slow);
   llvm::Value* checked(llvm::Value* b, llvm::Value* c, unsigned intrinsic, llvm::BasicBlock* slow);
@@ -104,8 +144,10 @@ class Translator {
 
   // ---- translate_control.cpp ----
   bool move(uint32_t pc, const Insn& insn);
-  void store(uint32_t pc, const Insn& insn);
+  void store(const Insn& insn);
   void drop(uint16_t first, uint16_t count);
+  void iter_range(uint32_t pc, const Insn& insn);
+  void for_next(uint32_t pc, const Insn& insn);
   bool compare(uint32_t pc, const Insn& insn);
   bool jump(uint32_t pc, const Insn& insn);
   void compare_value(uint32_t pc, const Insn& insn, int which);
@@ -113,22 +155,27 @@ class Translator {
   // Branches on b `which` c: to `holds` or `fails`, or to `slow` when these are no numbers of one kind.
   void compare_branch(int which, const Operand& b, const Operand& c, llvm::BasicBlock* holds,
                       llvm::BasicBlock* fails, llvm::BasicBlock* slow);
+  void exec_in(llvm::BasicBlock* slow, uint32_t pc);
   void jump_on_bool(uint32_t pc, const Insn& insn, bool back);
   void for_range(uint32_t pc, const Insn& insn);
   // Charges a step for the instruction and goes on at the target.
-  void go_round(uint32_t pc, uint32_t to);
+  // `advance` is what happens to the registers behind the step.
+  void go_round(uint32_t pc, uint32_t to, const std::function<void()>& advance);
+  void poll_round(uint32_t pc, uint32_t to, llvm::BasicBlock* fine, const std::function<void()>& advance);
   llvm::BasicBlock* round_block(uint32_t pc, uint32_t to);
-  void charge_step(uint32_t pc);
 
   // ---- translate_data.cpp ----
   bool data(uint32_t pc, const Insn& insn);
   llvm::Value* element(const Operand& list, const Operand& at, llvm::BasicBlock* slow);
   llvm::Value* packing_of(const Operand& list);
+  void by_packing(const Operand& list, llvm::BasicBlock* slow, llvm::BasicBlock* after,
+                  const std::function<void(interp::Packing)>& body);
   llvm::Value* element_pointer(const Operand& list, llvm::Value* at, interp::Packing packing);
   Operand load_element(const Operand& list, llvm::Value* at, interp::Packing packing);
   void store_element(const Operand& list, llvm::Value* at, interp::Packing packing, const Operand& v,
                      llvm::BasicBlock* slow);
   void index(uint32_t pc, const Insn& insn);
+  void update_index(uint32_t pc, const Insn& insn);
   void set_index(uint32_t pc, const Insn& insn);
   llvm::Value* field_pointer(const Operand& base, uint16_t cache, llvm::BasicBlock* slow);
   void field(uint32_t pc, const Insn& insn);
@@ -136,14 +183,28 @@ class Translator {
   llvm::Value* is_unique(const Operand& v);
 
   // ---- translate_call.cpp ----
+  struct Callee {
+    llvm::Value* closure;
+    llvm::Value* chunk;
+    llvm::Value* code;  // null when it has none
+  };
   bool call(uint32_t pc, const Insn& insn);
+  void call_by_helper(uint32_t pc);
+  void direct_call(uint32_t pc, const Insn& insn);
+  Callee load_callee(const Insn& insn, llvm::BasicBlock* slow);
+  llvm::Value* acquired(llvm::Value* base, uint64_t offset);
+  llvm::Value* has_room(const Callee& callee, llvm::Value* base, llvm::Value* depth);
+  void finish_call(uint32_t pc, const Insn& insn, llvm::Value* result, llvm::BasicBlock* after);
   void leave(const Insn& insn);
+  void release_slots(uint16_t count, uint16_t taken);
+  void flush_slots(uint64_t which);
   void release_registers(llvm::Value* first, llvm::Value* count);
 
   // Emits the slow way of an instruction in a cold block: exec, then on to the instruction after it.
   llvm::BasicBlock* slow_way(uint32_t pc, llvm::BasicBlock* after);
 
   const Chunk& chunk_;
+  const Kinds* const kinds_;
   std::unique_ptr<llvm::LLVMContext> context_;
   std::unique_ptr<llvm::Module> module_;
   llvm::IRBuilder<> b_;
@@ -156,6 +217,16 @@ class Translator {
   std::vector<llvm::BasicBlock*> cold_;
   llvm::BasicBlock* raised_ = nullptr;
   llvm::PHINode* raised_pc_ = nullptr;
+  uint64_t heads_ = 0;  // loop heads where the code can be entered
+
+  // Stage 2: the instruction at hand.
+  bool reached_ = true;
+  State state_;   // before it
+  State after_;
+  Plan plan_;
+  std::vector<std::pair<uint16_t, Operand>> refined_;  // operands behind their guards
+  llvm::BasicBlock* exit_ = nullptr;
+  std::vector<llvm::AllocaInst*> tags_, payloads_, numbers_;  // by register
 };
 
 }  // namespace posset::jit

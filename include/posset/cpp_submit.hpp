@@ -5,10 +5,14 @@
 //   ...
 //   double price = future.get();      // waits; throws posset::Error as eval does
 //
+//   future.on_done([&](posset_progress how) { queue.post(how); });   // instead of waiting
+//
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <chrono>
+#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -76,9 +80,46 @@ class [[nodiscard]] Future {
       return error;
     }
   }
+
+  // What an inout argument of a submitted call has become; waits. Once for all arguments.
+  template <class... Args>
+  void take_arguments(Args&... to) {
+    wait();
+    posset_value made[sizeof...(Args) + 1];
+    posset_context* context = posset_future_context(handle());
+    detail::check(context, posset_future_take_arguments(handle(), made, sizeof...(Args)), "take_arguments");
+    std::array<Value, sizeof...(Args)> values;
+    for (size_t i = 0; i < values.size(); ++i) values[i] = Value(context, made[i]);
+    size_t i = 0;
+    (set_if_given(to, values[i++]), ...);
+  }
+
+  // Calls f(posset_progress) once, when it has ended: on the thread that ended it, or now. `f` is destroyed
+  // afterwards and must not throw; it may use the future and the context if they are still there. A context's
+  // end waits for it.
+  template <class F>
+  void on_done(F&& f) const {
+    using Kept = std::decay_t<F>;
+    auto kept = std::make_unique<Kept>(std::forward<F>(f));
+    const posset_future_callback call = [](void* data, posset_progress progress) noexcept {
+      const std::unique_ptr<Kept> owned(static_cast<Kept*>(data));
+      (*owned)(progress);
+    };
+    // Taken when it is called, which may be before this returns.
+    Kept* const data = kept.release();
+    const posset_status status = posset_future_on_done(handle(), call, data);
+    if (status != POSSET_OK) kept.reset(data);
+    detail::check(posset_future_context(handle()), status, "on_done");
+  }
   posset_future* handle() const { return future_.get(); }
 
  private:
+  // Arguments that were not inout keep what they have.
+  template <class Arg>
+  static void set_if_given(Arg& to, const Value& value) {
+    if (!posset_is_nil(value.raw())) to = value.template to<Arg>();
+  }
+
   detail::Owned<posset_future> future_;
 };
 

@@ -11,6 +11,7 @@
  *   module.h      modules written in C; what is built in
  *   program.h     loading, running, evaluating; sessions
  *   submit.h      evaluating on another thread; futures
+ *   tokens.h      the tokens of a text and the keywords, for editors
  *   introspect.h  units, tiers, dumps
  *   trace.h       what happened, as text, for Perfetto, as a page
  *
@@ -32,6 +33,7 @@
 #include "program.h"
 #include "runtime.h"
 #include "submit.h"
+#include "tokens.h"
 #include "trace.h"
 #include "value.h"
 

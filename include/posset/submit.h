@@ -28,7 +28,8 @@
  * nothing runs afterwards. (From inside a submitted evaluation the last release does not wait:
  * context and runtime go when the evaluations that hold them are over.)
  *
- * A host function must not wait for a future of its own runtime: all threads might come to wait.
+ * A host function must not wait for a future of its own runtime: all threads might come to wait. Nor
+ * must a callback of posset_future_on_done.
  *
  * SPDX-License-Identifier: MIT */
 #ifndef POSSET_SUBMIT_H
@@ -83,7 +84,8 @@ POSSET_API posset_status posset_submit_eval(posset_context* context, posset_text
 POSSET_API posset_status posset_submit_run(posset_program* program,
                                            const posset_submit_options* options,
                                            posset_future** out);
-/* Takes the arguments when it gives POSSET_OK. What the function does to `inout` ones is lost. */
+/* Takes the arguments when it gives POSSET_OK; what the function makes of `inout` ones is asked for with
+ * posset_future_take_arguments. */
 POSSET_API posset_status posset_submit_invoke(posset_context* context, posset_value function,
                                               posset_value* arguments, size_t count,
                                               const posset_submit_options* options,
@@ -120,8 +122,34 @@ POSSET_API bool posset_future_cancel(posset_future* future);
  * POSSET_BUSY: it has not ended, or the context is in use again. POSSET_NOT_FOUND: taken before. */
 POSSET_API posset_status posset_future_take(posset_future* future, posset_value* out,
                                             posset_diagnostics** diagnostics);
+/* What posset_invoke would have left in the arguments of a call: the new values of `inout` parameters,
+ * owned, also when the function raised; nil elsewhere and when it never began. Writes `count` values,
+ * which need not be as many as there were. POSSET_BUSY as above; POSSET_NOT_FOUND: taken before. What
+ * nobody takes goes with the future. */
+POSSET_API posset_status posset_future_take_arguments(posset_future* future, posset_value* arguments,
+                                                      size_t count);
 /* The context it was submitted in; not retained. */
 POSSET_API posset_context* posset_future_context(posset_future* future);
+
+/* ---- being told ---- */
+
+/* How it ended: POSSET_FUTURE_DONE, _FAILED or _CANCELLED. Must not throw. */
+typedef void (*posset_future_callback)(void* data, posset_progress progress);
+/* Has `callback` called exactly once when the evaluation has ended, however it did: on the thread that
+ * evaluated it; on the one that ended it before it began (in posset_future_cancel, in the last release
+ * of its context, in posset_future_wait or _progress when they find that its deadline has passed); or at
+ * once, in this call, when it has ended. No lock is held. Several may be asked for; they are called in
+ * that order. POSSET_MISUSE, POSSET_NO_MEMORY: it will not be called. A submission that was refused has no
+ * future: its status is what tells.
+ *
+ * By then the context is the host's again: the callback may take the result, and submit anew. Threads
+ * that wait for the future may go on before or after it is called. `data` is the host's, which may free it
+ * in the callback. Asking holds no handle: the callback is called even when all of the future have been
+ * released, but it may use the future and the context only if somebody holds one; the last release of the
+ * context waits for its callbacks, as it does for its evaluation. A callback that takes long keeps a thread
+ * from evaluating. */
+POSSET_API posset_status posset_future_on_done(posset_future* future, posset_future_callback callback,
+                                               void* data);
 
 #ifdef __cplusplus
 }

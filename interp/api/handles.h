@@ -68,6 +68,9 @@ bool read_row(const void* row, size_t size, posset_function_row& read);
 
 bool is_identifier(std::string_view text);
 
+// Bytes of the longest source: a position in one has 32 bits.
+inline constexpr size_t kMaxSource = UINT32_MAX - 1;
+
 // A host function with the texts and the data it owns. It lives as long as the context, because
 // values may refer to it after it was replaced.
 struct HostFunction {
@@ -317,9 +320,6 @@ void destroy(posset_context* context);
 
 // Hands the collected diagnostics to the caller, if there are any and somebody wants them.
 void give_diagnostics(const syntax::Diagnostics& collected, posset_diagnostics** to);
-
-// Why there is no code for `level`, which is above what is ready.
-interp::Reason why_not(const interp::RuntimeState& runtime, const interp::Counted& counted, int level);
 
 // Describes a function value.
 posset_builtin_info describe(const NativeFunction& function);

@@ -3,15 +3,16 @@
 #include <algorithm>
 
 #include "interp/api/handles.h"
+#include "interp/api/why.h"
 #include "interp/runtime/tier.h"
 #include "interp/syntax/parser.h"
 #include "interp/syntax/resolver.h"
 
 using posset::api::Entry;
 using posset::api::in;
+using posset::api::Part;
 using posset::api::text;
 using posset::api::view;
-using posset::api::why_not;
 using posset::interp::Borrowed;
 using posset::interp::Closure;
 using posset::interp::Counted;
@@ -19,7 +20,9 @@ using posset::interp::Function;
 using posset::interp::ModuleInstance;
 using posset::interp::Reason;
 using posset::interp::Reclaimer;
+using posset::interp::Refusal;
 using posset::interp::Tag;
+using posset::interp::RuntimeState;
 using posset::interp::TierInterface;
 using posset::interp::TierStatus;
 using posset::syntax::FunctionDecl;
@@ -79,9 +82,7 @@ const Function* function_of(posset_value value) {
 }
 
 std::string place_of(const FunctionDecl& decl, posset::syntax::Span span) {
-  const auto& source = *decl.module->source;
-  auto at = source.position(span.begin);
-  return source.name() + ":" + std::to_string(at.line) + ":" + std::to_string(at.column);
+  return decl.module->source->place(span.begin);
 }
 
 std::string title_of(const FunctionDecl& decl) {
@@ -90,30 +91,32 @@ std::string title_of(const FunctionDecl& decl) {
          place_of(decl, decl.span) + ")";
 }
 
-// ---- dumps ----
-
-// Calls visit(code) with a tier's code of the unit, made for the purpose when it has none, native code with the
-// bytecode it is made of. Not called, and `refusal` set, when the tier cannot take it.
-template <class Visit>
-void with_code(posset_context* context, const FunctionDecl& decl, const Counted& counted, int loop, int level,
-               Reason& refusal, Visit&& visit) {
-  if (void* code = counted.code[level].load(std::memory_order_acquire)) return visit(code);
-  const TierInterface& tier = *context->runtime.tier(level);
-  auto make = [&](void* below) {
-    void* code = tier.compile(context->runtime, decl, loop, below, refusal);
-    if (!code) return;
-    visit(code);
-    tier.drop(code);
-  };
-  if (level == 1) return make(nullptr);
-  with_code(context, decl, counted, loop, 1, refusal, std::function<void(void*)>(make));
+std::string at_place(const FunctionDecl& decl, const Refusal& refusal) {
+  return refusal.span.end == 0 ? "" : ", at " + place_of(decl, refusal.span);
 }
 
-std::string code_text(posset_context* context, const FunctionDecl& decl, const Counted& counted,
-                      int loop, int level, Reason& refusal) {
-  std::string made;
-  with_code(context, decl, counted, loop, level, refusal,
-            [&](void* code) { made = context->runtime.tier(level)->describe(code); });
+// ---- dumps ----
+
+// The text of the bytecode, or of what a native tier makes of it. Empty with `refusal` set.
+std::string text_of_code(RuntimeState& runtime, const FunctionDecl& decl, void* bytecode, int level, posset_form form,
+                         Refusal& refusal) {
+  if (form == POSSET_FORM_BYTECODE) return runtime.tier(1)->describe(bytecode);
+  const auto native = form == POSSET_FORM_IR ? posset::interp::NativeForm::Ir : posset::interp::NativeForm::Assembly;
+  return posset::interp::native_text(runtime, decl, -1, bytecode, level, native, refusal.reason);
+}
+
+// The same, with bytecode made for the purpose when the unit has none.
+std::string code_text(posset_context* context, const FunctionDecl& decl, const Counted& counted, int level,
+                      posset_form form, Refusal& refusal) {
+  RuntimeState& runtime = context->runtime;
+  if (void* code = counted.code[1].load(std::memory_order_acquire)) {
+    return text_of_code(runtime, decl, code, level, form, refusal);
+  }
+  const TierInterface& tier = *runtime.tier(1);
+  void* code = tier.compile(runtime, decl, -1, nullptr, refusal);
+  if (!code) return {};
+  std::string made = text_of_code(runtime, decl, code, level, form, refusal);
+  tier.drop(code);
   return made;
 }
 
@@ -122,13 +125,20 @@ std::string with_line_end(std::string made) {
   return made;
 }
 
-std::string dump_code(posset_context* context, const Function& function, int level) {
+// The native tier whose code is shown: stage 2 knows a unit by what it has seen run.
+int native_level(const Counted& counted) { return counted.ready.load(std::memory_order_acquire) == 3 ? 3 : 2; }
+
+std::string dump_code(posset_context* context, const Function& function, posset_form form) {
   Reclaimer::Pin pin(context->runtime.units.reclaimer);
   const FunctionDecl& decl = *function.decl;
-  Reason refusal = Reason::none;
-  std::string made = code_text(context, decl, function.unit->body, -1, level, refusal);
-  if (refusal != Reason::none)
-    made = title_of(decl) + "\n  stays in tier " + std::to_string(level - 1) + ": " + text_of(refusal);
+  const Counted& counted = function.unit->body;
+  const int level = form == POSSET_FORM_BYTECODE ? 1 : native_level(counted);
+  Refusal refusal;
+  std::string made = code_text(context, decl, counted, level, form, refusal);
+  if (refusal.reason != Reason::none) {
+    made = title_of(decl) + "\n  stays in tier " + std::to_string(level - 1) + ": " + text_of(refusal.reason) +
+           at_place(decl, refusal);
+  }
   return with_line_end(made);
 }
 
@@ -138,9 +148,10 @@ std::string dump(posset_context* context, const Function& function, posset_form 
     case POSSET_FORM_TREE:
       return with_line_end(print_tree(*function.decl));
     case POSSET_FORM_BYTECODE:
-      return context->runtime.tier(1) ? dump_code(context, function, 1) : std::string();
+      return context->runtime.tier(1) ? dump_code(context, function, form) : std::string();
     case POSSET_FORM_IR:
     case POSSET_FORM_ASM:
+      if (context->runtime.tier(1) && context->runtime.tier(2)) return dump_code(context, function, form);
       break;
   }
   return {};
@@ -157,31 +168,45 @@ void append_indented(std::string& out, std::string_view lines, std::string_view 
   }
 }
 
-std::string why_not_text(posset_context* context, Reason reason, int level) {
-  const auto& options = context->runtime.options;
-  std::string text = "tier " + std::to_string(level) + ": " + text_of(reason);
-  if (reason == Reason::above_highest) text += ", " + std::to_string(options.max_tier);
-  if (reason == Reason::not_hot) {
-    text += ": " + std::to_string(options.thresholds[level]) + " executions are needed";
+// A part of a function with where it stands.
+struct Told {
+  const FunctionDecl& decl;
+  Part part;
+};
+
+// Where in the function the tier met what it does not take: it is asked again, because the unit's code may have
+// been refused to another function of the same structure.
+std::string place_of_refusal(posset_context* context, const Told& told, int level) {
+  if (level > 1) return {};  // native tiers refuse a unit as a whole
+  if (told.part.counted().status[level].load(std::memory_order_acquire) != TierStatus::Failed) return {};
+  const TierInterface& tier = *context->runtime.tier(level);
+  Refusal refusal;
+  try {
+    if (void* code = tier.compile(context->runtime, told.decl, told.part.loop, nullptr, refusal)) tier.drop(code);
+  } catch (const std::exception&) {
+    return {};  // as it was the first time
   }
-  return text + " [" + name_of(reason) + "]";
+  return at_place(told.decl, refusal);
 }
 
-void append_tier(std::string& out, posset_context* context, const Counted& counted,
-                 std::string_view indent) {
-  int ready = counted.ready.load(std::memory_order_acquire);
-  uint32_t count = counted.count.load(std::memory_order_relaxed);
-  out.append(indent).append("tier ").append(std::to_string(ready)).append(" (");
-  out.append(context->runtime.tier(ready)->name).append("), ");
-  out.append(std::to_string(count))
-      .append(count == 1 ? " execution counted\n" : " executions counted\n");
-  for (int level = ready + 1; level < posset::interp::kTiers; ++level) {
-    if (level > 1 && !context->runtime.tier(level) && context->runtime.tier(level - 1) == nullptr)
-      break;
-    out.append(indent).append(why_not_text(context, why_not(context->runtime, counted, level), level));
-    out += "\n";
-  }
-  void* code = counted.code[ready].load(std::memory_order_acquire);
+// Visits (reason, line).
+template <class Visit>
+void for_each_missing_line(posset_context* context, const Told& told, Visit&& visit) {
+  for_each_missing_tier(context->runtime, told.part, [&](int level, Reason reason, const std::string& text) {
+    visit(reason, "tier " + std::to_string(level) + ": " + text + place_of_refusal(context, told, level) + " [" +
+                      name_of(reason) + "]\n");
+  });
+}
+
+std::string tier_text(posset_context* context, const Part& part) {
+  const int tier = part.tier();
+  std::string text = "tier " + std::to_string(tier) + " (" + context->runtime.tier(tier)->name + ")";
+  return part.within() ? text + " as part of the code around it" : text;
+}
+
+void append_types(std::string& out, posset_context* context, const Part& part, std::string_view indent) {
+  const int ready = part.tier();
+  void* code = part.counted().code[ready].load(std::memory_order_acquire);
   const TierInterface& tier = *context->runtime.tier(ready);
   if (!code || !tier.types_seen) return;
   std::string types = tier.types_seen(code);
@@ -190,15 +215,23 @@ void append_tier(std::string& out, posset_context* context, const Counted& count
   append_indented(out, types, std::string(indent) + "  ");
 }
 
+void append_tier(std::string& out, posset_context* context, const Told& told, std::string_view indent) {
+  const uint32_t count = told.part.counted().count.load(std::memory_order_relaxed);
+  out.append(indent).append(tier_text(context, told.part)).append(", ").append(std::to_string(count));
+  out += count == 1 ? " execution counted\n" : " executions counted\n";
+  for_each_missing_line(context, told, [&](Reason, const std::string& line) { out.append(indent).append(line); });
+  append_types(out, context, told.part, indent);
+}
+
 void append_explanation(std::string& out, posset_context* context, const Function& function) {
   Reclaimer::Pin pin(context->runtime.units.reclaimer);
   const FunctionDecl& decl = *function.decl;
   out += title_of(decl) + "\n";
   append_indented(out, posset::syntax::explain_purity(decl), "  ");
-  append_tier(out, context, function.unit->body, "  ");
+  append_tier(out, context, {decl, {*function.unit, -1}}, "  ");
   for (size_t i = 0; i < decl.loops.size() && i < function.unit->loop_hashes.size(); ++i) {
     out += "  loop " + std::to_string(i) + " (" + place_of(decl, decl.loops[i]->span) + ")\n";
-    append_tier(out, context, function.unit->loops[i], "    ");
+    append_tier(out, context, {decl, {*function.unit, static_cast<int>(i)}}, "    ");
   }
 }
 
@@ -207,24 +240,23 @@ void append_explanation(std::string& out, posset_context* context, const Functio
 // Each reason once, in the order of appearance.
 using Reasons = std::vector<Reason>;
 
-void append_why(std::string& out, Reasons& reasons, posset_context* context, const Counted& counted,
+void append_why(std::string& out, Reasons& reasons, posset_context* context, const Told& told,
                 std::string_view indent) {
-  const int ready = counted.ready.load(std::memory_order_acquire);
-  out += ": tier " + std::to_string(ready) + " (" + context->runtime.tier(ready)->name + ")\n";
-  for (int level = ready + 1; level < posset::interp::kTiers; ++level) {
-    const Reason reason = why_not(context->runtime, counted, level);
-    out.append(indent).append(why_not_text(context, reason, level)) += "\n";
+  out += ": " + tier_text(context, told.part) + "\n";
+  for_each_missing_line(context, told, [&](Reason reason, const std::string& line) {
+    out.append(indent).append(line);
     if (std::find(reasons.begin(), reasons.end(), reason) == reasons.end()) reasons.push_back(reason);
-  }
+  });
 }
 
 void append_why(std::string& out, Reasons& reasons, posset_context* context, const Function& function) {
+  Reclaimer::Pin pin(context->runtime.units.reclaimer);  // a compiler may read the code of other tiers
   const FunctionDecl& decl = *function.decl;
   out += title_of(decl);
-  append_why(out, reasons, context, function.unit->body, "  ");
+  append_why(out, reasons, context, {decl, {*function.unit, -1}}, "  ");
   for (size_t i = 0; i < decl.loops.size() && i < function.unit->loop_hashes.size(); ++i) {
     out += "  loop " + std::to_string(i) + " (" + place_of(decl, decl.loops[i]->span) + ")";
-    append_why(out, reasons, context, function.unit->loops[i], "    ");
+    append_why(out, reasons, context, {decl, {*function.unit, static_cast<int>(i)}}, "    ");
   }
 }
 
@@ -256,13 +288,6 @@ posset_status write_dump(std::string made, posset_write write, void* data) {
 }
 
 }  // namespace
-
-Reason posset::api::why_not(const posset::interp::RuntimeState& runtime, const Counted& counted, int level) {
-  if (!runtime.tier(level)) return Reason::not_built;
-  if (level > runtime.options.max_tier) return Reason::above_highest;
-  const Reason noted = counted.reason[level].load(std::memory_order_relaxed);
-  return noted == Reason::none ? Reason::not_hot : noted;
-}
 
 extern "C" {
 

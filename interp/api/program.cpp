@@ -4,6 +4,7 @@
 
 using posset::api::Entry;
 using posset::api::Evaluation;
+using posset::api::kMaxSource;
 using posset::api::text;
 using posset::api::view;
 using posset::interp::Borrowed;
@@ -15,9 +16,6 @@ using posset::syntax::Module;
 using posset::syntax::Source;
 
 namespace {
-
-// A position is 32 bits.
-constexpr size_t kMaxSource = UINT32_MAX - 1;
 
 std::shared_ptr<Module> load(posset_context* context, posset_text name, posset_text key,
                              posset_text source, posset_diagnostics** diagnostics) {

@@ -1,5 +1,8 @@
 // Runtimes: making them from options, tiers, and the small things that need no handle at all.
+#include <algorithm>
 #include <exception>
+#include <optional>
+#include <string_view>
 #include <thread>
 
 #include "interp/api/handles.h"
@@ -11,12 +14,25 @@ namespace {
 using posset::interp::RuntimeOptions;
 using posset::interp::TierInterface;
 
+// Who is told of native code; nothing when the list has a word that means nothing.
+std::optional<uint32_t> watchers_of(std::string_view list) {
+  uint32_t found = 0;
+  while (!list.empty()) {
+    const std::string_view word = list.substr(0, list.find(','));
+    if (word != "perf" && word != "gdb") return std::nullopt;
+    found |= word == "perf" ? posset::interp::kWatchPerf : posset::interp::kWatchGdb;
+    list.remove_prefix(std::min(list.size(), word.size() + 1));
+  }
+  return found;
+}
+
 bool in_range(const posset_runtime_options& options) {
   constexpr int kHighest = posset::interp::kTiers - 1;
   constexpr uint32_t kMostThreads = 4096;
   return options.max_tier >= 0 && options.max_tier <= kHighest && options.forced_tier >= -1 &&
          options.forced_tier <= kHighest && options.evaluation_threads <= kMostThreads &&
-         options.trace_file && options.cache_directory && options.native_plugin && *options.native_plugin;
+         options.trace_file && options.cache_directory && options.native_plugin && *options.native_plugin &&
+         options.native_watch && watchers_of(options.native_watch);
 }
 
 // Options of later tiers and of the scheduler are refused rather than ignored.
@@ -40,6 +56,7 @@ RuntimeOptions used_options(const posset_runtime_options& options) {
   used.evaluation_threads = options.evaluation_threads;
   used.queue_limit = options.queue_limit;
   used.native_plugin = options.native_plugin;
+  used.native_watch = *watchers_of(options.native_watch);
   return used;
 }
 
@@ -75,7 +92,7 @@ posset_status posset_runtime_create(const posset_runtime_options* given, posset_
   }
   try {
     const RuntimeOptions used = used_options(options);
-    options.trace_file = options.cache_directory = options.native_plugin = "";  // the caller's texts are not kept
+    options.trace_file = options.cache_directory = options.native_plugin = options.native_watch = "";  // the caller's texts are not kept
     auto runtime = std::make_unique<posset_runtime>(options, used);
     runtime->trace_file = std::move(trace_file);
     if (runtime->state.trace) runtime->state.trace->name_thread("main");

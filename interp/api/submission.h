@@ -9,8 +9,11 @@
 //   the worker          from `begin` on: posset_context::thread is the worker, so that entries work
 //   whoever ends it     the worker, or the thread that took it out of the queue: drops the arguments, and
 //                       a result nobody wants; then, in one step under the mutex, the end is told and the
-//                       context is free
+//                       context is free; then, without it, the listeners are called
 //   the host            takes the result inside an Entry
+//
+// A context does not end while listeners are being called. On a thread of the host that happens inside a call
+// which holds a handle, so that only on a worker the last handle can go in a listener: the worker then destroys.
 //
 // The task in the queue holds no handle: so a worker never gives one back, and the context's end, the
 // runtime's and the join of its threads happen where the host releases. Only when a host function drops the
@@ -30,8 +33,9 @@ namespace posset::api {
 
 struct Ownership {
   sched::Mutex mutex;
-  std::condition_variable ended;  // the pending one
+  std::condition_variable ended;  // the pending one, or the calling of listeners
   uint32_t handles POSSET_GUARDED_BY(mutex) = 1;
+  uint32_t telling POSSET_GUARDED_BY(mutex) = 0;  // threads that are calling listeners
   std::shared_ptr<Submission> pending POSSET_GUARDED_BY(mutex);
 };
 
@@ -42,7 +46,13 @@ struct Work {
   posset_program program;
   interp::Value callee;
   std::vector<posset_value> arguments;
+  std::vector<interp::Value> lent;  // room for what becomes of them
   uint64_t hash = 0;  // what is alike takes alike long
+};
+
+struct Listener {
+  posset_future_callback call;
+  void* data;
 };
 
 struct Submission {
@@ -55,14 +65,17 @@ struct Submission {
   // Of whoever has the context.
   posset_status status = POSSET_RAISED;  // with no result: it never began
   interp::Value result;                  // the value, or the error value
+  std::vector<interp::Value> lent;       // what a call has made of its arguments
   std::unique_ptr<posset_diagnostics> diagnostics;
   bool taken = false;
+  bool lent_taken = false;
 
   // Guarded by the ownership's mutex:
   posset_progress progress = POSSET_FUTURE_QUEUED;
   bool cancelled = false;
   bool expired = false;   // its deadline came before it began
   bool detached = false;  // nobody will ask
+  std::vector<Listener> listeners;
 };
 
 void retain(Ownership& ownership);
@@ -76,4 +89,5 @@ struct posset_future : posset::api::Orphan {
   std::atomic<uint32_t> handles{1};
   posset_context* context = nullptr;  // counted
   std::shared_ptr<posset::api::Submission> submission;
+  std::vector<posset::interp::Value> lent;  // to go with it
 };

@@ -11,6 +11,7 @@
 using posset::api::Entry;
 using posset::api::Evaluation;
 using posset::api::in;
+using posset::api::Listener;
 using posset::api::Ownership;
 using posset::api::Submission;
 using posset::api::this_thread;
@@ -85,26 +86,56 @@ posset_progress final_progress(const Submission& s) {
   return s.expired && !s.cancelled ? POSSET_FUTURE_FAILED : POSSET_FUTURE_CANCELLED;
 }
 
+// What became of a call's arguments: nil, but for those that were lent. The caller has the context.
+void keep_lent(Submission& s) {
+  std::vector<posset_value>& arguments = s.work.arguments;
+  if (s.progress == POSSET_FUTURE_RUNNING) {
+    for (posset_value& each : arguments) s.work.lent.push_back(posset::api::adopt(std::exchange(each, posset_nil())));
+  } else {
+    posset_release_all(arguments.data(), arguments.size());
+  }
+  s.lent = std::move(s.work.lent);
+}
+
+// An exception has nowhere to go: the context would never be free of its callers.
+void tell(const std::vector<Listener>& listeners, posset_progress progress) noexcept {
+  for (const Listener& each : listeners) each.call(each.data, progress);
+}
+
+bool is_idle(const Ownership& ownership) POSSET_REQUIRES(ownership.mutex) {
+  return !ownership.pending && ownership.telling == 0;
+}
+
 // Told by the scheduler, once, on the worker or on the thread that took the task out of the queue.
 void end(Submission& s) {
   posset_context* context = s.context;
   Ownership& ownership = *s.ownership;
   enter_context(context);
-  posset_release_all(s.work.arguments.data(), s.work.arguments.size());
+  keep_lent(s);
   s.work = posset::api::Work();
   MutexLock lock(ownership.mutex);
-  while (s.detached && s.result->is_heap()) {
+  while (s.detached && (s.result->is_heap() || !s.lent.empty())) {
     lock.unlock();
     s.result = Value();
+    s.lent.clear();
     lock.lock();
   }
-  s.progress = final_progress(s);
+  const posset_progress progress = s.progress = final_progress(s);
+  const std::vector<Listener> listeners = std::move(s.listeners);
   context->clear_interrupt();  // a wish to cancel that came too late
   context->heap.unbind_from_thread();
   context->thread.store(0, std::memory_order_release);
   std::shared_ptr<Submission> self = std::move(ownership.pending);
   ownership.ended.notify_all();
-  const bool last = ownership.handles == 0;
+  if (!listeners.empty()) {
+    ++ownership.telling;
+    lock.unlock();
+    tell(listeners, progress);
+    lock.lock();
+    --ownership.telling;
+    ownership.ended.notify_all();
+  }
+  const bool last = ownership.handles == 0 && is_idle(ownership);
   lock.unlock();
   if (last) posset::api::destroy(context);
 }
@@ -273,6 +304,7 @@ posset_status posset_submit_invoke(posset_context* context, posset_value functio
     work.run = run_call;
     work.callee = Value::copy(in(function));
     work.arguments.assign(arguments, arguments + count);
+    work.lent.reserve(count);  // no memory is asked for at the end
     work.hash = hash_of_callee(in(function));
   });
   if (status == POSSET_OK) std::fill_n(arguments, count, posset_nil());
@@ -332,19 +364,68 @@ void posset::api::retain(Ownership& ownership) {
 bool posset::api::release(posset_context* context) {
   std::shared_ptr<Ownership> ownership = context->ownership;
   MutexLock lock(ownership->mutex);
-  while (ownership->handles == 1 && ownership->pending) {
-    // The handle is kept meanwhile. Host functions may take and release others.
+  while (ownership->handles == 1 && !is_idle(*ownership)) {
+    // The handle is kept meanwhile. Host functions and listeners may take and release others.
     std::shared_ptr<Submission> pending = ownership->pending;
     lock.unlock();
-    cancel(*pending);
+    if (pending) cancel(*pending);
     const bool own_thread = scheduler_of(context).is_own_thread();
     lock.lock();
-    if (ownership->pending != pending) continue;
+    if (ownership->pending != pending || is_idle(*ownership)) continue;
     if (own_thread) break;  // it may be waiting for itself: the evaluation's end destroys
     lock.wait(ownership->ended);
   }
-  return --ownership->handles == 0 && !ownership->pending;
+  return --ownership->handles == 0 && is_idle(*ownership);
 }
+
+namespace {
+
+// Keeps a future, and with it its context, while a call works on it: a listener may release the caller's.
+class Held {
+ public:
+  explicit Held(posset_future* future) : future_(future) { posset_future_retain(future_); }
+  ~Held() { posset_future_release(future_); }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+
+ private:
+  posset_future* future_;
+};
+
+// False: it has ended, as `progress` says, and the listener will not be told.
+bool listen(Submission& s, Listener listener, posset_progress& progress) {
+  MutexLock lock(s.ownership->mutex);
+  progress = s.progress;
+  if (!has_ended(s)) s.listeners.push_back(listener);
+  return !has_ended(s);
+}
+
+// The end has come, and the context lets one in.
+posset_status may_take(posset_future& future, const Evaluation& evaluation) {
+  if (evaluation.failed()) return evaluation.status();
+  Submission& s = *future.submission;
+  MutexLock lock(s.ownership->mutex);
+  // On the thread of the evaluation itself the context lets one in.
+  return has_ended(s) ? POSSET_OK : POSSET_BUSY;
+}
+
+posset_status take(posset_future& future, posset_value* out, posset_diagnostics** diagnostics) {
+  Submission& s = *future.submission;
+  if (std::exchange(s.taken, true)) return POSSET_NOT_FOUND;
+  if (diagnostics) *diagnostics = s.diagnostics.release();
+  if (s.status == POSSET_OK) return posset::api::give(std::move(s.result), out);
+  if (s.status != POSSET_RAISED) return s.status;
+  if (s.result->is(posset::interp::Tag::Error)) {
+    future.context->restore_error(std::move(s.result));
+  } else if (s.expired) {
+    future.context->raise(ErrorCode::TimeLimit, "the deadline passed before the evaluation began");
+  } else {
+    future.context->raise(ErrorCode::Interrupted, "cancelled before the evaluation began");
+  }
+  return POSSET_RAISED;
+}
+
+}  // namespace
 
 extern "C" {
 
@@ -362,7 +443,10 @@ void posset_future_release(posset_future* future) {
     MutexLock lock(s.ownership->mutex);
     ended = has_ended(s);
     s.detached = true;
-    if (ended) future->value = std::move(s.result);
+    if (ended) {
+      future->value = std::move(s.result);
+      future->lent = std::move(s.lent);
+    }
   }
   if (ended) {
     posset::api::free_or_leave(context, future);
@@ -374,6 +458,7 @@ void posset_future_release(posset_future* future) {
 
 posset_progress posset_future_progress(posset_future* future) {
   if (!future) return POSSET_FUTURE_CANCELLED;
+  const Held held(future);
   Submission& s = *future->submission;
   expire(s);
   MutexLock lock(s.ownership->mutex);
@@ -382,6 +467,7 @@ posset_progress posset_future_progress(posset_future* future) {
 
 bool posset_future_wait(posset_future* future, double seconds) {
   if (!future) return true;
+  const Held held(future);
   Submission& s = *future->submission;
   const int64_t until_ns = seconds < 0 ? kNever : after(std::isnan(seconds) ? 0 : seconds);
   while (wait_once(s, until_ns)) {
@@ -390,33 +476,51 @@ bool posset_future_wait(posset_future* future, double seconds) {
   return has_ended(s);
 }
 
-bool posset_future_cancel(posset_future* future) { return future && cancel(*future->submission); }
+bool posset_future_cancel(posset_future* future) {
+  if (!future) return false;
+  const Held held(future);
+  return cancel(*future->submission);
+}
+
+posset_status posset_future_on_done(posset_future* future, posset_future_callback callback, void* data) {
+  if (!future || !callback) return POSSET_MISUSE;
+  const Held held(future);
+  posset_progress progress = POSSET_FUTURE_QUEUED;
+  try {
+    if (listen(*future->submission, {callback, data}, progress)) return POSSET_OK;
+  } catch (const std::bad_alloc&) {
+    return POSSET_NO_MEMORY;
+  }
+  callback(data, progress);
+  return POSSET_OK;
+}
 
 posset_status posset_future_take(posset_future* future, posset_value* out, posset_diagnostics** diagnostics) {
   if (out) *out = posset_nil();
   if (diagnostics) *diagnostics = nullptr;
   if (!future) return POSSET_MISUSE;
-  Submission& s = *future->submission;
-  expire(s);
+  const Held held(future);
+  expire(*future->submission);  // before the context is entered: it ends it
   Evaluation evaluation(future->context);
-  if (evaluation.failed()) return evaluation.status();
-  {
-    MutexLock lock(s.ownership->mutex);
-    // On the thread of the evaluation itself the context lets one in.
-    if (!has_ended(s)) return POSSET_BUSY;
+  const posset_status ready = may_take(*future, evaluation);
+  return ready == POSSET_OK ? take(*future, out, diagnostics) : ready;
+}
+
+posset_status posset_future_take_arguments(posset_future* future, posset_value* arguments, size_t count) {
+  if (!future || (count != 0 && !arguments)) return POSSET_MISUSE;
+  std::fill_n(arguments, count, posset_nil());
+  const Held held(future);
+  expire(*future->submission);  // before the context is entered: it ends it
+  Evaluation evaluation(future->context);
+  const posset_status ready = may_take(*future, evaluation);
+  if (ready != POSSET_OK) return ready;
+  Submission& s = *future->submission;
+  if (std::exchange(s.lent_taken, true)) return POSSET_NOT_FOUND;
+  for (size_t i = 0; i < count && i < s.lent.size(); ++i) {
+    arguments[i] = posset::api::out(s.lent[i].take());
   }
-  if (std::exchange(s.taken, true)) return POSSET_NOT_FOUND;
-  if (diagnostics) *diagnostics = s.diagnostics.release();
-  if (s.status == POSSET_OK) return posset::api::give(std::move(s.result), out);
-  if (s.status != POSSET_RAISED) return s.status;
-  if (s.result->is(posset::interp::Tag::Error)) {
-    future->context->restore_error(std::move(s.result));
-  } else if (s.expired) {
-    future->context->raise(ErrorCode::TimeLimit, "the deadline passed before the evaluation began");
-  } else {
-    future->context->raise(ErrorCode::Interrupted, "cancelled before the evaluation began");
-  }
-  return POSSET_RAISED;
+  s.lent.clear();
+  return POSSET_OK;
 }
 
 posset_context* posset_future_context(posset_future* future) { return future ? future->context : nullptr; }

@@ -246,7 +246,11 @@ std::string ChromeWriter::write() {
   out_.resize(out_.size() - 2);  // the last comma; there is always a process name
   out_ += "\n],\n\"displayTimeUnit\":\"ms\",\n\"otherData\":{\"version\":" + std::to_string(POSSET_TRACE_VERSION);
   out_ += ",\"posset\":\"" + std::string(posset_version()) + "\",\"dropped\":";
-  out_ += std::to_string(view_.snapshot().dropped) + "}}\n";
+  out_ += std::to_string(view_.snapshot().dropped) + ",\n\"settings\":";
+  append_settings(out_, view_.runtime());
+  out_ += ",\n\"units\":";
+  append_units(out_, view_, [](const TracedPart&) { return -1; });
+  out_ += "}}\n";
   return std::move(out_);
 }
 

@@ -27,8 +27,6 @@ class PageData {
   void append_micros(int64_t ns);
   void append_events();
   void append_event(const TraceEvent& event, const sched::TraceEventInfo& row);
-  void append_units();
-  void append_part(const TracedPart& part);
   void append_sources();
   int64_t source_of(const TracedPart& part);
   // Ends a list whose items each end with a comma.
@@ -93,49 +91,6 @@ int64_t PageData::source_of(const TracedPart& part) {
   return entry->second;
 }
 
-void PageData::append_part(const TracedPart& part) {
-  auto member = [&](const char* name, int64_t value) {
-    out_.append("\"").append(name).append("\":").append(std::to_string(value)).append(",");
-  };
-  out_ += '{';
-  member("loop", part.loop);
-  member("source", source_of(part));
-  member("first", part.first_line);
-  member("last", part.last_line);
-  member("count", part.count);
-  member("tier", part.tier);
-  out_ += "\"why\":[";
-  for (int level = 1; level < interp::kTiers; ++level) {
-    const interp::Reason reason = part.why[level];
-    if (reason == interp::Reason::none) continue;
-    out_ += "[" + std::to_string(level) + ",";
-    append_json(out_, interp::name_of(reason));
-    out_ += ',';
-    append_json(out_, interp::text_of(reason));
-    out_ += "],";
-  }
-  end_list();
-  out_ += "},";
-}
-
-void PageData::append_units() {
-  out_ += ",\n\"units\":[";
-  for (const auto& [number, unit] : view_.units()) {
-    out_ += "\n{\"number\":";
-    append_number(number);
-    out_ += ",\"name\":";
-    append_json(out_, unit.name);
-    out_ += ",\"place\":";
-    append_json(out_, unit.place);
-    out_ += unit.forgotten ? ",\"forgotten\":true" : ",\"forgotten\":false";
-    out_ += ",\"parts\":[";
-    for (const TracedPart& part : unit.parts) append_part(part);
-    end_list();
-    out_ += "},";
-  }
-  end_list();
-}
-
 void PageData::append_sources() {
   out_ += ",\n\"sources\":[";
   for (const auto& [file, source] : source_list_) {
@@ -153,7 +108,8 @@ std::string PageData::write() {
   append_json(out_, posset_version());
   out_ += ",\"dropped\":" + std::to_string(view_.snapshot().dropped) + ",\n";
   append_events();
-  append_units();
+  out_ += ",\n\"units\":";
+  api::append_units(out_, view_, [this](const TracedPart& part) { return source_of(part); });
   append_sources();
   out_ += "}\n";
   return std::move(out_);

@@ -27,11 +27,12 @@ canvas { width: 100%; border: 1px solid var(--line); border-radius: 4px; display
 table { border-collapse: collapse; width: 100%; font-size: 14px; }
 th, td { text-align: left; vertical-align: top; padding: .2rem .6rem .2rem 0; border-bottom: 1px solid var(--line); }
 th { color: var(--soft); font-weight: 600; } .number { text-align: right; font-variant-numeric: tabular-nums; }
-td small { color: var(--soft); }
+td:not(:last-child), th { white-space: nowrap; } td:last-child { min-width: 20rem; } td small, .soft { color: var(--soft); }
+.wide { overflow-x: auto; }
 pre { margin: 0; font: 13px/1.5 ui-monospace, monospace; overflow-x: auto; border: 1px solid var(--line);
   border-radius: 4px; padding: .4rem 0; }
 .line { display: block; white-space: pre; padding-right: 1rem; }
-.gutter { display: inline-block; width: 11em; padding-right: 1em; text-align: right; color: var(--soft);
+.gutter { display: inline-block; width: 13em; padding: 0 1em 0 .6em; text-align: right; color: var(--soft);
   user-select: none; }
 </style>
 </head>
@@ -44,9 +45,9 @@ pre { margin: 0; font: 13px/1.5 ui-monospace, monospace; overflow-x: auto; borde
 <p id="details"></p>
 <h2>Units</h2>
 <p>Functions of equal structure are one unit, shown where the first stands. Executions are counted as long as
-they can still change a tier.</p>
-<table id="units"><thead><tr><th>unit</th><th>place</th><th>part</th><th class="number">tier</th>
-<th class="number">executions</th><th>why not higher</th></tr></thead><tbody></tbody></table>
+they can still change a tier; those of a loop in the code around it are not.</p>
+<div class="wide"><table id="units"><thead><tr><th>unit</th><th>place</th><th>part</th><th class="number">tier</th>
+<th class="number">executions</th><th>why not higher</th></tr></thead><tbody></tbody></table></div>
 <div id="sources"></div>
 <script type="application/json" id="data">)page";
 
@@ -64,8 +65,9 @@ const byId = id => document.getElementById(id);
 const events = data.events.map(([time, thread, name, details, unit, job, took]) =>
   ({time, thread, name, details, unit, job, took, begin: took < 0 ? time : time - took}));
 
-byId("summary").textContent = `Version ${data.version}, Posset ${data.posset}: ${events.length} events, ` +
-  `${data.dropped} dropped, ${data.units.length} units, ${data.threads.length} threads`;
+const some = (number, what) => `${number} ${what}${number === 1 ? "" : "s"}`;
+byId("summary").textContent = `Version ${data.version}, Posset ${data.posset}: ${some(events.length, "event")}, ` +
+  `${data.dropped} dropped, ${some(data.units.length, "unit")}, ${some(data.threads.length, "thread")}`;
 
 function fillUnits() {
   const body = document.querySelector("#units tbody");
@@ -77,8 +79,10 @@ function fillUnits() {
       element("td", part.loop < 0 ? "body" : `loop ${part.loop}, line ${part.first}`),
       element("td", unit.forgotten ? "forgotten" : part.tier, "number"), element("td", part.count, "number"));
     const why = row.insertCell();
+    if (part.within) why.append(element("div", "runs as part of the code around it"));
     for (const [tier, code, text] of part.why) {
-      const line = element("div", `tier ${tier}: ${text} `);
+      // True of every unit alike, so it must not hide what is true of one.
+      const line = element("div", `tier ${tier}: ${text} `, code === "not_built" ? "soft" : undefined);
       line.append(element("small", code));
       why.append(line);
     }
@@ -86,7 +90,10 @@ function fillUnits() {
 }
 
 function fillSources() {
-  const parts = data.units.flatMap(unit => unit.parts.map(part => ({...part, name: unit.name})));
+  // A loop in the code around it is as hot as that.
+  const around = (unit, part) => unit.parts.find(each => each.loop === part.parent);
+  const heat = (unit, part) => part.within ? Math.max(part.count, heat(unit, around(unit, part))) : part.count;
+  const parts = data.units.flatMap(unit => unit.parts.map(part => ({...part, count: heat(unit, part)})));
   const most = parts.reduce((most, part) => Math.max(most, part.count), 1);
   data.sources.forEach((source, index) => {
     const here = parts.filter(part => part.source === index);
@@ -119,11 +126,38 @@ for (const event of events) {
   if (!jobs.has(event.job)) jobs.set(event.job, []);
   jobs.get(event.job).push(event);
 }
+const names = new Map(data.units.map(unit => [unit.number, unit.name]));
 const span = () => Math.max(to - from, 0.001);
 const xOf = time => left + (time - from) / span() * (canvas.clientWidth - left - 8);
 const timeAt = x => from + (x - left) / (canvas.clientWidth - left - 8) * span();
 const yOf = event => event.thread * rowHeight + rowHeight / 2;
 const anchor = event => [xOf(event.took < 0 ? event.time : event.begin), yOf(event)];
+
+// Round times, as many as there is room for.
+function drawTimes(pen, color, height) {
+  const most = Math.max(1, (canvas.clientWidth - left) / 110), rough = span() / most;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map(each => each * power).find(each => each >= rough) || rough;
+  const digits = Math.max(0, 3 - Math.floor(Math.log10(step)));
+  for (let i = Math.ceil(from / step); i * step <= to; ++i) {
+    const x = xOf(i * step), text = (i * step / 1000).toFixed(Math.min(digits, 6)) + " ms";
+    pen.fillStyle = color("--line");
+    pen.fillRect(x, 0, 1, height - 20);
+    pen.fillStyle = color("--soft");
+    pen.fillText(text, Math.min(x, canvas.clientWidth - 8 - pen.measureText(text).width), height - 6);
+  }
+}
+
+// A slice, with the name of its unit where that fits.
+function drawBar(pen, color, event, y) {
+  const x = xOf(event.begin), width = Math.max(1.5, xOf(event.time) - x), name = names.get(event.unit);
+  pen.fillRect(x, y - 10, width, 20);
+  const seen = Math.max(x, left);
+  if (!name || pen.measureText(name).width + 8 > x + width - seen) return;
+  pen.globalAlpha = 1;
+  pen.fillStyle = color("--text");
+  pen.fillText(name, seen + 4, y + 4);
+}
 
 function draw() {
   const style = getComputedStyle(document.documentElement), color = name => style.getPropertyValue(name);
@@ -140,11 +174,7 @@ function draw() {
     pen.fillStyle = color("--line");
     pen.fillRect(0, (row + 1) * rowHeight, canvas.clientWidth, 1);
   });
-  pen.fillStyle = color("--soft");
-  for (let i = 0; i <= 4; ++i) {
-    const time = from + span() * i / 4, text = (time / 1000).toFixed(3) + " ms";
-    pen.fillText(text, Math.min(xOf(time), canvas.clientWidth - 8 - pen.measureText(text).width), height - 6);
-  }
+  drawTimes(pen, color, height);
   pen.save();
   pen.beginPath();
   pen.rect(left - 2, 0, canvas.clientWidth, height);
@@ -155,7 +185,7 @@ function draw() {
     pen.globalAlpha = event.took < 0 ? 0.9 : 0.55;
     pen.fillStyle = color(event.took < 0 ? "--mark" : "--bar");
     if (event.took < 0) pen.fillRect(xOf(event.time), y - 6, 1.5, 12);
-    else pen.fillRect(xOf(event.begin), y - 10, Math.max(1.5, xOf(event.time) - xOf(event.begin)), 20);
+    else drawBar(pen, color, event, y);
   }
   pen.globalAlpha = 0.5;
   pen.strokeStyle = color("--soft");

@@ -7,11 +7,12 @@
 #include <cstdio>
 
 #include "interp/api/handles.h"
+#include "interp/api/why.h"
+#include "interp/runtime/tier.h"
 #include "interp/syntax/utf8.h"
 
 namespace posset::api {
 
-using interp::Counted;
 using interp::Reason;
 using interp::TierEvent;
 using sched::TraceEvent;
@@ -19,15 +20,6 @@ using sched::TraceEventInfo;
 using sched::TraceType;
 
 namespace {
-
-// How high a unit got and why not higher.
-void read_counts(const interp::RuntimeState& runtime, const Counted& counted, TracedPart& part) {
-  part.count = counted.count.load(std::memory_order_relaxed);
-  part.tier = counted.ready.load(std::memory_order_acquire);
-  for (int level = part.tier + 1; level < interp::kTiers; ++level) {
-    part.why[level] = why_not(runtime, counted, level);
-  }
-}
 
 std::string formatted(const char* format, double value, const char* unit) {
   char text[64];
@@ -83,7 +75,7 @@ bool is(const TraceEvent& event, TierEvent kind) { return event.kind == static_c
 
 }  // namespace
 
-TraceView::TraceView(interp::RuntimeState& runtime) : snapshot_(runtime.trace->snapshot()) {
+TraceView::TraceView(interp::RuntimeState& runtime) : runtime_(runtime), snapshot_(runtime.trace->snapshot()) {
   for (const TraceEvent& event : snapshot_.events) read_event(event);
   read_table(runtime);
 }
@@ -103,6 +95,8 @@ void TraceView::read_event(const TraceEvent& event) {
     part.source = fields[3];
     part.first_line = static_cast<uint32_t>(fields[4]);
     part.last_line = static_cast<uint32_t>(fields[5]);
+  } else if (is(event, TierEvent::compile_refused)) {
+    part_of(units_[fields[0]], static_cast<int>(fields[1])).refused_at[fields[2]] = fields[5];
   } else if (is(event, TierEvent::unit_forgotten)) {
     TracedUnit& unit = units_[fields[0]];
     unit.forgotten = true;
@@ -110,13 +104,26 @@ void TraceView::read_event(const TraceEvent& event) {
   }
 }
 
+// How high a part of a unit got and why not higher.
+void TraceView::read_counts(const Part& part, TracedPart& out) const {
+  out.count = part.counted().count.load(std::memory_order_relaxed);
+  out.tier = part.tier();
+  if (part.loop >= 0) out.parent = part.unit.loop_parents[static_cast<size_t>(part.loop)];
+  out.within = part.within();
+  for_each_missing_tier(runtime_, part, [&](int level, Reason reason, std::string text) {
+    out.why[level] = reason;
+    const std::string_view at = this->text(out.refused_at[level]);
+    out.why_text[level] = at.empty() ? std::move(text) : text.append(", at ").append(at);
+  });
+}
+
 void TraceView::read_table(interp::RuntimeState& runtime) {
   runtime.units.for_each([&](interp::Unit& unit) {
     auto found = units_.find(unit.number);
     if (found == units_.end()) return;  // met since the picture was taken
-    read_counts(runtime, unit.body, part_of(found->second, -1));
+    read_counts({unit, -1}, part_of(found->second, -1));
     for (size_t i = 0; i < unit.loop_hashes.size(); ++i) {
-      read_counts(runtime, unit.loops[i], part_of(found->second, static_cast<int>(i)));
+      read_counts({unit, static_cast<int>(i)}, part_of(found->second, static_cast<int>(i)));
     }
   });
 }
@@ -196,6 +203,85 @@ std::string fields_text(const TraceView& view, const TraceEventInfo& row, const 
     append_one_line(out, value_text(view, row.types[i], row.names[i], event.fields[i]));
   }
   return out;
+}
+
+// ---- parts of the JSON forms ----
+
+namespace {
+
+// Ends a list whose items each end with a comma.
+void end_list(std::string& out) {
+  if (out.back() == ',') out.pop_back();
+  out += ']';
+}
+
+void append_member(std::string& out, const char* name, int64_t value) {
+  out.append("\"").append(name).append("\":").append(std::to_string(value)).append(",");
+}
+
+void append_part(std::string& out, const TraceView& view, const TracedPart& part, int64_t source) {
+  out += '{';
+  append_member(out, "loop", part.loop);
+  append_member(out, "source", source);
+  out += "\"file\":";
+  append_json(out, view.text(part.file));
+  out += ',';
+  append_member(out, "first", part.first_line);
+  append_member(out, "last", part.last_line);
+  append_member(out, "count", part.count);
+  append_member(out, "tier", part.tier);
+  append_member(out, "parent", part.parent);
+  out += part.within ? "\"within\":true," : "\"within\":false,";
+  out += "\"why\":[";
+  for (int level = 1; level < interp::kTiers; ++level) {
+    if (part.why[level] == Reason::none) continue;
+    out += "[" + std::to_string(level) + ",";
+    append_json(out, interp::name_of(part.why[level]));
+    out += ',';
+    append_json(out, part.why_text[level]);
+    out += "],";
+  }
+  end_list(out);
+  out += "},";
+}
+
+}  // namespace
+
+void append_units(std::string& out, const TraceView& view, const std::function<int64_t(const TracedPart&)>& source_of) {
+  out += '[';
+  for (const auto& [number, unit] : view.units()) {
+    out += "\n{";
+    append_member(out, "number", number);
+    for (auto [name, text] : {std::pair{"name", &unit.name}, {"place", &unit.place}, {"hash", &unit.hash}}) {
+      out.append("\"").append(name).append("\":");
+      append_json(out, *text);
+      out += ',';
+    }
+    out += unit.forgotten ? "\"forgotten\":true" : "\"forgotten\":false";
+    out += ",\"parts\":[";
+    for (const TracedPart& part : unit.parts) append_part(out, view, part, source_of(part));
+    end_list(out);
+    out += "},";
+  }
+  end_list(out);
+}
+
+void append_settings(std::string& out, const interp::RuntimeState& runtime) {
+  const interp::RuntimeOptions& options = runtime.options;
+  out += '{';
+  append_member(out, "max_tier", options.max_tier);
+  append_member(out, "forced_tier", options.forced_tier);
+  for (int level = 1; level < interp::kTiers; ++level) {
+    append_member(out, ("tier" + std::to_string(level) + "_after").c_str(), options.thresholds[level]);
+  }
+  append_member(out, "code_limit", static_cast<int64_t>(std::min<uint64_t>(options.code_limit_bytes, INT64_MAX)));
+  out += "\"tiers\":[";
+  for (int level = 0; level < interp::kTiers; ++level) {
+    append_json(out, runtime.tier(level) ? runtime.tier(level)->name : "");
+    out += ',';
+  }
+  end_list(out);
+  out += '}';
 }
 
 void append_json(std::string& out, std::string_view text) {

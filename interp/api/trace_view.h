@@ -5,11 +5,13 @@
 // A TraceView is a picture of one moment; making it locks the sink and the unit table once each.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "interp/api/why.h"
 #include "interp/runtime/context.h"
 #include "interp/runtime/trace_events.h"
 
@@ -22,7 +24,11 @@ struct TracedPart {
   uint32_t first_line = 0, last_line = 0;
   uint32_t count = 0;
   int tier = 0;
-  interp::Reason why[interp::kTiers] = {};  // not in that tier; none: it is, or is higher
+  int parent = -1;         // the loop it stands in
+  bool within = false;     // a loop: in that tier as part of the code around it
+  interp::Reason why[interp::kTiers] = {};  // there is no code for that tier; none: there is, or for a higher one
+  std::string why_text[interp::kTiers];
+  int64_t refused_at[interp::kTiers] = {};  // text; 0: it was not, or as a whole
 };
 
 struct TracedUnit {
@@ -42,10 +48,13 @@ class TraceView {
   std::string_view thread(const sched::TraceEvent& event) const;
   std::string_view text(int64_t index) const;
   const TracedUnit& unit(int64_t number) const;
+  const interp::RuntimeState& runtime() const { return runtime_; }
 
  private:
   void read_event(const sched::TraceEvent& event);
   void read_table(interp::RuntimeState& runtime);
+  void read_counts(const Part& part, TracedPart& out) const;
+  const interp::RuntimeState& runtime_;
   sched::TraceSnapshot snapshot_;
   std::map<int64_t, TracedUnit> units_;
 };
@@ -64,6 +73,11 @@ std::string duration_text(int64_t ns);
 // Appends a JSON string, quotes included. `<` is escaped, so that it can stand in a page; what is not UTF-8
 // becomes U+FFFD.
 void append_json(std::string& out, std::string_view text);
+
+// All units with their parts, as a JSON list. `source_of` numbers the texts parts stand in.
+void append_units(std::string& out, const TraceView& view, const std::function<int64_t(const TracedPart&)>& source_of);
+// How the runtime was set up as far as it decides about tiers, as a JSON object.
+void append_settings(std::string& out, const interp::RuntimeState& runtime);
 
 // The forms.
 std::string trace_text(const TraceView& view);

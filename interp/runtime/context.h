@@ -37,6 +37,7 @@ struct RuntimeOptions {
   uint32_t evaluation_threads = 0;     // of the compile scheduler (sched/p2/hybrid.h); 0: as it chooses
   uint32_t queue_limit = 0;            // likewise
   std::string native_plugin = kNativePlugin;  // where the native compiler is, see native_plugin.h
+  uint32_t native_watch = 0;           // who is told of native code: kWatchPerf, kWatchGdb
 };
 
 // Shared by all contexts of one runtime. Built-ins and built-in modules are registered before the first
@@ -135,6 +136,7 @@ class Context {
   }
   bool charge_one() { return --fuel >= 0 || poll(); }
   bool poll();
+  void shorten_slice();  // the next poll comes soon; nothing is charged
   uint64_t steps_used() const;
   void interrupt() { interrupted_.store(true, std::memory_order_relaxed); }  // any thread
   void clear_interrupt() { interrupted_.store(false, std::memory_order_relaxed); }

@@ -13,9 +13,9 @@ namespace {
 const NativeCodeHead& head_of(const void* code) { return *static_cast<const NativeCodeHead*>(code); }
 
 template <int level>
-void* compile(RuntimeState& runtime, const syntax::FunctionDecl& function, int loop, void* below, Reason& refusal) {
-  const NativeFunctions* functions = runtime.native.open(runtime, refusal);
-  return functions ? functions->compile(runtime, function, loop, below, level, refusal) : nullptr;
+void* compile(RuntimeState& runtime, const syntax::FunctionDecl& function, int loop, void* below, Refusal& refusal) {
+  const NativeFunctions* functions = runtime.native.open(runtime, refusal.reason);
+  return functions ? functions->compile(runtime, function, loop, below, level, refusal.reason) : nullptr;
 }
 
 template <int level>
@@ -30,7 +30,7 @@ constexpr TierInterface make_tier() {
   tier.enter_loop = [](Context& context, void* code, Closure* closure, Borrowed* frame, Value& value) {
     return context.runtime.tier(1)->enter_loop(context, head_of(code).below, closure, frame, value);
   };
-  tier.entry = [](const void* code) { return head_of(code).entry; };
+  tier.entrance = [](const void* code) { return head_of(code).entrance; };
   tier.drop = [](void* code) { head_of(code).functions->drop(code); };
   tier.memory = [](const void* code) { return head_of(code).functions->memory(code); };
   return tier;
@@ -56,9 +56,19 @@ const NativeFunctions* NativePlugin::open(RuntimeState& runtime, Reason& refusal
   return functions_;
 }
 
+std::string native_text(RuntimeState& runtime, const syntax::FunctionDecl& function, int loop, void* below, int level,
+                        NativeForm form, Reason& refusal) {
+  std::string made;
+  const NativeFunctions* functions = runtime.native.open(runtime, refusal);
+  if (!functions) return made;
+  auto append = [](void* sink, const char* text, size_t size) { static_cast<std::string*>(sink)->append(text, size); };
+  if (!functions->describe(runtime, function, loop, below, level, form, append, &made, refusal)) made.clear();
+  return made;
+}
+
 const TierInterface* native_tier(int level) {
-  static constexpr TierInterface kTiers[] = {make_tier<2>(), make_tier<3>()};
-  return level == 2 || level == 3 ? &kTiers[level - 2] : nullptr;
+  static constexpr TierInterface kRows[] = {make_tier<2>(), make_tier<3>()};
+  return level == 2 || level == 3 ? &kRows[level - 2] : nullptr;
 }
 
 }  // namespace posset::interp

@@ -26,6 +26,9 @@ struct NativeLayout {
   bool operator==(const NativeLayout&) const = default;
 };
 
+// Who is told of native code (RuntimeOptions::native_watch).
+constexpr uint32_t kWatchPerf = 1, kWatchGdb = 2;
+
 // Forms of native code that people read.
 enum class NativeForm : uint8_t { Ir, Assembly };
 
@@ -51,7 +54,7 @@ using NativePluginEntry = const NativeFunctions* (*)();  // static: the object i
 struct NativeCodeHead {
   const NativeFunctions* functions;
   void* below;
-  void* entry;
+  NativeEntrance entrance;
 };
 
 // The object as one runtime sees it.
@@ -70,6 +73,11 @@ class NativePlugin {
   std::once_flag once_;
   const NativeFunctions* functions_ = nullptr;
 };
+
+// What the compiler of a native tier makes of a unit, for people; `below` is its code of tier 1. Empty with
+// `refusal` set.
+std::string native_text(RuntimeState& runtime, const syntax::FunctionDecl& function, int loop, void* below, int level,
+                        NativeForm form, Reason& refusal);
 
 // The row of a native tier (2 or 3), for posset_attach_tier. It only passes on to the plugin.
 const TierInterface* native_tier(int level);

@@ -27,6 +27,18 @@ struct Helper {
   const void* address;
 };
 
+// Where native code is entered: a bytecode::NativeEntry, and at which loop heads (bit n: number n).
+struct NativeEntrance {
+  void* entry = nullptr;
+  uint64_t heads = 0;
+};
+
+// Why a tier does not take a unit, and where; the span is empty when it is about the unit as a whole.
+struct Refusal {
+  Reason reason = Reason::none;
+  syntax::Span span;
+};
+
 struct TierInterface {
   int version = 1;
   int level = 0;                 // 1 bytecode, 2 and 3 native
@@ -36,13 +48,13 @@ struct TierInterface {
   // cannot take it. May be called from any thread.
   // `below` is tier 1's code of the same, which stays alive during the call; null at level 1.
   void* (*compile)(RuntimeState& runtime, const syntax::FunctionDecl& function, int loop, void* below,
-                   Reason& refusal) = nullptr;
+                   Refusal& refusal) = nullptr;
 
   // Native tiers: where the code is entered, for `go_over` of tier 1.
-  void* (*entry)(const void* code) = nullptr;
-  // Tier 1: from its next entry on, `code` runs what native code is entered at `entry`; null takes that back.
+  NativeEntrance (*entrance)(const void* code) = nullptr;
+  // Tier 1: from its next entry on, `code` runs what native code is entered there; a null entry takes that back.
   // Under the unit table's lock.
-  void (*go_over)(void* code, void* entry) = nullptr;
+  void (*go_over)(void* code, NativeEntrance entrance) = nullptr;
 
   // Runs a function: arguments are in their slots, absent ones are Unset, rest collected, steps and depth
   // charged. Consumes the frame's slots (all are dead afterwards except inout parameters, which stay for

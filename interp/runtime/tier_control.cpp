@@ -2,6 +2,7 @@
 #include "interp/runtime/tier_control.h"
 
 #include <algorithm>
+#include <exception>
 
 #include "interp/runtime/context.h"
 #include "interp/runtime/trace_events.h"
@@ -96,6 +97,18 @@ bool TierControl::may_promote(const Counted& counted) const {
   return false;
 }
 
+void TierControl::make_anew(const Function& function, int loop, int level) {
+  constexpr uint8_t kMostAttempts = 12;
+  Counted& counted = function.unit->counted(loop);
+  if (!runtime_.units.withdraw(*function.unit, loop, level)) return;
+  if (counted.withdrawn[level].fetch_add(1, std::memory_order_relaxed) >= kMostAttempts) {
+    counted.reason[level].store(Reason::exits_often, std::memory_order_relaxed);
+    counted.status[level].store(TierStatus::Failed, std::memory_order_release);
+    return;
+  }
+  request(function, counted, loop, level, counted.count.load(std::memory_order_relaxed));
+}
+
 void TierControl::note_native_entry(const Function& function, int loop) {
   Counted& counted = function.unit->counted(loop);
   const int ready = counted.ready.load(std::memory_order_acquire);
@@ -123,18 +136,24 @@ void TierControl::request(const Function& function, Counted& counted, int loop, 
   if (runtime_.options.forced_tier >= level) {
     compile(*job);
   } else {
-    submit(job, count);
+    submit(job);
   }
 }
 
-void TierControl::submit(const std::shared_ptr<Compilation>& job, uint32_t count) {
+void TierControl::submit(const std::shared_ptr<Compilation>& job) {
   if (trace_) {
     trace_->record(kind(TierEvent::compile_requested),
                    {job->unit->number, job->loop, job->level, static_cast<int64_t>(job->job)});
   }
   sched::Task task;
   task.run = [this, job](sched::TaskContext&) { compile(*job); };
-  task.done = [this, job](sched::Outcome outcome) { ended(*job, outcome == sched::Outcome::Done); };
+  task.done = [this, job](sched::Outcome outcome) {
+    // Nobody cancels compilations but the scheduler's end; no memory to publish code is a failure.
+    if (outcome != sched::Outcome::Done) {
+      postpone(*job, outcome == sched::Outcome::Cancelled ? Reason::stopped : Reason::failed);
+    }
+    ended();
+  };
   task.type = {job->level == 1 ? sched::TaskKind::BytecodeCompile : sched::TaskKind::JitCompile};
   task.job = job->job;
   {
@@ -143,17 +162,35 @@ void TierControl::submit(const std::shared_ptr<Compilation>& job, uint32_t count
   }
   const sched::Admission admission = scheduler_->try_submit(std::move(task));
   if (admission == sched::Admission::Accepted) return;
-  const Reason reason = admission == sched::Admission::QueueFull ? Reason::queue_full : Reason::stopped;
-  Counted& counted = job->counted();
-  const uint32_t again_at = count + std::max(1U, runtime_.options.thresholds[job->level] / 4);
-  counted.again_at[job->level].store(again_at, std::memory_order_relaxed);
-  counted.reason[job->level].store(reason, std::memory_order_relaxed);
+  postpone(*job, admission == sched::Admission::QueueFull ? Reason::queue_full : Reason::stopped);
+  ended();
+}
+
+void TierControl::refused(Compilation& job, const Refusal& refusal) {
+  Counted& counted = job.counted();
+  counted.reason[job.level].store(refusal.reason, std::memory_order_relaxed);
+  counted.status[job.level].store(TierStatus::Failed, std::memory_order_release);
+  if (!trace_) return;
+  const std::string at = refusal.span.end == 0 ? "" : job.tree->source->place(refusal.span.begin);
+  trace_->record(kind(TierEvent::compile_refused),
+                 {job.unit->number, job.loop, job.level, static_cast<int64_t>(job.job),
+                  static_cast<int64_t>(refusal.reason), trace_->text(at)});
+}
+
+// Whoever is counted when the time has come asks again.
+void TierControl::postpone(Compilation& job, Reason reason) {
+  Counted& counted = job.counted();
+  const uint32_t again_at =
+      counted.count.load(std::memory_order_relaxed) + std::max(1U, runtime_.options.thresholds[job.level] / 4);
+  counted.again_at[job.level].store(again_at, std::memory_order_relaxed);
+  counted.reason[job.level].store(reason, std::memory_order_relaxed);
   if (trace_) {
     trace_->record(kind(TierEvent::compile_postponed),
-                   {job->unit->number, job->loop, job->level, static_cast<int64_t>(job->job),
+                   {job.unit->number, job.loop, job.level, static_cast<int64_t>(job.job),
                     static_cast<int64_t>(reason), again_at});
   }
-  ended(*job, false);
+  TierStatus expected = TierStatus::Compiling;
+  counted.status[job.level].compare_exchange_strong(expected, TierStatus::NotStarted, std::memory_order_acq_rel);
 }
 
 void TierControl::compile(Compilation& job) {
@@ -161,24 +198,21 @@ void TierControl::compile(Compilation& job) {
   Reclaimer::Pin pin(runtime_.units.reclaimer);
   const TierInterface* tier = runtime_.tier(job.level);
   void* below = job.level > 1 ? job.counted().code[1].load(std::memory_order_acquire) : nullptr;
-  if (job.level > 1 && !below) return start_again(job);  // evicted meanwhile
+  if (job.level > 1 && !below) return postpone(job, Reason::evicted);  // meanwhile
   const auto number = static_cast<int64_t>(job.job);
   if (trace_) trace_->record(kind(TierEvent::compile_started), {job.unit->number, job.loop, job.level, number});
   const int64_t begin_ns = clock_.now_ns();
-  Reason reason = Reason::failed;
+  Refusal refusal{Reason::failed, {}};
   void* code = nullptr;
   try {
-    code = tier->compile(runtime_, *job.decl, job.loop, below, reason);
+    code = tier->compile(runtime_, *job.decl, job.loop, below, refusal);
   } catch (const std::bad_alloc&) {
-    reason = Reason::failed;
+    refusal.reason = Reason::failed;
+  } catch (const std::exception&) {
+    refusal.reason = Reason::internal;
   }
   if (!code) {
-    job.counted().reason[job.level].store(reason, std::memory_order_relaxed);
-    job.counted().status[job.level].store(TierStatus::Failed, std::memory_order_release);
-    if (trace_) {
-      trace_->record(kind(TierEvent::compile_refused),
-                     {job.unit->number, job.loop, job.level, number, static_cast<int64_t>(reason)});
-    }
+    refused(job, refusal);
     return;
   }
   if (trace_) {
@@ -187,17 +221,10 @@ void TierControl::compile(Compilation& job) {
                     static_cast<int64_t>(tier->memory(code))});
     job.counted().entry_job[job.level].store(job.job, std::memory_order_relaxed);
   }
-  if (!runtime_.units.publish(*job.unit, job.loop, job.level, code, below)) start_again(job);
+  if (!runtime_.units.publish(*job.unit, job.loop, job.level, code, below)) postpone(job, Reason::evicted);
 }
 
-// Whoever is counted next may ask again.
-void TierControl::start_again(Compilation& job) {
-  TierStatus expected = TierStatus::Compiling;
-  job.counted().status[job.level].compare_exchange_strong(expected, TierStatus::NotStarted, std::memory_order_acq_rel);
-}
-
-void TierControl::ended(Compilation& job, bool ran) {
-  if (!ran) start_again(job);
+void TierControl::ended() {
   sched::MutexLock lock(mutex_);
   if (--pending_ == 0) idle_.notify_all();
 }

@@ -24,6 +24,7 @@ class HybridScheduler;
 namespace posset::interp {
 
 class RuntimeState;
+struct Refusal;
 
 struct ReadyCode {
   int level;
@@ -47,6 +48,9 @@ class TierControl {
   void count_round(const Function& function, int loop, int owner);
   // Counting can still lead to a compilation.
   bool may_promote(const Counted& counted) const;
+  // The code of a tier exits often: it is taken back and made anew from what the profile says by now; after
+  // some times it is given up.
+  void make_anew(const Function& function, int loop, int level);
   // Native code is entered: the first time, the trace tells.
   void note_native_entry(const Function& function, int loop);
 
@@ -64,10 +68,11 @@ class TierControl {
   bool wanted(int level, uint32_t count, const Counted& counted) const;
   bool is_settled(const Counted& counted, uint32_t count) const;
   void request(const Function& function, Counted& counted, int loop, int level, uint32_t count);
-  void submit(const std::shared_ptr<Compilation>& job, uint32_t count);
+  void submit(const std::shared_ptr<Compilation>& job);
   void compile(Compilation& job);
-  static void start_again(Compilation& job);
-  void ended(Compilation& job, bool ran) POSSET_EXCLUDES(mutex_);
+  void refused(Compilation& job, const Refusal& refusal);
+  void postpone(Compilation& job, Reason reason);
+  void ended() POSSET_EXCLUDES(mutex_);
   void note_entry(const Function& function, Counted& counted, int loop, int level, uint32_t count);
 
   RuntimeState& runtime_;

@@ -6,6 +6,7 @@
 #include "interp/runtime/function.h"
 #include "interp/runtime/tier.h"
 #include "interp/runtime/trace_events.h"
+#include "interp/syntax/resolver.h"
 
 namespace posset::interp {
 
@@ -14,6 +15,21 @@ namespace {
 // How far below the limit an eviction goes, so that the next one is not due at once.
 constexpr size_t kKeptQuarters = 3;
 
+std::vector<int> parents_of(const std::vector<syntax::Node*>& loops) {
+  std::vector<int> order(loops.size()), parents(loops.size(), -1), open;
+  auto span = [&](int loop) { return loops[static_cast<size_t>(loop)]->span; };
+  for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int>(i);
+  std::sort(order.begin(), order.end(), [&](int a, int b) {
+    return span(a).begin != span(b).begin ? span(a).begin < span(b).begin : span(a).end > span(b).end;
+  });
+  for (int loop : order) {
+    while (!open.empty() && span(open.back()).end <= span(loop).begin) open.pop_back();
+    if (!open.empty()) parents[static_cast<size_t>(loop)] = open.back();
+    open.push_back(loop);
+  }
+  return parents;
+}
+
 std::unique_ptr<Unit> make_unit(const syntax::FunctionDecl& function) {
   auto unit = std::make_unique<Unit>();
   unit->hash = function.hash;
@@ -21,6 +37,7 @@ std::unique_ptr<Unit> make_unit(const syntax::FunctionDecl& function) {
   unit->name = std::string(function.name);
   unit->loop_hashes = function.loop_hashes;
   unit->loops = std::make_unique<Counted[]>(function.loops.size());
+  unit->loop_parents = parents_of(function.loops);
   if (function.is_top_level && function.module->is_session) {
     for (auto& reason : unit->body.reason) reason.store(Reason::session_input, std::memory_order_relaxed);
   }
@@ -31,7 +48,7 @@ std::unique_ptr<Unit> make_unit(const syntax::FunctionDecl& function) {
 size_t bytes_of(const Unit& unit) {
   constexpr size_t kTableEntry = 64;
   return sizeof(Unit) + kTableEntry + unit.canonical.capacity() + unit.name.capacity() +
-         unit.loop_hashes.size() * (sizeof(Counted) + sizeof(syntax::StructuralHash));
+         unit.loop_hashes.size() * (sizeof(Counted) + sizeof(syntax::StructuralHash) + sizeof(int));
 }
 
 std::string hash_text(const syntax::StructuralHash& hash) {
@@ -106,12 +123,12 @@ UnitRef UnitTable::find_or_add(const Function& function) {
 
 void UnitTable::trace_new(const Unit& unit, const syntax::FunctionDecl& function) {
   const auto& source = *function.module->source;
-  auto at = source.position(function.span.begin);
-  std::string place = source.name() + ":" + std::to_string(at.line) + ":" + std::to_string(at.column);
+  std::string place = source.place(function.span.begin);
   std::string name = function.is_top_level ? "<top>" : unit.name.empty() ? "<fn>" : unit.name;
   trace_->record_kept(static_cast<uint16_t>(TierEvent::unit_seen),
                       {unit.number, trace_->text(name), trace_->text(place),
-                       static_cast<int64_t>(unit.loop_hashes.size()), trace_->text(hash_text(unit.hash))});
+                       static_cast<int64_t>(unit.loop_hashes.size()), trace_->text(hash_text(unit.hash)),
+                       trace_->text(hash_text(syntax::own_hash(function)))});
   if (traced_source_ != function.module->source) {
     traced_source_ = function.module->source;
     traced_text_ = trace_->text(source.text());
@@ -144,12 +161,12 @@ void UnitTable::release(Unit& unit, const Function* function) {
 void UnitTable::install(Counted& counted) {
   void* below = counted.code[1].load(std::memory_order_relaxed);
   if (!below || !tiers_[1]->go_over) return;
-  void* entry = nullptr;
+  NativeEntrance entrance;
   for (int level = 2; level < kTiers; ++level) {
     void* code = counted.code[level].load(std::memory_order_relaxed);
-    if (code && tiers_[level]->entry) entry = tiers_[level]->entry(code);
+    if (code && tiers_[level]->entrance) entrance = tiers_[level]->entrance(code);
   }
-  tiers_[1]->go_over(below, entry);
+  tiers_[1]->go_over(below, entrance);
 }
 
 bool UnitTable::publish(Unit& unit, int loop, int level, void* code, void* below) {
@@ -168,6 +185,13 @@ bool UnitTable::publish(Unit& unit, int loop, int level, void* code, void* below
   }
   if (level > 1) install(counted);
   stay_below_limit();
+  return true;
+}
+
+bool UnitTable::withdraw(Unit& unit, int loop, int level) {
+  sched::MutexLock lock(mutex_);
+  if (!unit.counted(loop).code[level].load(std::memory_order_relaxed)) return false;
+  unpublish(unit, loop, level);
   return true;
 }
 

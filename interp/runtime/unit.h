@@ -49,6 +49,7 @@ struct Counted {
   std::atomic<Reason> reason[kTiers] = {};     // why there is no code, as far as it was tried
   std::atomic<uint32_t> again_at[kTiers] = {}; // count from which a refused request may be repeated
   std::atomic<uint64_t> entry_job[kTiers] = {}; // made the code, until it is entered (tracing)
+  std::atomic<uint8_t> withdrawn[kTiers] = {};  // how often its code did not fit
 
   uint32_t tick() {
     uint32_t now = count.load(std::memory_order_relaxed) + 1;
@@ -65,8 +66,10 @@ struct Unit {
   Counted body;
   std::unique_ptr<Counted[]> loops;
   std::vector<syntax::StructuralHash> loop_hashes;
+  std::vector<int> loop_parents;  // of each loop the one it stands in; -1: none
 
   Counted& counted(int loop) { return loop < 0 ? body : loops[loop]; }
+  const Counted& counted(int loop) const { return loop < 0 ? body : loops[loop]; }
 
   // Guarded by the table's mutex:
   uint32_t users = 0;                       // UnitRefs
@@ -116,6 +119,9 @@ class UnitTable {
   // Publishes code: from here on it is entered. Takes it. False: tier 1's code `below`, from which it was made,
   // has gone meanwhile, and this goes too.
   bool publish(Unit& unit, int loop, int level, void* code, void* below = nullptr) POSSET_EXCLUDES(mutex_);
+
+  // Takes published code back, because it does not fit what the unit does. False: there was none.
+  bool withdraw(Unit& unit, int loop, int level) POSSET_EXCLUDES(mutex_);
 
   // Set before the first unit is made. `tiers` outlives the table's use.
   void attach(int level, const TierInterface* tier) { tiers_[level] = tier; }

@@ -85,9 +85,8 @@ Node* Parser::export_statement() {
 
 // ---- types ----
 
-// `type` is an ordinary name elsewhere.
 bool Parser::at_type_declaration() const {
-  if (!at(TokenKind::Name) || text_of(token()) != "type") return false;
+  if (!at(TokenKind::Name) || text_of(token()) != kTypeWord) return false;
   return token(1).kind == TokenKind::Name && !(lines_ && token(1).newline_before);
 }
 

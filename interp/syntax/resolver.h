@@ -74,6 +74,9 @@ void mark_last_uses(FunctionDecl& function);       // liveness.cpp: Binding::las
 void infer_purity(Module& module, NameEnvironment& environment, Diagnostics& diagnostics);  // purity.cpp
 void hash_functions(Module& module);               // structural_hash.cpp: hash, canonical, loop_hashes
 
+// Of a function without what it calls: the same after an edit elsewhere.
+StructuralHash own_hash(const FunctionDecl& function);  // structural_hash.cpp
+
 // "calls println (impure: output)\n  in f (FILE:L:C) ...", one line a step; "pure" when it is.
 std::string explain_purity(const FunctionDecl& function);
 

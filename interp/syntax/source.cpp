@@ -40,6 +40,11 @@ Position Source::position(uint32_t offset) const {
   return position;
 }
 
+std::string Source::place(uint32_t offset) const {
+  const Position at = position(offset);
+  return name_ + ":" + std::to_string(at.line) + ":" + std::to_string(at.column);
+}
+
 std::string_view Source::line(uint32_t number) const {
   if (number == 0 || number > line_starts_.size()) return {};
   const size_t begin = line_starts_[number - 1];

@@ -32,6 +32,8 @@ class Source {
 
   // Line and column of a byte offset; offsets past the end give the end.
   Position position(uint32_t offset) const;
+  // "prices.posset:3:1"
+  std::string place(uint32_t offset) const;
   // The text of a line (from 1) without its line break.
   std::string_view line(uint32_t number) const;
 

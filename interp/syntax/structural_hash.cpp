@@ -267,4 +267,9 @@ void hash_functions(Module& module) {
   }
 }
 
+StructuralHash own_hash(const FunctionDecl& function) {
+  CanonicalForms forms;
+  return hash_of(forms.of(function).bytes);
+}
+
 }  // namespace posset::syntax

@@ -60,6 +60,8 @@ struct TokenStream {
 
 // The spelling of a keyword or punctuation; empty for the other kinds.
 std::string_view spelling(TokenKind kind);
+// Begins a type declaration where a name follows on its line; elsewhere it is one itself.
+inline constexpr std::string_view kTypeWord = "type";
 // What to write instead of a FOREIGN token; empty for the other kinds.
 std::string_view foreign_hint(TokenKind kind);
 // What to write instead of a word of another language that starts a statement; empty for other

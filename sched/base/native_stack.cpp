@@ -78,6 +78,7 @@ void NativeStack::run(void (*body)(void*), void* argument) {
                                 try {
                                   body(argument);
                                 } catch (...) {
+                                  // Also the unwinding of a fiber around, which goes on on its own stack.
                                   problem = std::current_exception();
                                 }
                                 sanitizer.leave_for_good();

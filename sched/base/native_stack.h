@@ -51,6 +51,8 @@ class StackChain {
   void enter() { limit_ = stack_position() - (kHostBytes - kRedZone); }
   bool low() const { return stack_position() < limit_; }
   const char* limit() const { return limit_; }
+  // For compiled code that asks by itself.
+  static size_t limit_offset() { return offsetof(StackChain, limit_); }
   void set_limit(const char* limit) { limit_ = limit; }
 
   // Calls `body()` on a further segment. False: no segment could be had, nothing was called.

@@ -28,6 +28,8 @@ Outcome TaskRunner::call(Task& task, TaskContext& context) {
     task.run(context);
     return Outcome::Done;
   } catch (...) {
+    // Also what Boost.Context throws to unwind a fiber that is destroyed (forced_unwind), which nobody may keep.
+    // This folder does without Boost, so a fiber is never destroyed while a task is on it.
     return Outcome::Failed;
   }
 }

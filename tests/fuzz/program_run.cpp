@@ -85,8 +85,12 @@ posset_runtime* TierRuntime::get() {
   options.workers = 1;
   if (tier_ == Tier::Walker) {
     options.max_tier = 0;
-  } else {
+  } else if (tier_ == Tier::Bytecode) {
     options.forced_tier = 1;
+  } else {
+    options.tier1_after = 1;
+    options.tier2_after = 2;
+    options.tier3_after = 3;
   }
   require(posset_default_runtime(&options, &runtime_) == POSSET_OK, "no runtime");
   return runtime_;

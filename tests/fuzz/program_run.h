@@ -12,8 +12,9 @@ namespace posset::fuzz {
 
 enum class Tier {
   Walker,
-  Bytecode
-};  // the second is forced: every unit is compiled before it runs
+  Bytecode,  // forced: every unit is compiled before it runs
+  Native     // what has run two or three times is compiled in the background
+};
 
 // A runtime of one tier. Units are shared by programs of one runtime, as in an embedding, so
 // keeping one for several programs tests more than making a new one each time; `renew` does that.

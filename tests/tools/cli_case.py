@@ -38,10 +38,10 @@ def case(function=None, *, alone=False):
     return function
 
 
-def each(table):
+def each(table, *, alone=False):
     def mark(function):
         function.cases = [
-            Case(f"cli/{function.__name__}/{name}", lambda cli, v=value: function(cli, v), False)
+            Case(f"cli/{function.__name__}/{name}", lambda cli, v=value: function(cli, v), alone)
             for name, value in table.items()]
         return function
     return mark

@@ -1,13 +1,16 @@
-"""Command-line cases: every reason code of interp/runtime/reasons.def is provoked by a script, seen through
-`posset why NAME FILE`, or stands in UNPROVOKED with why no script can do it.
+"""Command-line cases: every reason code of interp/runtime/reasons.def is provoked by a test. By a script and
+`posset why NAME FILE`, a row of PROVOKED; by a case below, a row of BY_CASES; or, where no script can do it, by
+the unit test that IN_UNIT_TESTS names.
 
 A row of PROVOKED is the unit's name, the source and options. In a forced tier compilation happens at once,
 so those runs do not depend on time; `why` waits for the others' compilations.
 """
 
 import ctypes
+import json
 import re
 
+import harness
 import make_docs
 from cli_case import case, each
 from harness import Failure, Skip
@@ -45,16 +48,21 @@ PROVOKED = {
     "optional_spread": ("f", "fn g(x, ..r) => x\nfn f(x, r) => x?.g(..r)\nf(nil, [1])", FORCED),
     "method_value": ("f", "fn f(g) {\nvar x = [1]\nx.g(2)\n}\nf((x, y) => x)", FORCED),
     "tail_call_in_loop": ("f", "fn f(n) {\nfor i in 0..3 {\nif n > 0 and i == 2 { return f(n - 1) }\n}\nn\n}\nf(1)", []),
+    "tasks": ("f", "fn f(x) {\nif x == 0 { spawn f(x) }\nx\n}\nf(1)", FORCED),
     "imports": ("<top>", "import \"lib\"\nlib.f(1)", FORCED),
 }
-UNPROVOKED = {
-    "session_input": "only the prompt has such units, and no name leads to one",
-    "stopped": "a runtime is closed when no script of it runs any more",
-    "failed": "memory runs out in the compiler: tests of limits are about scripts' memory",
-    "internal": "a fault of the compiler: a script that could do it would be a bug report",
-    "place_of_a_value": "the resolver lets no such place through; the compiler asks once more",
-    "tasks": "spawn and await do not resolve in this version",
-    "being_compiled": "over when `why` looks; tested below from inside a script",
+BY_CASES = {
+    "being_compiled": "a_unit_is_being_compiled_while_the_script_goes_on",
+    "session_input": "the_top_level_of_an_input_is_walked_and_the_trace_says_why",
+    "executable_refused": "executable_memory_is_refused",
+    "not_built": "a_build_without_native_tiers_says_so",
+}
+# (the file, the test case)
+IN_UNIT_TESTS = {
+    "stopped": ("api/tiering_test.cpp", "tiering: what waits when the runtime is closed was stopped, and so is what comes later"),
+    "failed": ("api/tiering_test.cpp", "tiering: a compiler that has no memory failed, and the unit stays where it is"),
+    "exits_often": ("api/native_test.cpp", "native: code that keeps exiting is made anew and in the end given up"),
+    "internal": ("bytecode/refusal_test.cpp", "bytecode: a node the compiler does not know is refused as internal"),
 }
 
 
@@ -72,12 +80,27 @@ def a_reason_is_provoked(cli, row):
         outcome.fail("does not say what the reason means")
 
 
+def body_of_unit_test(file, name):
+    """Its text; None when there is no test case of that name."""
+    text = (harness.ROOT / "tests" / "unit" / file).read_text(encoding="utf-8")
+    found = re.search(rf'^TEST_CASE\("{re.escape(name)}"\) \{{\n(.*?)^\}}', text, re.DOTALL | re.MULTILINE)
+    return found and found[1]
+
+
 @case
-def every_reason_is_provoked_or_said_not_to_be(cli):
+def every_reason_is_provoked_by_a_test(cli):
     rows = {row[0] for row in make_docs.rows_of("interp/runtime/reasons.def", "REASON")}
-    tested = set(PROVOKED) | set(UNPROVOKED) | set(NATIVE) | {"not_built", "executable_refused"}
-    if rows != tested or set(PROVOKED) & set(UNPROVOKED):
-        raise Failure(f"without a test: {sorted(rows - tested)}; of no row: {sorted(tested - rows)}")
+    tables = [PROVOKED, BY_CASES, IN_UNIT_TESTS, NATIVE]
+    tested = [reason for table in tables for reason in table]
+    if rows != set(tested) or len(tested) != len(set(tested)):
+        raise Failure(f"without a test: {sorted(rows - set(tested))}; of no row: {sorted(set(tested) - rows)}; "
+                      f"in two tables: {sorted({each for each in tested if tested.count(each) > 1})}")
+    for reason, (file, name) in IN_UNIT_TESTS.items():
+        if not re.search(rf"\[{reason}\]|Reason::{reason}\b", body_of_unit_test(file, name) or ""):
+            raise Failure(f"tests/unit/{file} has no test case '{name}' about {reason}")
+    for reason, name in BY_CASES.items():
+        if not hasattr(globals().get(name), "cases"):
+            raise Failure(f"there is no case {name}, which is to provoke {reason}")
     listed = {line.split()[0] for line in cli("why").ends(0).stdout.splitlines()}
     if listed != rows:
         raise Failure(f"`posset why` lists {sorted(listed ^ rows)} or does not")
@@ -89,6 +112,54 @@ def a_unit_is_being_compiled_while_the_script_goes_on(cli):
     source = "import \"runtime\"\n" + LONG.replace("var x = y", "var x = y\nprintln(runtime.explain(long))")
     if "[being_compiled]" not in cli.script(source).ends(0).stdout:
         raise Failure("a unit this long should not be compiled by the next line")
+
+
+@case
+def the_top_level_of_an_input_is_walked_and_the_trace_says_why(cli):
+    cli("repl", "--trace", "t.html", stdin="fn f(x) => x\nf(1) + f(2)\n").ends(0)
+    page = (cli.folder / "t.html").read_text(encoding="utf-8")
+    units = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)[1])["units"]
+    whys = {unit["name"]: {code for part in unit["parts"] for _, code, _ in part["why"]} for unit in units}
+    if "session_input" not in whys["<top>"] or "session_input" in whys["f"]:
+        raise Failure(f"the top level is a session's input, and the function is not: {whys}")
+
+
+@case
+def a_refusal_says_where_in_the_function_it_is(cli):
+    cli.write("a.posset", "fn g(x) => x\nfn f(x) {\n  let y = x + 1\n  if x == 0 { spawn g(y) }\n  y\n}\nfn h(x) {\n"
+              "  let y = x + 1\n  if x == 0 {\n    spawn g(y) }\n  y\n}\nf(1)\nh(1)\n")
+    # They are one unit, and each is told its own place.
+    for name, place in (("f", "4:15"), ("h", "10:5")):
+        for verb in (["why", name, "a.posset"], ["explain", "a.posset", name]):
+            outcome = cli(verb[0], *FORCED, *verb[1:]).ends(0)
+            if f"  tier 1: tasks, at a.posset:{place} [tasks]\n" not in outcome.stdout:
+                outcome.fail(f"does not say where: {place}")
+    cli("run", *FORCED, "--trace", "t.json", "a.posset").ends(0)
+    if "tier 1: tasks, at a.posset:4:15 [tasks]\n" not in cli("why", "f", "t.json").ends(0).stdout:
+        raise Failure("the trace does not say where")
+
+
+@case
+def a_loop_in_the_code_around_it_is_not_called_cold(cli):
+    cli.write("a.posset", "fn f(n) { var t = 0\n for i in 0..n { t += i }\n t }\nf(0)\nf(3)\n")
+    cli.write("b.posset", "var t = 0\nfor i in 0..9 {\n  for k in 0..9 { t += k } }\nimport \"lib\"")
+    cli.write("lib.posset", "export let x = 1")
+    outcome = cli("why", *FORCED, "<top>", "b.posset").ends(0)
+    for line in ("loop 0 (b.posset:2:1): tier 1 (bytecode)\n", "loop 1 (b.posset:3:3): tier 1 (bytecode) as part of the code around it\n"):
+        if line not in outcome.stdout:
+            outcome.fail(f"does not say: {line}")
+    outcome = cli("why", "--tier", "1", *FORCED, "f", "a.posset").ends(0)
+    if "loop 0 (a.posset:2:2): tier 1 (bytecode) as part of the code around it\n" not in outcome.stdout or "not_hot" in outcome.stdout:
+        outcome.fail("the loop runs in tier 1")
+
+
+@case
+def what_was_evicted_says_what_brings_it_back(cli):
+    name, source, options = PROVOKED["evicted"]
+    cli.write("a.posset", source)
+    outcome = cli("why", *options, name, "a.posset").ends(0)
+    if "its code was evicted: 2 executions are needed again [evicted]" not in outcome.stdout:
+        outcome.fail("does not say when it will be compiled again")
 
 
 @case
@@ -116,7 +187,7 @@ def why_takes_the_file_on_either_side(cli):
 SIMPLE = "fn f(x) => x\nf(1)"
 NATIVE = {
     "no_native_plugin": ("f", SIMPLE, ["--force-tier", "2", "--native-plugin", "libposset_no_such_thing.so"]),
-    "not_translated": ("f", SIMPLE, ["--force-tier", "2"]),
+    "not_translated": ("f", "fn f(x) {\n  var t = x\n" + "  t += 1\n" * 21000 + "  t\n}\nf(1)", ["--force-tier", "2"]),
 }
 
 

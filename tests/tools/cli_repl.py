@@ -13,6 +13,7 @@ import time
 import harness
 from cli_case import case
 from harness import Failure
+from screen import Screen
 
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[=>()][0-9A-Z]?|\r|\x07|\x0f")
 
@@ -20,11 +21,11 @@ PROMPT = re.compile(r"(^|\n)[>.] $")
 
 
 class Terminal:
-    """A REPL on a terminal of its own: `types` sends keys, `shows` waits for text."""
+    """A REPL on a terminal of its own: `types` sends keys, `shows` waits for text, `screen` has what is seen."""
 
-    def __init__(self, cli, *arguments, **environment):
+    def __init__(self, cli, *arguments, columns=120, rows=40, **environment):
         self.master, slave = pty.openpty()
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
+        self.resizes(columns, rows)
 
         def take_terminal():
             os.setsid()
@@ -45,7 +46,13 @@ class Terminal:
             self.child.wait()
         os.close(self.master)
 
-    def _read(self, seconds):
+    def resizes(self, columns, rows):
+        """Takes another window, which is blank."""
+        fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        self.screen = Screen(columns, rows)
+
+    def reads(self, seconds):
+        """Takes what the REPL has written, waiting for it this long. False: nothing."""
         ready, _, _ = select.select([self.master], [], [], seconds)
         if not ready:
             return False
@@ -54,6 +61,7 @@ class Terminal:
         except OSError:  # the other side is gone
             return False
         self.text += ESCAPES.sub("", data.decode("utf-8", "replace"))
+        self.screen.feed(data)
         return bool(data)
 
     def types(self, text):
@@ -67,7 +75,7 @@ class Terminal:
 
     def settles(self):
         """Waits until nothing more comes: the prompt stands. What looks like one needs less time."""
-        while self._read((0.03 if PROMPT.search(self.text) else 0.15) * harness.time_scale()):
+        while self.reads((0.03 if PROMPT.search(self.text) else 0.15) * harness.time_scale()):
             pass
         self.seen = len(self.text)
 
@@ -80,14 +88,14 @@ class Terminal:
             if found:
                 self.seen = found.end()
                 return
-            if time.monotonic() > end or not self._read(0.2) and self.child.poll() is not None:
+            if time.monotonic() > end or not self.reads(0.2) and self.child.poll() is not None:
                 raise Failure(f"did not show {pattern!r}; the screen since:\n"
                               + harness.indent(harness.shorten(self.text[self.seen:][-3000:])))
 
     def ends(self, status):
         end = time.monotonic() + 5.0 * harness.time_scale()
         while self.child.poll() is None and time.monotonic() < end:
-            self._read(0.1)
+            self.reads(0.1)
         if self.child.poll() != status:
             raise Failure(f"ended with {self.child.poll()}, expected {status}; the screen:\n"
                           + harness.indent(harness.shorten(self.text[-3000:])))
@@ -204,6 +212,10 @@ def repl_completes_names(cli):
         terminal.shows("point.abscissa")
         terminal.types("\n")
         terminal.shows("777")
+        terminal.settles()
+        terminal.types("awa\t")
+        terminal.shows("await")
+        terminal.types("\x03")
         terminal.enters(":quit")
         terminal.ends(0)
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import cli_bad_input
 import cli_case
+import cli_highlight
 import cli_options
 import cli_reasons
 import cli_repl
@@ -20,7 +21,7 @@ import cli_trace
 import cli_verbs
 import harness
 
-THEMES = [cli_verbs, cli_options, cli_bad_input, cli_repl, cli_reasons, cli_trace]
+THEMES = [cli_verbs, cli_options, cli_bad_input, cli_repl, cli_highlight, cli_reasons, cli_trace]
 
 
 def main():

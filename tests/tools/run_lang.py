@@ -46,6 +46,8 @@ MODES = {
     "forced1": ["--force-tier", "1"],
     "tier1": ["--tier", "1"],
     "forced2": ["--force-tier", "2"],
+    "forced3": ["--force-tier", "3"],
+    "hot": ["--thresholds", "1,2,4"],
     "default": [],
 }
 EXPECTATION = re.compile(

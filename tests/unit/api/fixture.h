@@ -123,4 +123,14 @@ class World {
   }
 };
 
+// What the runtime says of a function of the session.
+inline std::string explain(World& w, const char* name) {
+  posset_value function = posset_nil();
+  REQUIRE(posset_session_get(w.context, text(name), &function) == POSSET_OK);
+  std::string out;
+  REQUIRE(posset_explain_function(w.context, function, append, &out) == POSSET_OK);
+  posset_release(function);
+  return out;
+}
+
 }  // namespace posset::test

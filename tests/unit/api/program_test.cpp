@@ -272,6 +272,7 @@ TEST_CASE("units are dumped and explained") {
   CHECK(posset_dump_program(p.program, POSSET_FORM_TREE, text("double"), append, &tree) ==
         POSSET_OK);
   CHECK(tree.find("Binary") != std::string::npos);
+  // The fixture attaches no native tier.
   CHECK(posset_dump_program(p.program, POSSET_FORM_ASM, text(""), append, &tree) ==
         POSSET_NOT_BUILT);
   CHECK(posset_dump_program(p.program, POSSET_FORM_TREE, text("nosuch"), append, &tree) ==

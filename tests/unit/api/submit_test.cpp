@@ -628,3 +628,237 @@ TEST_CASE("submit in C++: futures of types, errors, cancelling") {
   posset::Runtime other(posset::test::make_runtime());
   CHECK_THROWS_AS((void)other.submit(context, "1"), posset::Misuse);
 }
+
+// ---- being told of the end ----
+
+namespace {
+
+// Counts the calls of one callback and keeps what the last said, and on which thread.
+struct Told {
+  std::atomic<int> calls{0};
+  std::atomic<int> progress{-1};
+  std::thread::id thread;
+  static void note(void* data, posset_progress progress) {
+    auto& told = *static_cast<Told*>(data);
+    told.thread = std::this_thread::get_id();
+    told.progress = progress;
+    ++told.calls;
+  }
+  void wait() const {
+    while (calls == 0) std::this_thread::sleep_for(100us);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("submit on_done: once, on the thread that evaluated, or at once when it has ended") {
+  World w({posset_context_defaults()}, with_threads(1));
+  Gate gate;
+  gate.define_in(w.context);
+  posset_future* future = submit(w.context, "hold()\n41 + 1");
+  gate.wait_inside();
+  Told first, second, late;
+  CHECK(posset_future_on_done(future, Told::note, &first) == POSSET_OK);
+  CHECK(posset_future_on_done(future, Told::note, &second) == POSSET_OK);
+  CHECK(first.calls == 0);
+  gate.open = true;
+  second.wait();
+  CHECK(first.calls == 1);  // in order
+  CHECK(first.progress == POSSET_FUTURE_DONE);
+  CHECK(first.thread != std::this_thread::get_id());
+  CHECK(posset_future_on_done(future, Told::note, &late) == POSSET_OK);
+  CHECK(late.calls == 1);
+  CHECK(late.thread == std::this_thread::get_id());
+  CHECK(finish(w, future) == "42");
+  CHECK(first.calls + second.calls + late.calls == 3);
+  CHECK(posset_future_on_done(nullptr, Told::note, &late) == POSSET_MISUSE);
+}
+
+TEST_CASE("submit on_done: errors, bad text, cancelling, deadlines, and the context's end are told too") {
+  posset_runtime* runtime = posset::test::make_runtime(with_threads(1));
+  {
+    World running(runtime, posset_context_defaults()), waiting(runtime, posset_context_defaults());
+    for (const char* source : {"1 // 0", "1 +"}) {
+      Told told;
+      posset_future* future = submit(running.context, source);
+      CHECK(posset_future_on_done(future, Told::note, &told) == POSSET_OK);
+      told.wait();
+      CHECK(told.progress == POSSET_FUTURE_FAILED);
+      finish(running, future);
+    }
+    Gate gate;
+    gate.define_in(running.context);
+    posset_future* held = submit(running.context, "hold()");
+    gate.wait_inside();
+    Told cancelled, late, ended;
+    posset_future* future = submit(waiting.context, "1");
+    CHECK(posset_future_on_done(future, Told::note, &cancelled) == POSSET_OK);
+    CHECK(posset_future_cancel(future));
+    CHECK(cancelled.calls == 1);  // by the thread that took it out
+    CHECK(cancelled.progress == POSSET_FUTURE_CANCELLED);
+    CHECK(cancelled.thread == std::this_thread::get_id());
+    posset_future_release(future);
+
+    future = submit(waiting.context, "1", POSSET_PRIORITY_NORMAL, 0.01);
+    CHECK(posset_future_on_done(future, Told::note, &late) == POSSET_OK);
+    CHECK(posset_future_wait(future, 10));
+    CHECK(late.calls == 1);
+    CHECK(late.progress == POSSET_FUTURE_FAILED);
+    posset_future_release(future);
+
+    posset_context* context = nullptr;
+    REQUIRE(posset_context_create(runtime, nullptr, &context) == POSSET_OK);
+    future = submit(context, "1");
+    CHECK(posset_future_on_done(future, Told::note, &ended) == POSSET_OK);
+    posset_future_release(future);
+    CHECK(ended.calls == 0);
+    posset_context_release(context);
+    CHECK(ended.calls == 1);
+    CHECK(ended.progress == POSSET_FUTURE_CANCELLED);
+    gate.open = true;
+    finish(running, held);
+  }
+  posset_runtime_release(runtime);
+}
+
+TEST_CASE("submit on_done: the callback takes the result and submits again, until it lets go of all") {
+  struct Chain {
+    posset_context* context = nullptr;
+    posset_future* future = nullptr;
+    int64_t sum = 0;
+    int rounds = 0;
+    std::atomic<bool> over{false};
+    static void next(void* data, posset_progress progress) {
+      auto& chain = *static_cast<Chain*>(data);
+      posset_value value = posset_nil();
+      const posset_status status = posset_future_take(chain.future, &value, nullptr);
+      if (progress == POSSET_FUTURE_DONE && status == POSSET_OK) chain.sum += posset_as_int(value);
+      posset_future_release(std::exchange(chain.future, nullptr));
+      if (++chain.rounds == 20) {
+        posset_context_release(chain.context);  // the last handle, on a thread of the runtime
+        chain.over = true;
+      } else {
+        chain.go();
+      }
+    }
+    void go() {
+      const std::string source = std::to_string(rounds) + " + 1";
+      if (posset_submit_eval(context, text(source), nullptr, &future) == POSSET_OK)
+        posset_future_on_done(future, next, this);
+    }
+  };
+  std::atomic<int> gone{0};
+  Chain chain;
+  posset_runtime* runtime = posset::test::make_runtime(with_threads(2));
+  REQUIRE(posset_context_create(runtime, nullptr, &chain.context) == POSSET_OK);
+  posset_set_data(chain.context, &gone, &gone, [](void* data) { ++*static_cast<std::atomic<int>*>(data); });
+  posset_runtime_release(runtime);
+  chain.go();
+  while (!chain.over || gone == 0) std::this_thread::sleep_for(100us);
+  CHECK(chain.sum == 210);
+}
+
+TEST_CASE("submit on_done: the last release of a context waits for its callbacks") {
+  posset_runtime* runtime = posset::test::make_runtime(with_threads(1));
+  posset_context* context = nullptr;
+  REQUIRE(posset_context_create(runtime, nullptr, &context) == POSSET_OK);
+  posset_future* future = submit(context, "1");
+  struct Slow {
+    std::atomic<bool> inside{false}, done{false};
+  } slow;
+  CHECK(posset_future_on_done(future, [](void* data, posset_progress) {
+    auto& each = *static_cast<Slow*>(data);
+    each.inside = true;
+    std::this_thread::sleep_for(20ms);
+    each.done = true;
+  }, &slow) == POSSET_OK);
+  posset_future_release(future);
+  while (!slow.inside && !slow.done) std::this_thread::sleep_for(100us);
+  posset_context_release(context);
+  CHECK(slow.done);
+  posset_runtime_release(runtime);
+}
+
+TEST_CASE("submit on_done: exactly once however asking, ending and cancelling race") {
+  posset_runtime* runtime = posset::test::make_runtime(with_threads(3));
+  constexpr int kRounds = 300, kThreads = 3;
+  {
+    World w(runtime, posset_context_defaults());
+    std::vector<std::unique_ptr<Told>> all;
+    for (int round = 0; round < kRounds; ++round) {
+      posset_future* future = nullptr;
+      while (posset_submit_eval(w.context, text("1"), nullptr, &future) == POSSET_BUSY) std::this_thread::yield();
+      REQUIRE(future);
+      std::vector<std::thread> threads;
+      for (int t = 0; t < kThreads; ++t) {
+        Told* told = all.emplace_back(std::make_unique<Told>()).get();
+        posset_future_retain(future);
+        threads.emplace_back([=] {
+          posset_future_on_done(future, Told::note, told);
+          if ((round + t) % 4 == 0) posset_future_cancel(future);
+          posset_future_release(future);
+        });
+      }
+      posset_future_release(future);
+      for (std::thread& thread : threads) thread.join();
+    }
+    for (auto& told : all) told->wait();
+    while (w.eval("nil") == POSSET_BUSY) std::this_thread::yield();
+    for (auto& told : all) CHECK(told->calls == 1);
+  }
+  posset_runtime_release(runtime);
+}
+
+TEST_CASE("submit: what a call makes of its inout arguments is in the future") {
+  World w;
+  posset_value grow = posset_nil();
+  REQUIRE(w.session("fn grow(inout xs, x, inout n) { xs.push(x)\nn += 1\nif x == 0 { throw \"nought\" }\nlen(xs) }") == "nil");
+  REQUIRE(posset_session_get(w.context, text("grow"), &grow) == POSSET_OK);
+  for (int64_t x : {7, 0}) {
+    posset_value arguments[] = {posset_nil(), posset_int(x), posset_int(1)};
+    REQUIRE(w.eval("[1, 2]", &arguments[0]) == POSSET_OK);
+    posset_future* future = nullptr;
+    REQUIRE(posset_submit_invoke(w.context, grow, arguments, 3, nullptr, &future) == POSSET_OK);
+    CHECK(posset_future_wait(future, -1));
+    CHECK(posset_future_take_arguments(future, arguments, 3) == POSSET_OK);
+    CHECK(w.take_text(arguments[0]) == (x ? "[1, 2, 7]" : "[1, 2, 0]"));
+    CHECK(posset_is_nil(arguments[1]));
+    CHECK(posset_as_int(arguments[2]) == 2);
+    CHECK(posset_future_take_arguments(future, arguments, 3) == POSSET_NOT_FOUND);
+    CHECK(finish(w, future) == (x ? "3" : "raised: nought"));
+  }
+  // Nobody asks: they go with the future, or when it has ended.
+  for (bool wait : {true, false}) {
+    posset_value arguments[] = {posset_nil(), posset_int(1), posset_int(1)};
+    REQUIRE(w.eval("[1, 2]", &arguments[0]) == POSSET_OK);
+    posset_future* future = nullptr;
+    REQUIRE(posset_submit_invoke(w.context, grow, arguments, 3, nullptr, &future) == POSSET_OK);
+    if (wait) posset_future_wait(future, -1);
+    posset_future_release(future);
+    while (w.eval("nil") == POSSET_BUSY) std::this_thread::yield();
+  }
+  posset_release(grow);
+}
+
+TEST_CASE("submit in C++: on_done and take_arguments") {
+  posset::Runtime runtime(posset::test::make_runtime(with_threads(2)));
+  posset::Context context(runtime);
+  std::atomic<int> told{-1};
+  auto kept = std::make_shared<int>(1);
+  auto future = context.submit<int>("6 * 7");
+  future.on_done([&told, kept](posset_progress how) { told = how; });
+  CHECK(future.get() == 42);
+  while (kept.use_count() != 1) std::this_thread::sleep_for(100us);
+  CHECK(told == POSSET_FUTURE_DONE);
+  future.on_done([&told](posset_progress) { told = 100; });
+  CHECK(told == 100);
+  auto program = context.load("p.posset", "fn grow(inout xs, x) { xs.push(x) }");
+  auto function = program.get("grow");
+  std::vector<int> xs{1, 2};
+  int x = 3;
+  auto call = context.submit_call<void>({}, function, xs, x);
+  call.take_arguments(xs, x);
+  CHECK(xs == std::vector<int>{1, 2, 3});
+  CHECK(x == 3);
+  call.get();
+}

@@ -1,18 +1,25 @@
-// When units are compiled, how often, and that what their code takes is bounded. A stand-in for tier 1 counts
-// and delays compilations; it refuses every unit, so programs run in tier 0 and nothing depends on when.
+// When units are compiled, how often, that what their code takes is bounded, and the reasons that no script can
+// provoke. A stand-in for tier 1 counts and delays compilations; it refuses every unit, so programs run in tier 0
+// and nothing depends on when.
 #include <atomic>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
+#include <new>
 #include <set>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
 #include "fixture.h"
+#include "interp/api/handles.h"
 #include "interp/runtime/tier.h"
 
 using posset::interp::Reason;
+using posset::interp::Refusal;
 using posset::interp::TierInterface;
 using posset::test::append;
+using posset::test::explain;
 using posset::test::text;
 using posset::test::World;
 
@@ -24,6 +31,7 @@ struct Compiler {
   std::mutex mutex;
   std::condition_variable changed;
   bool closed = false;  // compilations wait
+  std::function<Reason()> answer;
   void open() {
     std::lock_guard lock(mutex);
     closed = false;
@@ -32,11 +40,11 @@ struct Compiler {
 };
 Compiler compiler;
 
-void* refuse(posset::interp::RuntimeState&, const posset::syntax::FunctionDecl&, int, void*, Reason& refusal) {
+void* refuse(posset::interp::RuntimeState&, const posset::syntax::FunctionDecl&, int, void*, Refusal& refusal) {
   ++compiler.compilations;
   std::unique_lock lock(compiler.mutex);
   compiler.changed.wait(lock, [] { return !compiler.closed; });
-  refusal = Reason::far_jump;
+  refusal.reason = compiler.answer();
   return nullptr;
 }
 
@@ -51,6 +59,7 @@ posset_runtime* counting_runtime(bool closed = false) {
   }();
   compiler.compilations = 0;
   compiler.closed = closed;
+  compiler.answer = [] { return Reason::far_jump; };
   posset_runtime* runtime = nullptr;
   posset_runtime_options options = posset_runtime_defaults();
   REQUIRE(posset_runtime_create(&options, &runtime) == POSSET_OK);
@@ -58,14 +67,7 @@ posset_runtime* counting_runtime(bool closed = false) {
   return runtime;
 }
 
-std::string explain(World& w, const char* name) {
-  posset_value function = posset_nil();
-  REQUIRE(posset_session_get(w.context, text(name), &function) == POSSET_OK);
-  std::string out;
-  REQUIRE(posset_explain_function(w.context, function, append, &out) == POSSET_OK);
-  posset_release(function);
-  return out;
-}
+bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
 
 }  // namespace
 
@@ -159,6 +161,73 @@ TEST_CASE("tiering: a runtime ends while compilations wait") {
   posset_runtime_release(runtime);
   opener.join();
   CHECK(compiler.compilations <= 2);
+}
+
+TEST_CASE("tiering: what waits when the runtime is closed was stopped, and so is what comes later") {
+  posset_runtime* runtime = counting_runtime(true);
+  {
+    World w(runtime, posset_context_defaults());
+    // More than there are threads to compile; those that are last do not find room in the queue.
+    constexpr int kFunctions = 3000;
+    std::string source;
+    for (int i = 0; i < kFunctions; ++i) {
+      const std::string n = std::to_string(i);
+      source += "fn f" + n + "(x) => x + " + n + "\nf" + n + "(1)\nf" + n + "(1)\n";
+    }
+    CHECK(w.session(source) == "3000");
+    CHECK(has(explain(w, "f2999"), "[queue_full]"));
+    auto any_stopped = [&] {
+      for (int i = 0; i < 1000; ++i) {
+        if (has(explain(w, ("f" + std::to_string(i)).c_str()), "[stopped]")) return true;
+      }
+      return false;
+    };
+    CHECK_FALSE(any_stopped());
+    std::thread opener([&] {  // stopping waits for the compilations that have begun
+      while (!any_stopped()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      compiler.open();
+    });
+    runtime->state.control.stop();
+    opener.join();
+    CHECK(w.session("f2999(1)") == "3000");
+    CHECK(has(explain(w, "f2999"), "[stopped]"));
+  }
+  posset_runtime_release(runtime);
+}
+
+TEST_CASE("tiering: a compiler that has no memory failed, and the unit stays where it is") {
+  posset_runtime* runtime = counting_runtime();
+  compiler.answer = []() -> Reason { throw std::bad_alloc(); };
+  {
+    World w(runtime, posset_context_defaults());
+    CHECK(w.session("fn f(x) => x + 1\nf(1); f(1); f(1)") == "2");
+    posset_runtime_settle(runtime);
+    CHECK(w.session("f(1)") == "2");
+    posset_runtime_settle(runtime);
+    CHECK(compiler.compilations == 1);
+    CHECK(has(explain(w, "f"), "[failed]"));  // asks where, and gets no answer
+  }
+  posset_runtime_release(runtime);
+}
+
+TEST_CASE("tiering: a compiler with a fault is told as internal, whether it says so or throws") {
+  for (bool throws : {false, true}) {
+    posset_runtime* runtime = counting_runtime();
+    compiler.answer = [throws]() -> Reason {
+      if (throws) throw std::logic_error("a fault");
+      return Reason::internal;
+    };
+    {
+      World w(runtime, posset_context_defaults());
+      CHECK(w.session("fn f(x) => x + 1\nf(1); f(1); f(1)") == "2");
+      posset_runtime_settle(runtime);
+      CHECK(w.session("f(1)") == "2");
+      posset_runtime_settle(runtime);
+      CHECK(compiler.compilations == 1);
+      CHECK(has(explain(w, "f"), "[internal]"));
+    }
+    posset_runtime_release(runtime);
+  }
 }
 
 #ifdef POSSET_SANITIZED

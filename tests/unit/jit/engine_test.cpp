@@ -1,14 +1,21 @@
 // The native compiler without a translator: hand-written modules in, calls out.
 #include "jit/engine.h"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <sstream>
 #include <thread>
 
 #include <doctest/doctest.h>
 #include <llvm/AsmParser/Parser.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/Support/SourceMgr.h>
+
+#include "interp/runtime/native_plugin.h"
 
 using posset::interp::Helper;
 using posset::jit::Code;
@@ -18,6 +25,17 @@ using posset::jit::Failure;
 using posset::jit::Mapper;
 using posset::jit::Pipeline;
 using posset::jit::Problem;
+
+// The debugger's list, by the names it knows (jit/watch.cpp).
+struct jit_code_entry {
+  jit_code_entry *next, *previous;
+  const char* symbol_file;
+  uint64_t symbol_file_bytes;
+};
+extern "C" struct {
+  uint32_t version, action;
+  jit_code_entry *relevant, *first;
+} __jit_debug_descriptor;
 
 namespace {
 
@@ -221,6 +239,29 @@ TEST_CASE("engine: a fatal error of LLVM's is a problem, and the last") {
   CHECK(problem.text.find("select") != std::string::npos);
   CHECK(!compile(*engine, kAdd, Pipeline::Quick, problem));
   CHECK(function<int64_t(int64_t, int64_t)>(*before, "add")(1, 2) == 3);
+}
+
+TEST_CASE("engine: perf and GDB are told of code while it is there") {
+  auto engine = make_engine();
+  engine->watch(posset::interp::kWatchPerf | posset::interp::kWatchGdb);
+  const std::string path = "/tmp/perf-" + std::to_string(getpid()) + ".map";
+  {
+    auto first = compile(*engine, kAdd);
+    auto second = compile(*engine, kAdd, Pipeline::Full);
+    std::ostringstream line;
+    line << std::hex << reinterpret_cast<uintptr_t>(second->entry("add"));
+    std::ostringstream map;
+    map << std::ifstream(path).rdbuf();
+    CHECK(map.str().find(line.str() + " ") != std::string::npos);
+    CHECK(map.str().find(" add\n") != std::string::npos);
+    REQUIRE(__jit_debug_descriptor.first);
+    REQUIRE(__jit_debug_descriptor.first->next);
+    CHECK(__jit_debug_descriptor.first->symbol_file_bytes > 0);
+    first.reset();
+    CHECK(__jit_debug_descriptor.first->next == nullptr);
+  }
+  CHECK(__jit_debug_descriptor.first == nullptr);
+  std::remove(path.c_str());
 }
 
 TEST_CASE("engine: IR and assembly as text") {

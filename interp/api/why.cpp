@@ -1,0 +1,56 @@
+// See why.h.
+#include "interp/api/why.h"
+
+#include <algorithm>
+
+namespace posset::api {
+
+using interp::Counted;
+using interp::Reason;
+
+int Part::tier() const {
+  int highest = unit.body.ready.load(std::memory_order_acquire);
+  for (int at = loop; at >= 0; at = unit.loop_parents[static_cast<size_t>(at)]) {
+    highest = std::max<int>(highest, unit.counted(at).ready.load(std::memory_order_acquire));
+  }
+  return highest;
+}
+
+bool Part::within() const { return tier() > counted().ready.load(std::memory_order_acquire); }
+
+namespace {
+
+std::string executions(uint32_t count) {
+  return std::to_string(count) + (count == 1 ? " execution is" : " executions are") + " needed";
+}
+
+}  // namespace
+
+Reason why_not(const interp::RuntimeState& runtime, const Counted& counted, int level) {
+  if (!runtime.tier(level)) return Reason::not_built;
+  if (level > runtime.options.max_tier) return Reason::above_highest;
+  const Reason noted = counted.reason[level].load(std::memory_order_relaxed);
+  return noted == Reason::none ? Reason::not_hot : noted;
+}
+
+std::string why_not_text(const interp::RuntimeState& runtime, const Part& part, int level) {
+  const auto& options = runtime.options;
+  const Reason reason = why_not(runtime, part.counted(), level);
+  const std::string text = (level <= part.tier() ? "by itself, " : "") + std::string(text_of(reason));
+  switch (reason) {
+    case Reason::above_highest:
+      return text + ", " + std::to_string(options.max_tier);
+    case Reason::not_hot:
+      return text + ": " + executions(options.thresholds[level]);
+    case Reason::evicted:
+      return text + ": " + executions(options.thresholds[level]) + " again";
+    case Reason::queue_full:
+    case Reason::stopped:
+      return text + ": asked again at " +
+             std::to_string(part.counted().again_at[level].load(std::memory_order_relaxed)) + " executions";
+    default:
+      return text;
+  }
+}
+
+}  // namespace posset::api

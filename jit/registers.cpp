@@ -1,0 +1,260 @@
+// Where registers are: see translator.h. The frame in stage 1; in stage 2 variables, by kind, that the
+// optimiser turns into values.
+#include "jit/translator.h"
+
+namespace posset::jit {
+
+namespace {
+
+Tag tag_of_kind(Kind kind) {
+  switch (kind) {
+    case Kind::Bool: return Tag::Bool;
+    case Kind::Int: return Tag::Int;
+    case Kind::Float: return Tag::Float;
+    case Kind::Ints:
+    case Kind::Floats:
+    case Kind::Bools:
+    case Kind::Items: return Tag::List;
+    default: return Tag::Nil;
+  }
+}
+
+bool is_unknown(Kind kind) { return kind == Kind::Any || kind == Kind::None; }
+
+}  // namespace
+
+interp::Packing packing_of_kind(Kind kind) {
+  switch (kind) {
+    case Kind::Ints: return interp::Packing::Int;
+    case Kind::Floats: return interp::Packing::Float;
+    case Kind::Bools: return interp::Packing::Bool;
+    default: return interp::Packing::Any;
+  }
+}
+
+// ---- operands ----
+
+Operand Translator::read(uint16_t reg) {
+  for (const auto& [refined, v] : refined_) {
+    if (refined == reg) return v;
+  }
+  if (cached(reg)) return cached_value(reg, state_.kinds[reg]);
+  llvm::Value* at = register_pointer(reg);
+  return unknown(load_word(at, 0), load_word(at, 8));
+}
+
+void Translator::write(uint16_t reg, const Operand& v) {
+  if (cached(reg)) return keep(reg, after_.kinds[reg], v);
+  store_value(register_pointer(reg), v);
+}
+
+void Translator::store_value(llvm::Value* to, const Operand& v) {
+  store_word(to, 0, tag_of(v));
+  store_word(to, 8, payload_of(v));
+}
+
+llvm::Value* Translator::tag_of(const Operand& v) { return is_unknown(v.kind) ? v.tag : tag_word(tag_of_kind(v.kind)); }
+
+llvm::Value* Translator::payload_of(const Operand& v) {
+  if (v.kind == Kind::Nil) return word(0);
+  return v.payload ? v.payload : b_.CreateBitCast(v.number, b_.getInt64Ty());
+}
+
+llvm::Value* Translator::is(const Operand& v, Kind kind) {
+  if (!is_unknown(v.kind)) return b_.getInt1(v.kind == kind);
+  return b_.CreateICmpEQ(v.tag, tag_word(tag_of_kind(kind)));
+}
+
+llvm::Value* Translator::is_heap(const Operand& v) {
+  if (is_plain(v.kind)) return b_.getFalse();
+  if (is_list(v.kind)) return b_.getTrue();
+  return b_.CreateICmpNE(b_.CreateAnd(v.tag, word(0xf8)), word(0));
+}
+
+// ---- variables ----
+
+llvm::AllocaInst* Translator::variable(std::vector<llvm::AllocaInst*>& all, uint32_t reg, llvm::Type* type) {
+  if (!all[reg]) {
+    llvm::BasicBlock& entry = function_->getEntryBlock();
+    llvm::IRBuilder<> first(&entry, entry.getFirstInsertionPt());
+    all[reg] = first.CreateAlloca(type);
+  }
+  return all[reg];
+}
+
+Operand Translator::cached_value(uint32_t reg, Kind kind) {
+  llvm::Type* word_type = b_.getInt64Ty();
+  if (kind == Kind::Nil) return {kind, nullptr, word(0)};
+  if (kind == Kind::Float) {
+    return floating(load(b_.getDoubleTy(), variable(numbers_, reg, b_.getDoubleTy())));
+  }
+  llvm::Value* payload = load(word_type, variable(payloads_, reg, word_type));
+  if (!is_unknown(kind)) return {kind, nullptr, payload};
+  return unknown(load(word_type, variable(tags_, reg, word_type)), payload);
+}
+
+void Translator::keep(uint32_t reg, Kind kind, const Operand& v) {
+  llvm::Type* word_type = b_.getInt64Ty();
+  if (kind == Kind::None || kind == Kind::Nil) return;
+  if (kind == Kind::Float) {
+    put(as_double(v), variable(numbers_, reg, b_.getDoubleTy()));
+    return;
+  }
+  put(payload_of(v), variable(payloads_, reg, word_type));
+  if (kind == Kind::Any) put(tag_of(v), variable(tags_, reg, word_type));
+}
+
+void Translator::release(const Operand& v) {
+  if (is_plain(v.kind)) return;
+  auto* counted = cold("counted");
+  auto* done = block("done");
+  b_.CreateCondBr(is_heap(v), counted, done);
+  b_.SetInsertPoint(counted);
+  llvm::Type* type = b_.getInt64Ty();
+  b_.CreateCall(helper("release_value", b_.getVoidTy(), {type, type}), {tag_of(v), payload_of(v)});
+  b_.CreateBr(done);
+  go_on_in(done);
+}
+
+// ---- variables and frame ----
+
+void Translator::flush(uint32_t reg, Kind kind) {
+  store_value(register_pointer(static_cast<uint16_t>(reg)), cached_value(reg, kind));
+}
+
+void Translator::flush_operands(uint32_t pc) {
+  if (!kinds_) return;
+  for_each_access(chunk_, pc, [&](const Access& each) {
+    for (uint32_t reg = each.first; each.read && reg < each.first + each.count; ++reg) {
+      if (cached(reg) && state_.dirty.has(reg)) flush(reg, state_.kinds[reg]);
+    }
+  });
+}
+
+void Translator::flush_live(uint32_t pc, bool but_operands) {
+  if (!kinds_) return;
+  RegisterSet done(chunk_.registers);
+  for_each_access(chunk_, pc, [&](const Access& each) {
+    for (uint32_t reg = each.first; but_operands && reg < each.first + each.count; ++reg) done.add(reg);
+  });
+  for (uint32_t reg = 0; reg < chunk_.registers; ++reg) {
+    if (!cached(reg) || done.has(reg) || !state_.dirty.has(reg) || !kinds_->live(pc, reg)) continue;
+    flush(reg, state_.kinds[reg]);
+  }
+}
+
+void Translator::reload(uint32_t reg, Kind kind) {
+  if (!cached(reg)) return;
+  llvm::Value* at = register_pointer(static_cast<uint16_t>(reg));
+  keep(reg, kind, unknown(load_word(at, 0), load_word(at, 8)));
+}
+
+void Translator::reload_written(uint32_t pc) {
+  if (!kinds_) return;
+  for_each_access(chunk_, pc, [&](const Access& each) {
+    for (uint32_t reg = each.first; each.written && reg < each.first + each.count; ++reg) {
+      reload(reg, after_.kinds[reg]);
+    }
+  });
+  if (const auto root = kinds_->walk_root(pc)) reload(*root, after_.kinds[*root]);
+}
+
+// The way into a block: registers of which it knows less than this place does get their tags.
+llvm::BasicBlock* Translator::block_at(uint32_t pc) {
+  if (!kinds_) return blocks_[pc];
+  const State& there = kinds_->at_leader(pc);
+  llvm::IRBuilder<>::InsertPointGuard keep_place(b_);
+  llvm::BasicBlock* way = nullptr;
+  for (uint32_t reg = 0; reg < chunk_.registers; ++reg) {
+    const Kind from = after_.kinds[reg], to = there.kinds[reg];
+    if (!cached(reg) || from == to || to == Kind::None || from == Kind::None) continue;
+    if (!way) {
+      way = block("way");
+      go_on_in(way);
+    }
+    keep(reg, to, cached_value(reg, from));
+  }
+  if (!way) return blocks_[pc];
+  b_.CreateBr(blocks_[pc]);
+  return way;
+}
+
+// ---- speculation ----
+
+// Plans the instruction and puts guards before it. False: it exits.
+bool Translator::start_instruction(uint32_t pc) {
+  if (!kinds_) {
+    plan_ = {Way::Dynamic};
+    return true;
+  }
+  refined_.clear();
+  exit_ = nullptr;
+  plan_ = kinds_->plan(pc, state_);
+  after_ = state_;
+  if (plan_.way == Way::Exit) {
+    b_.CreateBr(exit_at(pc));
+    reached_ = false;
+    return false;
+  }
+  after_ = kinds_->after(pc, plan_, state_);
+  if (plan_.way == Way::Inline) speculate(pc, at(pc));
+  return true;
+}
+
+void Translator::speculate(uint32_t pc, const Insn& insn) {
+  const bytecode::OpInfo& known = bytecode::info(static_cast<Op>(insn.op));
+  auto guard = [&](char kind, uint16_t reg, Kind wanted) {
+    if ((kind == 'R' || kind == 'V') && wanted != Kind::Any) require(pc, reg, wanted);
+  };
+  guard(known.a, insn.a, plan_.a);
+  if (known.b != 'W') guard(known.b, insn.b, plan_.b);
+  guard(known.c, insn.c, plan_.c);
+}
+
+void Translator::require(uint32_t pc, uint16_t reg, Kind wanted) {
+  const Operand v = read(reg);
+  if (v.kind == wanted) return;
+  auto* fits = block("fits");
+  b_.CreateCondBr(is_kind(v, wanted), fits, exit_at(pc));
+  go_on_in(fits);
+  const Operand refined{wanted, nullptr, v.payload};
+  refined_.emplace_back(reg, refined);
+  if (cached(reg)) keep(reg, wanted, refined);
+}
+
+// The whole kind, a list's packing included.
+llvm::Value* Translator::is_kind(const Operand& v, Kind wanted) {
+  if (is_unknown(wanted)) return b_.getTrue();
+  llvm::Value* tagged = is(v, wanted);
+  if (!is_list(wanted)) return tagged;
+  auto* list = block("list");
+  auto* told = block("told");
+  llvm::BasicBlock* before = b_.GetInsertBlock();
+  b_.CreateCondBr(tagged, list, told);
+  go_on_in(list);
+  llvm::Value* packed = b_.CreateICmpEQ(packing_of(v), b_.getInt8(static_cast<uint8_t>(packing_of_kind(wanted))));
+  b_.CreateBr(told);
+  go_on_in(told);
+  llvm::PHINode* both = b_.CreatePHI(b_.getInt1Ty(), 2);
+  both->addIncoming(b_.getFalse(), before);
+  both->addIncoming(packed, list);
+  return both;
+}
+
+llvm::BasicBlock* Translator::exit_at(uint32_t pc) {
+  if (exit_) return exit_;
+  if (kinds_->is_fused(pc, plan_)) --pc;
+  llvm::IRBuilder<>::InsertPointGuard keep_place(b_);
+  exit_ = cold("exit");
+  b_.SetInsertPoint(exit_);
+  flush_live(pc, false);
+  leave_to_bytecode(pc);
+  return exit_;
+}
+
+void Translator::leave_to_bytecode(uint32_t pc) {
+  llvm::Type* pair = llvm::StructType::get(b_.getInt64Ty(), b_.getInt64Ty());
+  b_.CreateRet(b_.CreateCall(helper("resume", pair, {b_.getPtrTy(), b_.getPtrTy()}), {frame_, pc_address(pc)}));
+}
+
+}  // namespace posset::jit

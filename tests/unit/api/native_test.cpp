@@ -1,0 +1,62 @@
+// Native tiers through the public interface: what happens when code that was made for the values seen meets
+// others. Without the native compiler there is nothing to test.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include <posset/attach.h>
+#include <posset/posset.h>
+
+#include "fixture.h"
+
+using posset::test::explain;
+using posset::test::World;
+
+
+namespace {
+
+posset_runtime* quick_runtime() {
+  posset_runtime_options options = posset_runtime_defaults();
+  options.tier1_after = 1;
+  options.tier2_after = 2;
+  options.tier3_after = 3;
+  posset_runtime* runtime = nullptr;
+  REQUIRE(posset_default_runtime(&options, &runtime) == POSSET_OK);
+  return runtime;
+}
+
+// Runs the input, and waits for what it has made hot.
+std::string run(World& w, posset_runtime* runtime, const std::string& input) {
+  std::string value = w.session(input);
+  posset_runtime_settle(runtime);
+  return value;
+}
+
+}  // namespace
+
+TEST_CASE("native: code that keeps exiting is made anew and in the end given up") {
+  constexpr int kPlaces = 30;
+  std::string source = "fn f(x, k) {\n  var r = 0\n";
+  for (int i = 0; i < kPlaces; ++i) {
+    source += "  if k == " + std::to_string(i) + " { r = x + " + std::to_string(i) + " }\n";
+  }
+  posset_runtime* runtime = quick_runtime();
+  {
+    World w(runtime, posset_context_defaults());
+    run(w, runtime, source + "  r\n}");
+    // Ints at every place; then, place by place, floats where the code is made for ints.
+    for (int round = 0; round < 6; ++round) {
+      run(w, runtime, "for k in 0.." + std::to_string(kPlaces) + " { for j in 0..4 { f(j, k) } }");
+    }
+    bool given_up = false;
+    for (int i = 0; i < kPlaces; ++i) {
+      const std::string place = std::to_string(i);
+      run(w, runtime, "for j in 0..20 { f(j + 0.5, " + place + ") }");
+      CHECK(run(w, runtime, "f(0.5, " + place + ")") == std::to_string(i) + ".5");
+      CHECK(run(w, runtime, "f(1, " + place + ")") == std::to_string(1 + i));
+      given_up = given_up || explain(w, "f").find("[exits_often]") != std::string::npos;
+    }
+    CHECK((given_up || explain(w, "f").find("[no_native_plugin]") != std::string::npos || !posset_native_tier(3)));
+  }
+  posset_runtime_release(runtime);
+}
