@@ -152,12 +152,6 @@ Borrowed native_newer(NativeFrame* frame, NativeEntry self, const Insn* head) {
 
 void native_left(Context* context) { context->leave_failed(); }
 
-void native_count(NativeFrame* frame, uint64_t head) {
-  const interp::Function& function = *frame->closure->function;
-  const int loop = head == 0 ? frame->chunk->loop : frame->chunk->loop_heads[head - 1].loop;
-  frame->context->runtime.control.count_round(function, loop, frame->chunk->loop);
-}
-
 const std::vector<interp::Helper>& helpers() {
   static const std::vector<interp::Helper> all = [] {
     std::vector<interp::Helper> rows;

@@ -1,5 +1,5 @@
 // The dispatch loop, generated from the opcode table: one label per row, each inlining its handler. Direct
-// threading by computed goto is 5 to 35 % faster than a switch here (docs/decisions); compilers without it
+// threading by computed goto is 5 to 35 % faster than a switch, measured with gcc and clang; compilers without it
 // get the switch.
 #include "bytecode/vm.h"
 

@@ -17,6 +17,13 @@ namespace posset::cli {
 
 namespace {
 
+// Leaks are looked for when the process ends in the ordinary way.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
+
 // The context Ctrl-C ends. A signal handler can only reach globals.
 std::atomic<posset_context*> interruptible{nullptr};
 
@@ -161,6 +168,14 @@ Host::Host(const CommandLine& line) : line_(line) {
   action.sa_handler = on_interrupt;
   sigaction(SIGINT, &action, nullptr);
   signal(SIGPIPE, SIG_IGN);  // a closed output is an error of the script, not the end of the process
+}
+
+int Host::leave(int status) {
+  end();
+  if (!line_.trace_file.empty() || !line_.native_watch.empty() || kSanitized) return status;
+  posset_context_release(context_);  // closes what the script has left open
+  std::fflush(nullptr);
+  std::_Exit(status);
 }
 
 Host::~Host() {

@@ -50,6 +50,9 @@ class Host {
   int finish(posset_status status, posset_diagnostics* diagnostics);
   // Ends the context and prints the counters when they are wanted.
   void end();
+  // The last thing a run does. Ends the process at once, unless somebody wants to hear of the runtime's end: a
+  // compilation in the background takes tens of milliseconds, serves nobody any more, and would be waited for.
+  int leave(int status);
   void print_error_text(const std::string& text);
 
  private:

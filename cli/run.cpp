@@ -32,7 +32,7 @@ int run(const CommandLine& line) {
   if (status == POSSET_OK) status = posset_run(program, nullptr);
   int exit = host.finish(status, nullptr);
   posset_program_free(program);
-  return exit;
+  return host.leave(exit);
 }
 
 int evaluate(const CommandLine& line) {
@@ -49,7 +49,7 @@ int evaluate(const CommandLine& line) {
     if (status == POSSET_OK) host.output().write(text.data(), text.size());
   }
   posset_release(value);
-  return host.finish(status, diagnostics);
+  return host.leave(host.finish(status, diagnostics));
 }
 
 }  // namespace posset::cli

@@ -52,6 +52,7 @@ class Kinds {
   Plan plan(uint32_t pc, const State& before) const;
   // After the instruction, on either way out of it.
   State after(uint32_t pc, const Plan& plan, const State& before) const;
+  // What holds at the beginning of a block, and what code entered there must check.
   const State& at_leader(uint32_t pc) const { return states_[pc]; }
   // The variable whose element or part a walk to a place changes, at the instruction that ends the walk.
   std::optional<uint16_t> walk_root(uint32_t pc) const;
@@ -60,8 +61,6 @@ class Kinds {
   // Registers whose address is taken for longer than a walk without branches: they stay in the frame.
   bool pinned(uint32_t reg) const { return pinned_.has(reg); }
   bool live(uint32_t pc, uint32_t reg) const { return live_[pc].has(reg); }
-  // What code that is entered at an instruction may take for granted once it has checked it.
-  const State& entry(uint32_t pc) const { return states_[pc]; }
 
  private:
   State moved(const bytecode::Insn& insn, const Plan& plan, State state) const;

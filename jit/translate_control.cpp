@@ -22,7 +22,7 @@ constexpr int kJumpVariants = 6;
 
 }  // namespace
 
-bool Translator::move(uint32_t pc, const Insn& insn) {
+bool Translator::move(const Insn& insn) {
   switch (static_cast<Op>(insn.op)) {
     case Op::Nop: return true;
     case Op::LoadNil: write(insn.a, nil()); return true;

@@ -143,7 +143,7 @@ class Translator {
   void float_result(const Insn& insn, const Arith& rule, const Operand& b, const Operand& c, llvm::BasicBlock* slow);
 
   // ---- translate_control.cpp ----
-  bool move(uint32_t pc, const Insn& insn);
+  bool move(const Insn& insn);
   void store(const Insn& insn);
   void drop(uint16_t first, uint16_t count);
   void iter_range(uint32_t pc, const Insn& insn);
