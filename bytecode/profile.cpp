@@ -7,19 +7,36 @@ namespace posset::bytecode {
 
 namespace {
 
-uint64_t bits_of(Borrowed v) {
+// These look into their operands themselves. Others may name a register that holds what has long been freed:
+// the first of no items, the variable of a loop to come.
+bool looks_inside(Op op) {
+  switch (op) {
+    case Op::Index:
+    case Op::ViewIndex:
+    case Op::Len:
+    case Op::SetIndex:
+    case Op::PlaceLocal:
+    case Op::IterBegin:
+    case Op::ForRange:
+    case Op::ForNext: return true;
+    default: return false;
+  }
+}
+
+uint64_t bits_of(Borrowed v, bool inside) {
   uint64_t bits = Seen::of(v.tag());
-  if (v.is_list()) bits |= Seen::of(v.as<interp::List>()->packing());
+  if (inside && v.is_list()) bits |= Seen::of(v.as<interp::List>()->packing());
   return bits;
 }
 
 uint64_t seen_by(const Insn& insn, const Borrowed* registers) {
   const OpInfo& op = info(static_cast<Op>(insn.op));
+  const bool inside = looks_inside(static_cast<Op>(insn.op));
   uint64_t seen = 0;
   int next = Seen::First;
   auto note = [&](char kind, uint16_t reg) {
-    if (kind == 'V') seen |= bits_of(registers[reg]) << (Seen::kBits * Seen::Changed);
-    if (kind == 'R' && next <= Seen::Second) seen |= bits_of(registers[reg]) << (Seen::kBits * next++);
+    if (kind == 'V') seen |= bits_of(registers[reg], inside) << (Seen::kBits * Seen::Changed);
+    if (kind == 'R' && next <= Seen::Second) seen |= bits_of(registers[reg], inside) << (Seen::kBits * next++);
   };
   note(op.a, insn.a);
   if (op.b != 'W') {

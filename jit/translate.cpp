@@ -7,14 +7,21 @@ namespace posset::jit {
 
 namespace {
 
-// Instructions; beyond, compiling would take seconds.
-constexpr uint32_t kLargestChunk = 20000;
+// Beyond these compiling takes seconds. An exit of stage 2 stores what is live, so its code grows with the product
+// of instructions and registers.
+constexpr uint64_t kMostInstructions = 10000;
+constexpr uint64_t kMostExitStores = 60000;
+
+bool is_too_large(const bytecode::Chunk& chunk, int stage) {
+  if (chunk.size > kMostInstructions) return true;
+  return stage > 1 && uint64_t{chunk.size} * chunk.registers > kMostExitStores;
+}
 
 }  // namespace
 
 std::unique_ptr<Translation> translate(const bytecode::Chunk& chunk, int stage, const Prepare& prepare,
                                        interp::Reason& refusal) {
-  if (chunk.size > kLargestChunk) {
+  if (is_too_large(chunk, stage)) {
     refusal = interp::Reason::not_translated;
     return nullptr;
   }

@@ -187,7 +187,7 @@ def why_takes_the_file_on_either_side(cli):
 SIMPLE = "fn f(x) => x\nf(1)"
 NATIVE = {
     "no_native_plugin": ("f", SIMPLE, ["--force-tier", "2", "--native-plugin", "libposset_no_such_thing.so"]),
-    "not_translated": ("f", "fn f(x) {\n  var t = x\n" + "  t += 1\n" * 21000 + "  t\n}\nf(1)", ["--force-tier", "2"]),
+    "not_translated": ("f", "fn f(x) {\n  var t = x\n" + "  t += 1\n" * 11000 + "  t\n}\nf(1)", ["--force-tier", "2"]),
 }
 
 
