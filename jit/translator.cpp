@@ -9,6 +9,7 @@ using bytecode::NativeFrame;
 
 namespace {
 
+constexpr uint32_t kMostEntries = 64;  // at loop heads, a bit of NativeEntrance each
 constexpr uint8_t kBranch = bytecode::Branch;
 constexpr uint8_t kEnds = bytecode::Ends;
 
@@ -89,37 +90,17 @@ void Translator::prologue() {
   enter_switch();
 }
 
-// Stage 2 is entered at outer loops only: an inner one with two entries would make its outer loop none that
-// the optimiser understands.
-void Translator::note_outer_heads() {
-  const auto& heads = chunk_.loop_heads;
-  std::vector<uint32_t> ends(heads.size(), 0);
-  for (uint32_t pc = 0; pc < chunk_.size; pc += length(pc)) {
-    if (!(bytecode::info(static_cast<Op>(at(pc).op)).flags & kBranch) || target(pc) > pc) continue;
-    for (size_t n = 0; n < heads.size(); ++n) {
-      if (heads[n].pc == target(pc)) ends[n] = pc;
-    }
-  }
-  for (size_t n = 0; n < heads.size() && n < 64; ++n) {
-    bool inner = false;
-    for (size_t m = 0; false && kinds_ && m < heads.size(); ++m) {
-      inner |= m != n && heads[m].pc <= heads[n].pc && ends[n] <= ends[m];
-    }
-    if (!inner) heads_ |= uint64_t{1} << n;
-  }
-}
-
 // Entered at the beginning or at the head of a loop.
 void Translator::enter_switch() {
-  note_outer_heads();
   const auto& heads = chunk_.loop_heads;
   llvm::Value* entry = function_->getArg(3);
   llvm::BasicBlock* here = b_.GetInsertBlock();
   auto* start = entry_block(0);
   b_.SetInsertPoint(here);
   auto* choice = b_.CreateSwitch(entry, start, static_cast<unsigned>(heads.size()));
-  for (uint32_t n = 0; n < heads.size() && n < 64; ++n) {
-    if (heads_ >> n & 1) choice->addCase(b_.getInt32(n + 1), entry_block(heads[n].pc));
+  for (uint32_t n = 0; n < heads.size() && n < kMostEntries; ++n) {
+    heads_ |= uint64_t{1} << n;
+    choice->addCase(b_.getInt32(n + 1), entry_block(heads[n].pc));
   }
 }
 

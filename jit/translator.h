@@ -53,7 +53,6 @@ class Translator {
   void prologue();
   void enter_switch();
   llvm::BasicBlock* entry_block(uint32_t pc);
-  void note_outer_heads();
   void instruction(uint32_t pc);
   bool inlined(uint32_t pc, const Insn& insn);  // false: left to exec
   void generic(uint32_t pc);
@@ -118,7 +117,7 @@ class Translator {
   void write(uint16_t reg, const Operand& v);
   void store_value(llvm::Value* to, const Operand& v);
   llvm::Value* payload_of(const Operand& v);
-  // True when the kind is known to be this, false when it is known not to be; null: `test` tells.
+  // Folds to a constant where the kind is known.
   llvm::Value* is(const Operand& v, Kind kind);
   llvm::Value* is_heap(const Operand& v);
   llvm::Value* as_double(const Operand& v) { return v.number ? v.number : b_.CreateBitCast(v.payload, b_.getDoubleTy()); }
