@@ -51,7 +51,7 @@ POSSET_HANDLER const Insn* go_round(State& s, const Insn* head) {
   if (--s.cx.fuel >= 0) [[likely]] return head;
   if (!s.cx.poll()) return nullptr;
   if (!s.in_machine || !s.chunk->native.load(std::memory_order_relaxed)) return head;
-  s.native_entry = native_entry_at(s.cx, *s.chunk, head);
+  s.native_entry = native_entry_at(*s.chunk, head);
   return s.native_entry ? &kEnterNativeLoop : head;
 }
 

@@ -146,7 +146,7 @@ Borrowed native_newer(NativeFrame* frame, NativeEntry self, const Insn* head) {
   Chunk& chunk = *frame->chunk;
   NativeEntry code = chunk.native.load(std::memory_order_acquire);
   if (!code || code == self) return Borrowed::unset();
-  const uint32_t entry = native_entry_at(*frame->context, chunk, head);
+  const uint32_t entry = native_entry_at(chunk, head);
   return entry == 0 ? Borrowed::unset() : code(frame->context, frame->closure, frame->registers, entry);
 }
 

@@ -75,7 +75,7 @@ void drop_arguments(const interp::Function& function, Borrowed* arguments);
 // An execution of bytecode that is still recording: executions are counted as long, to promote it.
 void count_call(Context& context, const interp::Function& function);
 // How native code of the chunk is entered at this loop head; 0: not here.
-uint32_t native_entry_at(Context& context, const Chunk& chunk, const Insn* head);
+uint32_t native_entry_at(const Chunk& chunk, const Insn* head);
 // One round of a loop in bytecode that is recording, by the instruction that jumps back.
 void count_round(Context& context, const interp::Function& function, const Chunk& chunk, uint32_t pc);
 bool call_with_list(Context& context, Borrowed* dst, Borrowed callee, Borrowed* list);

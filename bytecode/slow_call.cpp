@@ -53,13 +53,10 @@ void count_call(Context& context, const interp::Function& function) {
   context.runtime.control.count_and_promote(function, function.unit->body, -1);
 }
 
-uint32_t native_entry_at(Context& context, const Chunk& chunk, const Insn* head) {
+uint32_t native_entry_at(const Chunk& chunk, const Insn* head) {
   const uint32_t entry = chunk.entry_at(head);
   const uint64_t heads = chunk.native_heads.load(std::memory_order_relaxed);
-  if (entry != 0 && entry <= 64 && (heads >> (entry - 1) & 1)) return entry;
-  // It can be entered at a loop around this one, whose next round is not to be missed.
-  if (heads != 0) context.shorten_slice();
-  return 0;
+  return entry != 0 && entry <= 64 && (heads >> (entry - 1) & 1) ? entry : 0;
 }
 
 void count_round(Context& context, const interp::Function& function, const Chunk& chunk, uint32_t pc) {

@@ -122,14 +122,6 @@ void Context::end_by(std::chrono::steady_clock::time_point deadline) {
   has_deadline_ = true;
 }
 
-void Context::shorten_slice() {
-  constexpr int64_t kShortSlice = 64;
-  const int64_t less = fuel - kShortSlice;
-  if (less <= 0) return;
-  fuel -= less;
-  slice_ -= less;
-}
-
 bool Context::poll() {
   steps_before_slice_ += static_cast<uint64_t>(slice_ - fuel);
   slice_ = fuel = 0;

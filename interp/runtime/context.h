@@ -136,7 +136,6 @@ class Context {
   }
   bool charge_one() { return --fuel >= 0 || poll(); }
   bool poll();
-  void shorten_slice();  // the next poll comes soon; nothing is charged
   uint64_t steps_used() const;
   void interrupt() { interrupted_.store(true, std::memory_order_relaxed); }  // any thread
   void clear_interrupt() { interrupted_.store(false, std::memory_order_relaxed); }

@@ -69,6 +69,16 @@ posset_runtime* counting_runtime(bool closed = false) {
 
 bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
 
+// f0, f1, ...: each called twice.
+std::string hot_functions(int count) {
+  std::string source;
+  for (int i = 0; i < count; ++i) {
+    const std::string n = std::to_string(i);
+    source += "fn f" + n + "(x) => x + " + n + "\nf" + n + "(1)\nf" + n + "(1)\n";
+  }
+  return source;
+}
+
 }  // namespace
 
 TEST_CASE("tiering: one execution asks for nothing, the second for tier 1") {
@@ -127,12 +137,7 @@ TEST_CASE("tiering: a refused request is repeated, and nobody waits for a full q
   {
     World w(runtime, posset_context_defaults());
     // More functions than the queue of any machine here holds.
-    constexpr int kFunctions = 3000;
-    std::string source;
-    for (int i = 0; i < kFunctions; ++i) {
-      std::string n = std::to_string(i);
-      source += "fn f" + n + "(x) => x + " + n + "\nf" + n + "(1)\nf" + n + "(1)\n";
-    }
+    const std::string source = hot_functions(3000);
     // Ends although no compilation does.
     CHECK(w.session(source) == "3000");
     CHECK(explain(w, "f2999").find("[queue_full]") != std::string::npos);
@@ -168,12 +173,7 @@ TEST_CASE("tiering: what waits when the runtime is closed was stopped, and so is
   {
     World w(runtime, posset_context_defaults());
     // More than there are threads to compile; those that are last do not find room in the queue.
-    constexpr int kFunctions = 3000;
-    std::string source;
-    for (int i = 0; i < kFunctions; ++i) {
-      const std::string n = std::to_string(i);
-      source += "fn f" + n + "(x) => x + " + n + "\nf" + n + "(1)\nf" + n + "(1)\n";
-    }
+    const std::string source = hot_functions(3000);
     CHECK(w.session(source) == "3000");
     CHECK(has(explain(w, "f2999"), "[queue_full]"));
     auto any_stopped = [&] {
