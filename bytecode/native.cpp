@@ -124,23 +124,57 @@ void native_retain(uint64_t word0, uint64_t word1) { interp::retain(Borrowed{wor
 
 void native_release_value(uint64_t word0, uint64_t word1) { interp::release(Borrowed{word0, word1}); }
 
-Borrowed native_resume(NativeFrame* frame, const Insn* pc) {
-  Chunk& chunk = *frame->chunk;
-  const uint32_t at = chunk.index_of(pc);
+namespace {
+
+// The instruction is met anew, and its operands recorded.
+void note_exit(Chunk& chunk, uint32_t at) {
   std::atomic<uint64_t>& seen = chunk.profile[at];
   if (seen.load(std::memory_order_relaxed) & Seen::kRan) seen.fetch_or(Seen::kExited, std::memory_order_relaxed);
   chunk.recording_budget.store(kRecordingAfterExit, std::memory_order_relaxed);
-  if (chunk.exits.fetch_add(1, std::memory_order_relaxed) + 1 >= kManyExits) {
-    chunk.exits.store(0, std::memory_order_relaxed);
-    chunk.remade.fetch_add(1, std::memory_order_relaxed);
-    frame->context->runtime.control.make_anew(*frame->closure->function, chunk.loop, kSpeculatingTier);
-  }
+}
+
+// `frame` is the one the code was made for.
+void count_exit(NativeFrame& frame) {
+  Chunk& chunk = *frame.chunk;
+  if (chunk.exits.fetch_add(1, std::memory_order_relaxed) + 1 < kManyExits) return;
+  chunk.exits.store(0, std::memory_order_relaxed);
+  chunk.remade.fetch_add(1, std::memory_order_relaxed);
+  frame.context->runtime.control.make_anew(*frame.closure->function, chunk.loop, kSpeculatingTier);
+}
+
+Borrowed finish_in_bytecode(NativeFrame& frame, const Resume& from) {
   Value result;
-  const Resume from{chunk.code.get() + at, frame->place, frame->shared_cell != 0};
-  const Leave how = run(*frame->context, &chunk, frame->closure, frame->registers, result, from);
-  frame->context->native_leave = static_cast<uint8_t>(how);
+  const Leave how = run(*frame.context, frame.chunk, frame.closure, frame.registers, result, from);
+  frame.context->native_leave = static_cast<uint8_t>(how);
   return how == Leave::Failed ? Borrowed::failure() : result.take();
 }
+
+// As the machine would have left the frames around an inlined one; gives the outermost.
+NativeFrame& save_frames(NativeFrame& inner, uint32_t depth) {
+  NativeFrame* frame = &inner;
+  for (; depth > 0; --depth) {
+    const NativeFrame& caller = *frame->caller;
+    const Insn* after = frame->call + (has_next_word(static_cast<Op>(frame->call->op)) ? 2 : 1);
+    reinterpret_cast<SavedFrame*>(frame->registers)[-1] = {after, caller.registers, caller.closure, caller.chunk};
+    frame = frame->caller;
+  }
+  return *frame;
+}
+
+}  // namespace
+
+Borrowed native_resume(NativeFrame* frame, const Insn* pc) { return native_resume_inlined(frame, pc, 0); }
+
+Borrowed native_resume_inlined(NativeFrame* frame, const Insn* pc, uint32_t depth) {
+  NativeFrame& outermost = save_frames(*frame, depth);
+  const uint32_t at = frame->chunk->index_of(pc);
+  note_exit(*frame->chunk, at);
+  count_exit(outermost);
+  frame->context->depth += depth;
+  return finish_in_bytecode(*frame, {frame->chunk->code.get() + at, frame->place, frame->shared_cell != 0, outermost.registers});
+}
+
+Borrowed native_decline(NativeFrame* frame, const Insn* pc) { return finish_in_bytecode(*frame, {pc}); }
 
 Borrowed native_newer(NativeFrame* frame, NativeEntry self, const Insn* head) {
   Chunk& chunk = *frame->chunk;

@@ -17,6 +17,8 @@ struct NativeFrame {
   Chunk* chunk;
   Borrowed* place;       // as in State
   uint64_t shared_cell;
+  NativeFrame* caller;   // of an inlined frame the one around it,
+  const Insn* call;      // and the call there
 };
 
 // Runs the chunk's native code, or its bytecode from that entry if the code has just been taken back.

@@ -46,6 +46,20 @@ uint64_t seen_by(const Insn& insn, const Borrowed* registers) {
   return seen;
 }
 
+// Whom a call of a closure is about to call; null: something else, or no call.
+const Function* callee_of(const Insn& insn, const Borrowed* registers, const Function& function) {
+  const Op op = static_cast<Op>(insn.op);
+  if (op != Op::CallKnown && op != Op::CallLink && op != Op::CallValue) return nullptr;
+  const Borrowed callee = op == Op::CallValue ? registers[insn.b] : *function.links[insn.b];
+  return callee.is(interp::Tag::Fn) ? callee.as<Closure>()->function : nullptr;
+}
+
+uint64_t with_callee(uint64_t before, uint32_t unit) {
+  const uint64_t known = before >> Seen::kCallee & UINT32_MAX;
+  if (known != 0 && known != unit) return Seen::kSeveralCallees;
+  return uint64_t{unit} << Seen::kCallee;
+}
+
 // Beyond its budget a chunk goes on recording until a further tier has been asked for, within bounds: its
 // executions are counted as long as it records.
 constexpr int32_t kLongestRecording = 1000000;
@@ -60,9 +74,11 @@ bool goes_on(const Chunk& chunk, int32_t left, const Function& function) {
 bool record(Chunk& chunk, const Insn* pc, const Borrowed* registers, const Function& function) {
   uint32_t at = chunk.index_of(pc);
   // Bit 63: has run, even without operands.
-  const uint64_t seen = seen_by(chunk.code[at + chunk.size], registers) | Seen::kRan;
+  const Insn& insn = chunk.code[at + chunk.size];
+  uint64_t seen = seen_by(insn, registers) | Seen::kRan;
   std::atomic<uint64_t>& slot = chunk.profile[at];
   const uint64_t before = slot.load(std::memory_order_relaxed);
+  if (const Function* callee = callee_of(insn, registers, function)) seen |= with_callee(before, callee->unit->number);
   if ((before | seen) != before) slot.store(before | seen, std::memory_order_relaxed);
   int32_t left = chunk.recording_budget.load(std::memory_order_relaxed) - 1;
   chunk.recording_budget.store(left, std::memory_order_relaxed);
@@ -97,7 +113,7 @@ std::string types_seen(const Chunk& chunk) {
     if (!seen.tags(Seen::First)) continue;
     const Insn& insn = chunk.code[at + chunk.size];
     out += std::to_string(at) + " " + info(static_cast<Op>(insn.op)).name + " " + mask_text(seen.tags(Seen::First));
-    if (seen.tags(Seen::Second)) out += ", " + mask_text(seen.tags(Seen::Second));
+    if (static_cast<Op>(insn.op) != Op::CallValue && seen.tags(Seen::Second)) out += ", " + mask_text(seen.tags(Seen::Second));
     out += "\n";
   }
   return out;

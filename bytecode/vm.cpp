@@ -41,7 +41,8 @@ Leave run(Context& context, Chunk* chunk, Closure* closure, Borrowed* registers,
   };
   const Insn* pc = from.pc ? from.pc : chunk->entry.load(std::memory_order_acquire);
   State s{context,    pc,               registers, chunk->constants.data(), closure,       chunk,
-          from.place, from.shared_cell, registers, Borrowed::nil(),         Leave::Failed, true};
+          from.place, from.shared_cell, from.first ? from.first : registers,
+          Borrowed::nil(), Leave::Failed, true};
 #define DISPATCH() goto* labels[s.pc->op]
   DISPATCH();
 #define OP(Name, a, b, c, flags, meaning)                          \

@@ -34,10 +34,12 @@ static_assert(sizeof(SavedFrame) == 2 * sizeof(Borrowed));
 enum class Leave : uint8_t { Returned, LoopDone, LoopReturned, Failed };
 
 // Where to begin: null is where the chunk is entered. Between the instructions of a walk to a place, the place.
+// `first`: the registers of the frame that ends the run, when there are saved frames down to it.
 struct Resume {
   const Insn* pc = nullptr;
   Borrowed* place = nullptr;
   bool shared_cell = false;
+  Borrowed* first = nullptr;
 };
 
 Leave run(Context& context, Chunk* chunk, Closure* closure, Borrowed* registers, Value& result, Resume from = {});

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "interp/runtime/native_plugin.h"
 #include "jit/linker.h"
@@ -10,6 +11,7 @@ namespace posset::jit {
 
 struct NativeCode : interp::NativeCodeHead {
   std::unique_ptr<Code> code;
+  std::vector<interp::Inlined> parts;  // what `inlined` shows
 };
 
 }  // namespace posset::jit

@@ -16,6 +16,8 @@ using interp::Tag;
 namespace {
 
 constexpr uint32_t kOftenRemade = 3;
+// Instructions that are inlined into a unit at most.
+constexpr uint32_t kMostInlined = 600;
 
 Kind kind_of_mask(uint64_t mask) {
   const uint64_t tags = mask & Seen::kTags;
@@ -70,14 +72,34 @@ Kind joined(Kind a, Kind b) {
   return a == Kind::None ? b : Kind::Any;
 }
 
-Kinds::Kinds(const Chunk& chunk)
+Kinds::Kinds(const Chunk& chunk, const Bodies& bodies)
     : chunk_(chunk), live_(live_registers(chunk)), pinned_(chunk.registers), states_(chunk.size), leaders_(chunk.size, 0) {
-  roots_.assign(chunk.size, bytecode::kNoRegister);
-  find_leaders();
-  // Not without a profile, and not where new paths keep turning up.
   const bool steady = chunk.remade.load(std::memory_order_relaxed) < kOftenRemade;
-  for (uint32_t pc = 0; steady && pc < chunk.size; ++pc) {
-    exits_where_new_ |= chunk.profile[pc].load(std::memory_order_relaxed) != 0;
+  shared_ = std::make_shared<Shared>(Shared{bodies, steady, kMostInlined});
+  prepare();
+}
+
+Kinds::Kinds(const Chunk& chunk, const Kinds& caller, std::vector<Kind> arguments)
+    : chunk_(chunk),
+      caller_(&caller),
+      arguments_(std::move(arguments)),
+      shared_(caller.shared_),
+      live_(live_registers(chunk)),
+      pinned_(chunk.registers),
+      states_(chunk.size),
+      leaders_(chunk.size, 0) {
+  prepare();
+}
+
+Kinds::~Kinds() = default;
+
+void Kinds::prepare() {
+  roots_.assign(chunk_.size, bytecode::kNoRegister);
+  returned_.slots.assign(chunk_.slots, Kind::None);
+  find_leaders();
+  // Not without a profile.
+  for (uint32_t pc = 0; shared_->steady && pc < chunk_.size; ++pc) {
+    exits_where_new_ |= chunk_.profile[pc].load(std::memory_order_relaxed) != 0;
   }
   pin();
   solve();
@@ -123,8 +145,12 @@ bool Kinds::is_fused(uint32_t pc, const Plan& plan) const {
 
 State Kinds::at_start() const {
   State state{true, std::vector<Kind>(chunk_.registers, Kind::None), RegisterSet(chunk_.registers)};
-  for (uint32_t reg = 0; reg < chunk_.registers; ++reg) {
+  for (uint32_t reg = 0; reg < chunk_.registers && !caller_; ++reg) {
     if (live(0, reg)) state.kinds[reg] = expected(reg);
+  }
+  for (uint32_t reg = 0; reg < arguments_.size(); ++reg) {
+    state.kinds[reg] = pinned(reg) ? Kind::Any : arguments_[reg];
+    if (!pinned(reg)) state.dirty.add(reg);
   }
   return state;
 }
@@ -187,6 +213,7 @@ void Kinds::flow(uint32_t pc, const State& from) {
     const bytecode::OpInfo& known = bytecode::info(static_cast<Op>(insn.op));
     const Plan todo = plan(pc, state);
     if (todo.way == Way::Exit) return;
+    if (static_cast<Op>(insn.op) == Op::Return) note_return(insn, state);
     state = after(pc, todo, state);
     if (known.flags & bytecode::Branch) {
       merge(static_cast<uint32_t>(int64_t{pc} + (known.b == 'W' ? insn.wide : insn.imm_c())), state);
@@ -247,6 +274,8 @@ Plan Kinds::plan(uint32_t pc, const State& before) const {
     plan = compare_plan(pc, insn, before);
   } else if (is_in(op, Op::IterBegin, Op::ForNext)) {
     plan = loop_plan(pc, insn, before);
+  } else if (is_in(op, Op::CallKnown, Op::CallValue)) {
+    plan = call_plan(pc, insn, before);
   } else {
     plan = data_plan(pc, insn, before);
   }
@@ -417,6 +446,7 @@ State Kinds::after(uint32_t pc, const Plan& plan, const State& before) const {
     refine(known.a, insn.a, plan.a);
     if (known.b != 'W') refine(known.b, insn.b, plan.b);
     refine(known.c, insn.c, plan.c);
+    if (is_in(op, Op::CallKnown, Op::CallValue)) pass_back(pc, insn, state);
   }
   return moved(insn, plan, std::move(state));
 }

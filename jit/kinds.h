@@ -8,11 +8,15 @@
 // speculation. Source of the method: sparse forward data flow to the least fixed point.
 #pragma once
 
+#include <functional>
+#include <map>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "bytecode/chunk.h"
 #include "jit/access.h"
+#include "jit/translate.h"
 
 namespace posset::jit {
 
@@ -45,9 +49,29 @@ struct State {
   RegisterSet dirty;         // not (yet) in the frame
 };
 
+// What a call of the chunk gives: its value, and of each slot (inout parameters matter) what it holds then.
+struct Returned {
+  bool reached = false;
+  Kind value = Kind::None;
+  std::vector<Kind> slots;
+};
+
+// Of the chunk of a unit and, nested, of those that are inlined into it.
 class Kinds {
  public:
-  explicit Kinds(const bytecode::Chunk& chunk);
+  Kinds(const bytecode::Chunk& chunk, const Bodies& bodies);
+  ~Kinds();
+
+  const bytecode::Chunk& chunk() const { return chunk_; }
+  // Of the callee that takes the place of the call; null: it is called.
+  const Kinds* inlined(uint32_t pc) const;
+  uint32_t unit_inlined(uint32_t pc) const { return callees_.at(pc).unit; }
+  const Returned& returned() const { return returned_; }
+  // Registers and calls deep, with what is inlined.
+  uint32_t extent() const;
+  uint32_t depth() const;
+  // The units inlined, at any depth.
+  void for_each_inlined(const std::function<void(uint32_t unit, const bytecode::Chunk&)>& visit) const;
 
   Plan plan(uint32_t pc, const State& before) const;
   // After the instruction, on either way out of it.
@@ -63,6 +87,26 @@ class Kinds {
   bool live(uint32_t pc, uint32_t reg) const { return live_[pc].has(reg); }
 
  private:
+  // Of a unit and what is inlined into it.
+  struct Shared {
+    const Bodies bodies;
+    const bool steady;  // no new paths keep turning up
+    uint32_t budget;    // of instructions that may still be inlined
+  };
+  // What is known of a call. Kinds are null until it is reached, and when it is not inlined.
+  struct Callee {
+    uint32_t unit = 0;
+    const bytecode::Chunk* body = nullptr;
+    std::vector<Kind> arguments;
+    std::unique_ptr<const Kinds> kinds;
+  };
+  Kinds(const bytecode::Chunk& chunk, const Kinds& caller, std::vector<Kind> arguments);
+  void prepare();
+  Plan call_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
+  Callee& callee_at(uint32_t pc, const bytecode::Insn& insn) const;
+  bool can_inline(uint32_t pc, const bytecode::Insn& insn, const bytecode::Chunk& body) const;
+  void pass_back(uint32_t pc, const bytecode::Insn& insn, State& state) const;
+  void note_return(const bytecode::Insn& insn, const State& state);
   State moved(const bytecode::Insn& insn, const Plan& plan, State state) const;
   void pin();
   uint32_t walk_end(uint32_t begin) const;
@@ -85,6 +129,11 @@ class Kinds {
   Kind constant_kind(uint16_t index) const;
 
   const bytecode::Chunk& chunk_;
+  const Kinds* const caller_ = nullptr;  // null: the unit's own
+  const std::vector<Kind> arguments_;    // of an inlined call
+  std::shared_ptr<Shared> shared_;
+  mutable std::map<uint32_t, Callee> callees_;  // by call; whether it is inlined is decided once
+  Returned returned_;
   bool exits_where_new_ = false;  // code is not made for what has never run
   std::vector<RegisterSet> live_;
   RegisterSet pinned_;

@@ -74,7 +74,10 @@ Prepared prepare(RuntimeState& runtime, const void* below, int level, Reason& re
     return {};
   }
   made.engine->watch(runtime.options.native_watch);
-  return {made.engine.get(), translate(*static_cast<const bytecode::Chunk*>(below), level - 1,
+  const Bodies bodies = [&](uint32_t unit) {
+    return static_cast<const bytecode::Chunk*>(bytecode->body_of_unit(runtime, unit));
+  };
+  return {made.engine.get(), translate(*static_cast<const bytecode::Chunk*>(below), level - 1, bodies,
                                       [&](llvm::Module& module) { made.engine->prepare(module); }, refusal)};
 }
 
@@ -95,6 +98,8 @@ void* compile_unit(RuntimeState& runtime, void* below, int level, Reason& refusa
   made->below = below;
   made->entrance = {const_cast<void*>(code->entry(prepared.translation->symbol)), prepared.translation->heads};
   made->code = std::move(code);
+  made->parts = std::move(prepared.translation->inlined);
+  made->inlined = made->parts;
   return made.release();
 }
 

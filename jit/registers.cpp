@@ -248,13 +248,18 @@ llvm::BasicBlock* Translator::exit_at(uint32_t pc) {
   exit_ = cold("exit");
   b_.SetInsertPoint(exit_);
   flush_live(pc, false);
+  flush_callers();
   leave_to_bytecode(pc);
   return exit_;
 }
 
 void Translator::leave_to_bytecode(uint32_t pc) {
+  if (caller_) {
+    b_.CreateRet(resume_inlined(pc));
+    return;
+  }
   llvm::Type* pair = llvm::StructType::get(b_.getInt64Ty(), b_.getInt64Ty());
-  b_.CreateRet(b_.CreateCall(helper("resume", pair, {b_.getPtrTy(), b_.getPtrTy()}), {frame_, pc_address(pc)}));
+  b_.CreateRet(b_.CreateCall(helper("resume", pair, {b_.getPtrTy(), b_.getPtrTy()}), {frame(), pc_address(pc)}));
 }
 
 }  // namespace posset::jit

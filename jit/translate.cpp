@@ -19,15 +19,17 @@ bool is_too_large(const bytecode::Chunk& chunk, int stage) {
 
 }  // namespace
 
-std::unique_ptr<Translation> translate(const bytecode::Chunk& chunk, int stage, const Prepare& prepare,
-                                       interp::Reason& refusal) {
+std::unique_ptr<Translation> translate(const bytecode::Chunk& chunk, int stage, const Bodies& bodies,
+                                       const Prepare& prepare, interp::Reason& refusal) {
   if (is_too_large(chunk, stage)) {
     refusal = interp::Reason::not_translated;
     return nullptr;
   }
   if (stage == 1) return Translator(chunk, nullptr, prepare).run();
-  const Kinds kinds(chunk);
-  return Translator(chunk, &kinds, prepare).run();
+  const Kinds kinds(chunk, bodies);
+  auto made = Translator(chunk, &kinds, prepare).run();
+  kinds.for_each_inlined([&](uint32_t unit, const bytecode::Chunk& body) { made->inlined.push_back({unit, &body}); });
+  return made;
 }
 
 }  // namespace posset::jit

@@ -19,14 +19,18 @@ struct Translation {
   std::unique_ptr<llvm::Module> module;
   std::string symbol;  // of the function to enter, a bytecode::NativeEntry
   uint64_t heads = 0;  // bit n: it can be entered at loop head n
+  std::vector<interp::Inlined> inlined;
 };
 
 // Tells a fresh module what machine it is for.
 using Prepare = std::function<void(llvm::Module&)>;
 
-// `stage` 1: generic, in the order of the bytecode, with registers in the frame. 2: for the types seen. Null with `refusal` set when
-// the chunk is too large for it. Any thread; reads the chunk only.
-std::unique_ptr<Translation> translate(const bytecode::Chunk& chunk, int stage, const Prepare& prepare,
-                                       interp::Reason& refusal);
+// Tier 1's code of the body of a unit, by its number; null: none.
+using Bodies = std::function<const bytecode::Chunk*(uint32_t unit)>;
+
+// `stage` 1: generic, in the order of the bytecode, with registers in the frame. 2: for the types seen. Null with
+// `refusal` set when the chunk is too large for it. Any thread; reads the chunk only, and those it inlines.
+std::unique_ptr<Translation> translate(const bytecode::Chunk& chunk, int stage, const Bodies& bodies,
+                                       const Prepare& prepare, interp::Reason& refusal);
 
 }  // namespace posset::jit

@@ -21,7 +21,12 @@ bool takes(const syntax::Link& link, uint32_t arguments) {
 }  // namespace
 
 bool Translator::call(uint32_t pc, const Insn& insn) {
-  switch (static_cast<Op>(insn.op)) {
+  const Op op = static_cast<Op>(insn.op);
+  if (kinds_ && plan_.way == Way::Inline && op >= Op::CallKnown && op <= Op::CallValue) {
+    inline_call(pc, insn);
+    return true;
+  }
+  switch (op) {
     case Op::CallKnown:
       if (takes(chunk_.function->links[insn.b], insn.c)) {
         direct_call(pc, insn);
@@ -43,7 +48,7 @@ bool Translator::call(uint32_t pc, const Insn& insn) {
 
 void Translator::call_by_helper(uint32_t pc) {
   llvm::Function* callee = helper("call", b_.getInt8Ty(), {b_.getPtrTy(), b_.getPtrTy()});
-  raise_unless(b_.CreateCall(callee, {frame_, pc_address(pc)}), pc);
+  raise_unless(call_framed(callee, {frame(), pc_address(pc)}), pc);
 }
 
 // A function of a module that has native code is called without a detour when no limit is near; everything
@@ -55,7 +60,8 @@ void Translator::direct_call(uint32_t pc, const Insn& insn) {
   auto* after = block("after");
   const Callee callee = load_callee(insn, slow);
   llvm::Value* base = register_pointer(static_cast<uint16_t>(insn.a + 2));
-  llvm::Value* depth = load(b_.getInt32Ty(), word_pointer(host_, offsetof(Context, depth)));
+  llvm::Value* outer_depth = load(b_.getInt32Ty(), word_pointer(host_, offsetof(Context, depth)));
+  llvm::Value* depth = b_.CreateAdd(outer_depth, b_.getInt32(calls_deep()));
   auto* direct = block("direct");
   b_.CreateCondBr(has_room(callee, base, depth), direct, slow);
   go_on_in(direct);
@@ -64,7 +70,7 @@ void Translator::direct_call(uint32_t pc, const Insn& insn) {
   put(b_.CreateAdd(depth, b_.getInt32(1)), to_depth);
   llvm::Value* result = b_.CreateCall(function_->getFunctionType(), callee.code,
                                       {host_, callee.closure, base, b_.getInt32(0)});
-  put(depth, to_depth);
+  put(outer_depth, to_depth);
   finish_call(pc, insn, result, after);
   b_.SetInsertPoint(slow);
   call_by_helper(pc);
@@ -104,7 +110,7 @@ llvm::Value* Translator::has_room(const Callee& callee, llvm::Value* base, llvm:
   llvm::Value* yes = b_.CreateIsNotNull(callee.code);
   yes = b_.CreateAnd(yes, b_.CreateICmpULE(end, most));
   yes = b_.CreateAnd(yes, b_.CreateICmpULT(depth, limit));
-  yes = b_.CreateAnd(yes, b_.CreateICmpUGE(frame_, lowest));
+  yes = b_.CreateAnd(yes, b_.CreateICmpUGE(native_frame_, lowest));
   return b_.CreateAnd(yes, b_.CreateICmpSGT(load_word(host_, offsetof(Context, fuel)), word(0)));
 }
 
@@ -128,6 +134,7 @@ void Translator::release_registers(llvm::Value* first, llvm::Value* count) {
 
 // Return gives up the first b registers; a loop's own code leaves the function's as they are.
 void Translator::leave(const Insn& insn) {
+  if (caller_) return leave_inlined(insn);
   const Op op = static_cast<Op>(insn.op);
   const Operand v = read(insn.a);
   if (op == Op::Return) {

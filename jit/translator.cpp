@@ -23,9 +23,12 @@ std::string symbol_of(const Chunk& chunk) {
 Translator::Translator(const Chunk& chunk, const Kinds* kinds, const Prepare& prepare)
     : chunk_(chunk),
       kinds_(kinds),
-      context_(std::make_unique<llvm::LLVMContext>()),
-      module_(std::make_unique<llvm::Module>(chunk.name, *context_)),
-      b_(*context_),
+      own_(std::make_unique<Unit>(chunk)),
+      unit_(*own_),
+      context_(own_->context.get()),
+      module_(own_->module.get()),
+      b_(own_->builder),
+      cold_(own_->cold),
       blocks_(chunk.size, nullptr),
       tags_(chunk.registers, nullptr),
       payloads_(chunk.registers, nullptr),
@@ -45,8 +48,8 @@ std::unique_ptr<Translation> Translator::run() {
   auto result = std::make_unique<Translation>();
   result->symbol = function_->getName().str();
   result->heads = heads_;
-  result->context = std::move(context_);
-  result->module = std::move(module_);
+  result->context = std::move(own_->context);
+  result->module = std::move(own_->module);
   return result;
 }
 
@@ -78,13 +81,10 @@ void Translator::prologue() {
   host_ = function_->getArg(0);
   closure_ = function_->getArg(1);
   registers_ = function_->getArg(2);
-  frame_ = b_.CreateAlloca(llvm::ArrayType::get(b_.getInt64Ty(), sizeof(NativeFrame) / 8));
-  store_word(frame_, offsetof(NativeFrame, context), b_.CreatePtrToInt(host_, b_.getInt64Ty()));
-  store_word(frame_, offsetof(NativeFrame, closure), b_.CreatePtrToInt(closure_, b_.getInt64Ty()));
-  store_word(frame_, offsetof(NativeFrame, registers), b_.CreatePtrToInt(registers_, b_.getInt64Ty()));
-  store_word(frame_, offsetof(NativeFrame, chunk), b_.CreatePtrToInt(address(&chunk_), b_.getInt64Ty()));
-  store_word(frame_, offsetof(NativeFrame, place), word(0));
-  store_word(frame_, offsetof(NativeFrame, shared_cell), word(0));
+  native_frame_ = b_.CreateAlloca(llvm::ArrayType::get(b_.getInt64Ty(), sizeof(NativeFrame) / 8));
+  fill_frame();
+  store_word(native_frame_, offsetof(NativeFrame, place), word(0));
+  store_word(native_frame_, offsetof(NativeFrame, shared_cell), word(0));
   raised_ = block("raised");
   raised_pc_ = llvm::PHINode::Create(b_.getPtrTy(), 8, "pc", raised_);
   enter_switch();
@@ -121,7 +121,17 @@ llvm::BasicBlock* Translator::entry_block(uint32_t pc) {
     go_on_in(fits);
     keep(reg, kind, {kind, v.tag, v.payload});
   }
-  b_.CreateBr(state_.reached ? blocks_[pc] : refused);
+  if (!state_.reached) {
+    b_.CreateBr(refused);
+  } else if (kinds_->depth() == 0) {
+    b_.CreateBr(blocks_[pc]);
+  } else {
+    auto* near_limit = cold("near_limit");
+    b_.CreateCondBr(has_room_inlined(), blocks_[pc], near_limit);
+    b_.SetInsertPoint(near_limit);
+    llvm::Function* decline = helper("decline", function_->getReturnType(), {b_.getPtrTy(), b_.getPtrTy()});
+    b_.CreateRet(b_.CreateCall(decline, {frame(), pc_address(pc)}));
+  }
   b_.SetInsertPoint(refused);
   leave_to_bytecode(pc);
   return entry;
@@ -154,7 +164,7 @@ bool Translator::inlined(uint32_t pc, const Insn& insn) {
 llvm::Value* Translator::call_exec(uint32_t pc) {
   const std::string name = std::string("exec_") + bytecode::info(static_cast<Op>(at(pc).op)).name;
   llvm::Function* exec = helper(name.c_str(), b_.getPtrTy(), {b_.getPtrTy(), b_.getPtrTy()});
-  return b_.CreateCall(exec, {frame_, pc_address(pc)});
+  return call_framed(exec, {frame(), pc_address(pc)});
 }
 
 void Translator::generic(uint32_t pc) {
@@ -241,7 +251,7 @@ llvm::BasicBlock* Translator::handler_block(uint32_t pc) {
 void Translator::raised_block() {
   go_on_in(raised_);
   llvm::Function* unwind = helper("raised", b_.getInt64Ty(), {b_.getPtrTy(), b_.getPtrTy()});
-  llvm::Value* handler = b_.CreateCall(unwind, {frame_, raised_pc_});
+  llvm::Value* handler = b_.CreateCall(unwind, {frame(), raised_pc_});
   auto* left = block("left");
   auto* choice = b_.CreateSwitch(handler, left);
   std::vector<bool> seen(chunk_.size, false);
@@ -264,10 +274,13 @@ void Translator::finish() {
     b_.SetInsertPoint(&each);
     b_.CreateUnreachable();
   }
-  if (raised_pc_->getNumIncomingValues() == 0) {
-    raised_pc_->replaceAllUsesWith(llvm::UndefValue::get(b_.getPtrTy()));
-    raised_pc_->eraseFromParent();
-  }
+  drop_unused_raise();
+}
+
+void Translator::drop_unused_raise() {
+  if (raised_pc_->getNumIncomingValues() != 0) return;
+  raised_pc_->replaceAllUsesWith(llvm::UndefValue::get(b_.getPtrTy()));
+  raised_pc_->eraseFromParent();
 }
 
 // ---- blocks, values ----

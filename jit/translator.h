@@ -48,6 +48,17 @@ class Translator {
   std::unique_ptr<Translation> run();
 
  private:
+  // The function being made, with whatever is inlined into it.
+  struct Unit {
+    explicit Unit(const Chunk& chunk) : module(std::make_unique<llvm::Module>(chunk.name, *context)), builder(*context) {}
+    std::unique_ptr<llvm::LLVMContext> context = std::make_unique<llvm::LLVMContext>();
+    std::unique_ptr<llvm::Module> module;
+    llvm::IRBuilder<> builder;
+    std::vector<llvm::BasicBlock*> cold;
+    llvm::Function* function = nullptr;
+    llvm::Value* host = nullptr;  // Context*
+  };
+
   // ---- translator.cpp ----
   void find_leaders();
   void prologue();
@@ -58,6 +69,7 @@ class Translator {
   void generic(uint32_t pc);
   void generic_branch(uint32_t pc, llvm::Value* next);
   void raised_block();
+  void drop_unused_raise();
   void finish();
 
   const Insn& at(uint32_t pc) const { return chunk_.code[chunk_.size + pc]; }
@@ -83,11 +95,14 @@ class Translator {
   llvm::BasicBlock* block_at(uint32_t pc);
 
   // With the alignment said: cold blocks belong to no function yet that could tell the layout.
+  static llvm::Align alignment(llvm::Type* type) {
+    return llvm::Align(type->isPointerTy() ? sizeof(void*) : type->getScalarSizeInBits() / 8);
+  }
   llvm::LoadInst* load(llvm::Type* type, llvm::Value* from) {
-    return b_.CreateAlignedLoad(type, from, llvm::Align(type->getScalarSizeInBits() / 8));
+    return b_.CreateAlignedLoad(type, from, alignment(type));
   }
   void put(llvm::Value* v, llvm::Value* to) {
-    b_.CreateAlignedStore(v, to, llvm::Align(v->getType()->getScalarSizeInBits() / 8));
+    b_.CreateAlignedStore(v, to, alignment(v->getType()));
   }
 
   // ---- registers.cpp ----
@@ -199,21 +214,48 @@ class Translator {
   void flush_slots(uint64_t which);
   void release_registers(llvm::Value* first, llvm::Value* count);
 
+  // ---- translate_inline.cpp ----
+  Translator(Translator& caller, const Kinds& kinds, uint32_t call_pc, llvm::Value* closure);
+  void inline_call(uint32_t pc, const Insn& insn);
+  llvm::Value* closure_called(uint32_t pc, const Insn& insn);
+  void check_callee(uint32_t pc, llvm::Value* closure);
+  void charge_call(uint32_t pc, const Insn& insn);
+  void raise_at_call(uint32_t pc);
+  void take_arguments(const Insn& insn);
+  void run_inlined();
+  void leave_inlined(const Insn& insn);
+  void inlined_raised_block();
+  void flush_around_call(uint32_t pc);
+  void flush_callers();
+  uint32_t calls_deep() const { return caller_ ? caller_->calls_deep() + 1 : 0; }
+  // What helpers are given: of an inlined frame it is filled in here.
+  llvm::Value* frame();
+  void fill_frame();
+  // Calls a helper as the frame at hand; deep calls count while it runs.
+  llvm::Value* call_framed(llvm::Function* callee, llvm::ArrayRef<llvm::Value*> arguments);
+  llvm::Value* resume_inlined(uint32_t pc);
+  llvm::Value* has_room_inlined();
+
   // Emits the slow way of an instruction in a cold block: exec, then on to the instruction after it.
   llvm::BasicBlock* slow_way(uint32_t pc, llvm::BasicBlock* after);
 
   const Chunk& chunk_;
   const Kinds* const kinds_;
-  std::unique_ptr<llvm::LLVMContext> context_;
-  std::unique_ptr<llvm::Module> module_;
-  llvm::IRBuilder<> b_;
+  const std::unique_ptr<Unit> own_;        // null: inlined into the caller's
+  Unit& unit_;
+  Translator* const caller_ = nullptr;
+  const uint32_t call_pc_ = 0;             // in the caller
+  llvm::BasicBlock* after_call_ = nullptr;
+  llvm::LLVMContext* const context_;
+  llvm::Module* const module_;
+  llvm::IRBuilder<>& b_;
+  std::vector<llvm::BasicBlock*>& cold_;
   llvm::Function* function_ = nullptr;
   llvm::Value* host_ = nullptr;       // Context*
   llvm::Value* closure_ = nullptr;
   llvm::Value* registers_ = nullptr;
-  llvm::Value* frame_ = nullptr;      // NativeFrame, an alloca
+  llvm::Value* native_frame_ = nullptr;    // NativeFrame, an alloca; use frame()
   std::vector<llvm::BasicBlock*> blocks_;  // by instruction; null: no leader
-  std::vector<llvm::BasicBlock*> cold_;
   llvm::BasicBlock* raised_ = nullptr;
   llvm::PHINode* raised_pc_ = nullptr;
   uint64_t heads_ = 0;  // loop heads where the code can be entered

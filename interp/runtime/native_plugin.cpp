@@ -31,6 +31,7 @@ constexpr TierInterface make_tier() {
     return context.runtime.tier(1)->enter_loop(context, head_of(code).below, closure, frame, value);
   };
   tier.entrance = [](const void* code) { return head_of(code).entrance; };
+  tier.inlined = [](const void* code) { return head_of(code).inlined; };
   tier.drop = [](void* code) { head_of(code).functions->drop(code); };
   tier.memory = [](const void* code) { return head_of(code).functions->memory(code); };
   return tier;

@@ -17,7 +17,7 @@
 namespace posset::interp {
 
 #define POSSET_JIT_SYMBOL "posset_jit_entry"
-constexpr uint32_t kNativeVersion = 1;
+constexpr uint32_t kNativeVersion = 2;
 constexpr const char* kNativePlugin = "libposset_jit.so";
 
 // What tells that both sides were made from the same headers (native_layout.h).
@@ -55,6 +55,7 @@ struct NativeCodeHead {
   const NativeFunctions* functions;
   void* below;
   NativeEntrance entrance;
+  std::span<const Inlined> inlined;
 };
 
 // The object as one runtime sees it.

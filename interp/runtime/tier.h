@@ -33,6 +33,12 @@ struct NativeEntrance {
   uint64_t heads = 0;
 };
 
+// Tier 1's code of a function body that other code has been made from, besides its own: it has been inlined.
+struct Inlined {
+  uint32_t unit = 0;  // by number
+  const void* code = nullptr;
+};
+
 // Why a tier does not take a unit, and where; the span is empty when it is about the unit as a whole.
 struct Refusal {
   Reason reason = Reason::none;
@@ -52,6 +58,8 @@ struct TierInterface {
 
   // Native tiers: where the code is entered, for `go_over` of tier 1.
   NativeEntrance (*entrance)(const void* code) = nullptr;
+  // Native tiers: what is inlined there. The code is taken back when any of these is.
+  std::span<const Inlined> (*inlined)(const void* code) = nullptr;
   // Tier 1: from its next entry on, `code` runs what native code is entered there; a null entry takes that back.
   // Under the unit table's lock.
   void (*go_over)(void* code, NativeEntrance entrance) = nullptr;
@@ -73,6 +81,8 @@ struct TierInterface {
   std::string (*types_seen)(const void* code) = nullptr;
 
   std::span<const Helper> helpers;  // what this tier lends to the code of higher ones
+  // Tier 1: its code of the body of a unit, see UnitTable::body_code.
+  void* (*body_of_unit)(RuntimeState& runtime, uint32_t number) = nullptr;
 };
 
 }  // namespace posset::interp

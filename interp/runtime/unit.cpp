@@ -46,7 +46,7 @@ std::unique_ptr<Unit> make_unit(const syntax::FunctionDecl& function) {
 
 // Of the unit alone, with what the table needs for it.
 size_t bytes_of(const Unit& unit) {
-  constexpr size_t kTableEntry = 64;
+  constexpr size_t kTableEntry = 112;  // of both tables
   return sizeof(Unit) + kTableEntry + unit.canonical.capacity() + unit.name.capacity() +
          unit.loop_hashes.size() * (sizeof(Counted) + sizeof(syntax::StructuralHash) + sizeof(int));
 }
@@ -111,6 +111,7 @@ UnitRef UnitTable::find_or_add(const Function& function) {
   if (!unit) {
     unit = units_.emplace(decl.hash.low, make_unit(decl))->second.get();
     unit->number = next_number_++;
+    by_number_[unit->number] = unit;
     bytes_ += bytes_of(*unit);
     if (trace_) trace_new(*unit, decl);
   }
@@ -169,12 +170,35 @@ void UnitTable::install(Counted& counted) {
   tiers_[1]->go_over(below, entrance);
 }
 
+void* UnitTable::body_code(uint32_t number) const {
+  sched::MutexLock lock(mutex_);
+  const auto found = by_number_.find(number);
+  return found == by_number_.end() ? nullptr : found->second->body.code[1].load(std::memory_order_acquire);
+}
+
+std::span<const Inlined> UnitTable::inlined(int level, const void* code) const {
+  const auto ask = tiers_[level]->inlined;
+  return ask ? ask(code) : std::span<const Inlined>();
+}
+
+bool UnitTable::is_current(const Inlined& each) const {
+  const auto found = by_number_.find(each.unit);
+  return found != by_number_.end() && found->second->body.code[1].load(std::memory_order_relaxed) == each.code;
+}
+
 bool UnitTable::publish(Unit& unit, int loop, int level, void* code, void* below) {
   sched::MutexLock lock(mutex_);
   Counted& counted = unit.counted(loop);
-  if (level > 1 && counted.code[1].load(std::memory_order_relaxed) != below) {
+  const auto parts = inlined(level, code);
+  const bool current = level == 1 || counted.code[1].load(std::memory_order_relaxed) == below;
+  if (!current || !std::all_of(parts.begin(), parts.end(), [&](const Inlined& each) { return is_current(each); })) {
     reclaimer.retire(tiers_[level], code);
     return false;
+  }
+  for (const Inlined& each : parts) {
+    std::vector<Unit::Place>& places = by_number_[each.unit]->inlined_in;
+    const Unit::Place here{unit.number, loop, level};
+    if (std::find(places.begin(), places.end(), here) == places.end()) places.push_back(here);
   }
   bytes_ += tiers_[level]->memory(code);
   counted.code[level].store(code, std::memory_order_release);
@@ -240,6 +264,7 @@ void UnitTable::erase(Entries::iterator entry) {
   for_each_code(unit, [&](int loop, int level, void*) { published.emplace_back(loop, level); });
   for (auto [loop, level] : published) unpublish(unit, loop, level);
   bytes_ -= bytes_of(unit);
+  by_number_.erase(unit.number);
   units_.erase(entry);
 }
 
@@ -265,6 +290,16 @@ void UnitTable::evict_code(size_t target) {
   }
 }
 
+// What has inlined the unit's body goes with it, and is made again when it is hot then.
+void UnitTable::take_back_inliners(Unit& unit) {
+  for (const Unit::Place& each : std::exchange(unit.inlined_in, {})) {
+    const auto found = by_number_.find(each.unit);
+    if (found == by_number_.end()) continue;
+    unpublish(*found->second, each.loop, each.level);
+    found->second->counted(each.loop).settled.store(false, std::memory_order_release);
+  }
+}
+
 void UnitTable::unpublish(Unit& unit, int loop, int level) {
   Counted& counted = unit.counted(loop);
   // Native code goes back to the bytecode it was made of.
@@ -275,6 +310,7 @@ void UnitTable::unpublish(Unit& unit, int loop, int level) {
   if (!code) return;  // gone with the code below it
   if (level > 1) install(counted);
   if (loop < 0 && level == 1) {
+    take_back_inliners(unit);
     for (const Function* function = unit.functions; function; function = function->next_of_unit) {
       function->direct_code.store(nullptr, std::memory_order_seq_cst);
     }

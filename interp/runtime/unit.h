@@ -15,8 +15,10 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -31,6 +33,7 @@
 namespace posset::interp {
 
 struct Function;
+struct Inlined;
 
 constexpr int kTiers = 4;
 
@@ -71,7 +74,16 @@ struct Unit {
   Counted& counted(int loop) { return loop < 0 ? body : loops[loop]; }
   const Counted& counted(int loop) const { return loop < 0 ? body : loops[loop]; }
 
+  // A piece of native code.
+  struct Place {
+    uint32_t unit;
+    int loop;
+    int level;
+    bool operator==(const Place&) const = default;
+  };
+
   // Guarded by the table's mutex:
+  std::vector<Place> inlined_in;            // its body, at some time
   uint32_t users = 0;                       // UnitRefs
   uint64_t last_use = 0;
   const Function* functions = nullptr;      // with a UnitRef, linked by Function::next_of_unit
@@ -98,6 +110,7 @@ class UnitRef {
   Unit* get() const { return unit_; }
   Unit* operator->() const { return unit_; }
   Unit& operator*() const { return *unit_; }
+  static constexpr size_t unit_offset() { return offsetof(UnitRef, unit_); }
 
  private:
   UnitTable* table_ = nullptr;
@@ -116,8 +129,12 @@ class UnitTable {
   UnitRef find_or_add(const Function& function) POSSET_EXCLUDES(mutex_);
   UnitRef share(Unit& unit) POSSET_EXCLUDES(mutex_);
 
-  // Publishes code: from here on it is entered. Takes it. False: tier 1's code `below`, from which it was made,
-  // has gone meanwhile, and this goes too.
+  // Tier 1's code of the body of a unit; null: there is none. It stays alive while the caller holds a
+  // Reclaimer::Pin from before.
+  void* body_code(uint32_t number) const POSSET_EXCLUDES(mutex_);
+
+  // Publishes code: from here on it is entered. Takes it. False: some of tier 1's code from which it was made
+  // has gone meanwhile, its own (`below`) or inlined, and this goes too.
   bool publish(Unit& unit, int loop, int level, void* code, void* below = nullptr) POSSET_EXCLUDES(mutex_);
 
   // Takes published code back, because it does not fit what the unit does. False: there was none.
@@ -151,6 +168,9 @@ class UnitTable {
   void erase(Entries::iterator entry) POSSET_REQUIRES(mutex_);
   void unpublish(Unit& unit, int loop, int level) POSSET_REQUIRES(mutex_);
   void install(Counted& counted) POSSET_REQUIRES(mutex_);
+  std::span<const Inlined> inlined(int level, const void* code) const;
+  bool is_current(const Inlined& each) const POSSET_REQUIRES(mutex_);
+  void take_back_inliners(Unit& unit) POSSET_REQUIRES(mutex_);
   template <class Visit>
   void for_each_code(Unit& unit, Visit&& visit) const;
 
@@ -159,6 +179,7 @@ class UnitTable {
   sched::Trace* trace_ = nullptr;
   mutable sched::Mutex mutex_;
   Entries units_ POSSET_GUARDED_BY(mutex_);
+  std::unordered_map<uint32_t, Unit*> by_number_ POSSET_GUARDED_BY(mutex_);
   uint64_t uses_ POSSET_GUARDED_BY(mutex_) = 0;
   uint32_t next_number_ POSSET_GUARDED_BY(mutex_) = 1;
   syntax::SourcePtr traced_source_ POSSET_GUARDED_BY(mutex_);  // the last one whose text went into the trace

@@ -1,0 +1,236 @@
+// Calls whose callee's code takes their place (kinds_call.cpp says which). Each inlined frame has a translator of its own
+// that emits into the caller's function; its registers are where the machine would have them, above the
+// caller's window, and in variables like all others. Nothing is written for the frame as such until something
+// needs it: before a helper runs, the native frame is filled in and the nesting counted; an exit also leaves
+// what the frames around own, and goes on in bytecode with all of them.
+//
+// A step is charged for the call as everywhere. Room for registers and nesting is checked once, where the
+// function is entered.
+#include <cstddef>
+
+#include "interp/runtime/context.h"
+#include "jit/translator.h"
+
+namespace posset::jit {
+
+using bytecode::NativeFrame;
+using interp::Context;
+
+namespace {
+
+// What never changes while the closure lives.
+llvm::Value* fixed(llvm::LoadInst* loaded) {
+  loaded->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(loaded->getContext(), {}));
+  return loaded;
+}
+
+}  // namespace
+
+Translator::Translator(Translator& caller, const Kinds& kinds, uint32_t call_pc, llvm::Value* closure)
+    : chunk_(kinds.chunk()),
+      kinds_(&kinds),
+      unit_(caller.unit_),
+      caller_(&caller),
+      call_pc_(call_pc),
+      context_(caller.context_),
+      module_(caller.module_),
+      b_(caller.b_),
+      cold_(caller.cold_),
+      function_(caller.function_),
+      host_(caller.host_),
+      closure_(closure),
+      blocks_(chunk_.size, nullptr),
+      tags_(chunk_.registers, nullptr),
+      payloads_(chunk_.registers, nullptr),
+      numbers_(chunk_.registers, nullptr) {}
+
+// ---- the call ----
+
+void Translator::inline_call(uint32_t pc, const Insn& insn) {
+  llvm::Value* closure = closure_called(pc, insn);
+  check_callee(pc, closure);
+  charge_call(pc, insn);
+  Translator callee(*this, *kinds_->inlined(pc), pc, closure);
+  callee.registers_ = register_pointer(static_cast<uint16_t>(insn.a + 2));
+  callee.after_call_ = block("after");
+  callee.take_arguments(insn);
+  callee.run_inlined();
+  go_on_in(callee.after_call_);
+}
+
+llvm::Value* Translator::closure_called(uint32_t pc, const Insn& insn) {
+  Operand callee;
+  if (static_cast<Op>(insn.op) == Op::CallValue) {
+    callee = read(insn.b);
+  } else {
+    auto pointer = [&](llvm::Value* base, uint64_t offset) {
+      return fixed(load(b_.getPtrTy(), word_pointer(base, offset)));
+    };
+    llvm::Value* function = pointer(closure_, offsetof(interp::Closure, function));
+    llvm::Value* links = pointer(function, offsetof(interp::Function, links));
+    llvm::Value* cell = pointer(links, uint64_t{insn.b} * sizeof(void*));
+    // Functions of a module are where they are for good; what a let holds is not.
+    if (static_cast<Op>(insn.op) == Op::CallKnown) return pointer(cell, offsetof(Borrowed, word1));
+    callee = unknown(load_word(cell, 0), load_word(cell, 8));
+  }
+  auto* function = block("function");
+  b_.CreateCondBr(b_.CreateICmpEQ(tag_of(callee), tag_word(Tag::Fn)), function, exit_at(pc));
+  go_on_in(function);
+  return object(callee);
+}
+
+// By its unit: closures of one unit have the same code, wherever they were made.
+void Translator::check_callee(uint32_t pc, llvm::Value* closure) {
+  llvm::Value* function = fixed(load(b_.getPtrTy(), word_pointer(closure, offsetof(interp::Closure, function))));
+  const uint64_t to_unit = offsetof(interp::Function, unit) + interp::UnitRef::unit_offset();
+  llvm::Value* unit = fixed(load(b_.getPtrTy(), word_pointer(function, to_unit)));
+  llvm::Value* number = fixed(load(b_.getInt32Ty(), word_pointer(unit, offsetof(interp::Unit, number))));
+  auto* expected = block("expected");
+  b_.CreateCondBr(b_.CreateICmpEQ(number, b_.getInt32(kinds_->unit_inlined(pc))), expected, exit_at(pc));
+  go_on_in(expected);
+}
+
+// The arguments are the callee's; where the step is refused they go, as they would with its frame.
+void Translator::charge_call(uint32_t pc, const Insn& insn) {
+  constexpr uint64_t kFuel = offsetof(Context, fuel);
+  llvm::Value* left = b_.CreateSub(load_word(host_, kFuel), word(1));
+  store_word(host_, kFuel, left);
+  auto* poll = cold("poll");
+  auto* refused = cold("refused");
+  auto* charged = block("charged");
+  b_.CreateCondBr(b_.CreateICmpSLT(left, word(0)), poll, charged);
+  b_.SetInsertPoint(poll);
+  llvm::Value* ok = b_.CreateCall(helper("poll", b_.getInt8Ty(), {b_.getPtrTy()}), {host_});
+  b_.CreateCondBr(b_.CreateICmpNE(ok, b_.getInt8(0)), charged, refused);
+  b_.SetInsertPoint(refused);
+  const uint64_t lent = kinds_->inlined(pc)->chunk().inout_mask;
+  for (uint32_t n = 0; n < insn.c; ++n) {
+    const auto reg = static_cast<uint16_t>(insn.a + 2 + n);
+    if (n < 64 && (lent >> n & 1)) {
+      if (cached(reg)) flush(reg, state_.kinds[reg]);
+      continue;
+    }
+    const Operand v = read(reg);
+    b_.CreateCall(helper("release_value", b_.getVoidTy(), {b_.getInt64Ty(), b_.getInt64Ty()}), {tag_of(v), payload_of(v)});
+  }
+  raise_at_call(pc);
+  go_on_in(charged);
+}
+
+void Translator::raise_at_call(uint32_t pc) {
+  flush_around_call(pc);
+  raised_pc_->addIncoming(pc_address(pc), b_.GetInsertBlock());
+  b_.CreateBr(raised_);
+}
+
+// ---- the callee's frame ----
+
+void Translator::take_arguments(const Insn& insn) {
+  for (uint16_t n = 0; n < insn.c; ++n) {
+    const Operand v = caller_->read(static_cast<uint16_t>(insn.a + 2 + n));
+    if (cached(n)) {
+      keep(n, kinds_->at_leader(0).kinds[n], v);
+    } else {
+      store_value(register_pointer(n), v);
+    }
+  }
+}
+
+void Translator::run_inlined() {
+  llvm::BasicBlock& entry = function_->getEntryBlock();
+  llvm::IRBuilder<> first(&entry, entry.getFirstInsertionPt());
+  native_frame_ = first.CreateAlloca(llvm::ArrayType::get(b_.getInt64Ty(), sizeof(NativeFrame) / 8));
+  raised_ = block("raised");
+  raised_pc_ = llvm::PHINode::Create(b_.getPtrTy(), 8, "pc", raised_);
+  find_leaders();
+  b_.CreateBr(blocks_[0]);
+  for (uint32_t pc = 0; pc < chunk_.size; pc += length(pc)) instruction(pc);
+  if (!b_.GetInsertBlock()->getTerminator()) b_.CreateUnreachable();
+  inlined_raised_block();
+}
+
+// As leave() does, with the caller's registers in place of the words returned.
+void Translator::leave_inlined(const Insn& insn) {
+  const Operand v = read(insn.a);
+  const bool consume = insn.x & bytecode::kConsumeA;
+  if (!consume) retain(v);
+  release_slots(insn.b, consume ? insn.a : bytecode::kNoRegister);
+  const Insn& call = caller_->at(call_pc_);
+  for (uint32_t slot = 0; slot < call.c && slot < 64; ++slot) {
+    if (!(chunk_.inout_mask >> slot & 1)) continue;
+    caller_->write(static_cast<uint16_t>(call.a + 2 + slot), read(static_cast<uint16_t>(slot)));
+  }
+  caller_->write(call.a, v);
+  b_.CreateBr(after_call_);
+}
+
+// It has no handlers: the error is the caller's.
+void Translator::inlined_raised_block() {
+  go_on_in(raised_);
+  llvm::Function* unwind = helper("raised", b_.getInt64Ty(), {b_.getPtrTy(), b_.getPtrTy()});
+  b_.CreateCall(unwind, {frame(), raised_pc_});
+  b_.CreateCall(helper("left", b_.getVoidTy(), {b_.getPtrTy()}), {host_});
+  caller_->raise_at_call(call_pc_);
+  drop_unused_raise();
+}
+
+// ---- what helpers see ----
+
+// What the frame owns or will read while the call runs.
+void Translator::flush_around_call(uint32_t pc) {
+  const Insn& insn = at(pc);
+  for (uint32_t reg = 0; reg < chunk_.registers; ++reg) {
+    const bool in_window = reg >= insn.a && reg < insn.a + 2U + insn.c;
+    if (in_window || !cached(reg) || !state_.dirty.has(reg) || !kinds_->live(pc, reg)) continue;
+    flush(reg, state_.kinds[reg]);
+  }
+}
+
+void Translator::flush_callers() {
+  for (Translator* each = this; each->caller_; each = each->caller_) each->caller_->flush_around_call(each->call_pc_);
+}
+
+llvm::Value* Translator::frame() {
+  if (caller_) fill_frame();
+  return native_frame_;
+}
+
+void Translator::fill_frame() {
+  auto set = [&](uint64_t offset, llvm::Value* v) { put(v, word_pointer(native_frame_, offset)); };
+  set(offsetof(NativeFrame, context), host_);
+  set(offsetof(NativeFrame, closure), closure_);
+  set(offsetof(NativeFrame, registers), registers_);
+  set(offsetof(NativeFrame, chunk), address(&chunk_));
+}
+
+llvm::Value* Translator::call_framed(llvm::Function* callee, llvm::ArrayRef<llvm::Value*> arguments) {
+  if (!caller_) return b_.CreateCall(callee, arguments);
+  llvm::Value* at = word_pointer(host_, offsetof(Context, depth));
+  llvm::Value* depth = load(b_.getInt32Ty(), at);
+  put(b_.CreateAdd(depth, b_.getInt32(calls_deep())), at);
+  llvm::Value* result = b_.CreateCall(callee, arguments);
+  put(depth, at);
+  return result;
+}
+
+llvm::Value* Translator::resume_inlined(uint32_t pc) {
+  for (Translator* each = this; each->caller_; each = each->caller_) {
+    each->fill_frame();
+    put(each->caller_->native_frame_, word_pointer(each->native_frame_, offsetof(NativeFrame, caller)));
+    put(each->caller_->pc_address(each->call_pc_), word_pointer(each->native_frame_, offsetof(NativeFrame, call)));
+  }
+  llvm::Type* pair = llvm::StructType::get(b_.getInt64Ty(), b_.getInt64Ty());
+  llvm::Function* resume = helper("resume_inlined", pair, {b_.getPtrTy(), b_.getPtrTy(), b_.getInt32Ty()});
+  return b_.CreateCall(resume, {native_frame_, pc_address(pc), b_.getInt32(calls_deep())});
+}
+
+llvm::Value* Translator::has_room_inlined() {
+  llvm::Value* end = word_pointer(registers_, uint64_t{kinds_->extent()} * sizeof(Borrowed));
+  llvm::Value* most = load(b_.getPtrTy(), word_pointer(host_, offsetof(Context, stack_end)));
+  llvm::Value* depth = load(b_.getInt32Ty(), word_pointer(host_, offsetof(Context, depth)));
+  llvm::Value* limit = load(b_.getInt32Ty(), word_pointer(host_, offsetof(Context, depth_limit)));
+  llvm::Value* deepest = b_.CreateAdd(depth, b_.getInt32(kinds_->depth()));
+  return b_.CreateAnd(b_.CreateICmpULE(end, most), b_.CreateICmpULE(deepest, limit));
+}
+
+}  // namespace posset::jit
