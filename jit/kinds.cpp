@@ -75,7 +75,7 @@ Kind joined(Kind a, Kind b) {
 Kinds::Kinds(const Chunk& chunk, const Bodies& bodies)
     : chunk_(chunk), live_(live_registers(chunk)), pinned_(chunk.registers), states_(chunk.size), leaders_(chunk.size, 0) {
   const bool steady = chunk.remade.load(std::memory_order_relaxed) < kOftenRemade;
-  shared_ = std::make_shared<Shared>(Shared{bodies, steady, kMostInlined});
+  shared_ = std::make_shared<Shared>(Shared{bodies, steady, kMostInlined, false});
   prepare();
 }
 
@@ -147,6 +147,8 @@ State Kinds::at_start() const {
   State state{true, std::vector<Kind>(chunk_.registers, Kind::None), RegisterSet(chunk_.registers)};
   for (uint32_t reg = 0; reg < chunk_.registers && !caller_; ++reg) {
     if (live(0, reg)) state.kinds[reg] = expected(reg);
+    // Of a call of itself the arguments are not in the frame.
+    if (live(0, reg) && !pinned(reg) && reg < chunk_.function->parameters.size()) state.dirty.add(reg);
   }
   for (uint32_t reg = 0; reg < arguments_.size(); ++reg) {
     state.kinds[reg] = pinned(reg) ? Kind::Any : arguments_[reg];

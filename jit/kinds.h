@@ -66,6 +66,9 @@ class Kinds {
   // Of the callee that takes the place of the call; null: it is called.
   const Kinds* inlined(uint32_t pc) const;
   uint32_t unit_inlined(uint32_t pc) const { return callees_.at(pc).unit; }
+  // Whether a call of a function of the module has called the unit that code is made for.
+  bool is_recursive(uint32_t pc) const;
+  bool is_recursive() const { return shared_->recursive; }
   const Returned& returned() const { return returned_; }
   // Registers and calls deep, with what is inlined.
   uint32_t extent() const;
@@ -92,11 +95,13 @@ class Kinds {
     const Bodies bodies;
     const bool steady;  // no new paths keep turning up
     uint32_t budget;    // of instructions that may still be inlined
+    bool recursive;     // some call of a function of the module calls the unit itself
   };
   // What is known of a call. Kinds are null until it is reached, and when it is not inlined.
   struct Callee {
     uint32_t unit = 0;
-    const bytecode::Chunk* body = nullptr;
+    bool recursive = false;
+    const bytecode::Chunk* body = nullptr;  // null: it is not inlined
     std::vector<Kind> arguments;
     std::unique_ptr<const Kinds> kinds;
   };
@@ -104,6 +109,7 @@ class Kinds {
   void prepare();
   Plan call_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   Callee& callee_at(uint32_t pc, const bytecode::Insn& insn) const;
+  const bytecode::Chunk& outermost() const { return caller_ ? caller_->outermost() : chunk_; }
   bool can_inline(uint32_t pc, const bytecode::Insn& insn, const bytecode::Chunk& body) const;
   void pass_back(uint32_t pc, const bytecode::Insn& insn, State& state) const;
   void note_return(const bytecode::Insn& insn, const State& state);

@@ -28,6 +28,7 @@ bool Translator::call(uint32_t pc, const Insn& insn) {
   }
   switch (op) {
     case Op::CallKnown:
+      if (calls_itself(pc) && call_itself(pc, insn)) return true;
       if (takes(chunk_.function->links[insn.b], insn.c)) {
         direct_call(pc, insn);
         return true;

@@ -18,7 +18,6 @@ using interp::Context;
 
 namespace {
 
-// What never changes while the closure lives.
 llvm::Value* fixed(llvm::LoadInst* loaded) {
   loaded->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(loaded->getContext(), {}));
   return loaded;
@@ -47,10 +46,12 @@ Translator::Translator(Translator& caller, const Kinds& kinds, uint32_t call_pc,
 // ---- the call ----
 
 void Translator::inline_call(uint32_t pc, const Insn& insn) {
-  llvm::Value* closure = closure_called(pc, insn);
-  check_callee(pc, closure);
+  const bool itself = calls_itself(pc);
+  llvm::Value* closure = itself ? closure_ : closure_called(pc, insn);
+  if (!itself) check_callee(pc, closure);
   charge_call(pc, insn);
   Translator callee(*this, *kinds_->inlined(pc), pc, closure);
+  callee.is_outermost_closure_ = itself;
   callee.registers_ = register_pointer(static_cast<uint16_t>(insn.a + 2));
   callee.after_call_ = block("after");
   callee.take_arguments(insn);
@@ -63,14 +64,9 @@ llvm::Value* Translator::closure_called(uint32_t pc, const Insn& insn) {
   if (static_cast<Op>(insn.op) == Op::CallValue) {
     callee = read(insn.b);
   } else {
-    auto pointer = [&](llvm::Value* base, uint64_t offset) {
-      return fixed(load(b_.getPtrTy(), word_pointer(base, offset)));
-    };
-    llvm::Value* function = pointer(closure_, offsetof(interp::Closure, function));
-    llvm::Value* links = pointer(function, offsetof(interp::Function, links));
-    llvm::Value* cell = pointer(links, uint64_t{insn.b} * sizeof(void*));
     // Functions of a module are where they are for good; what a let holds is not.
-    if (static_cast<Op>(insn.op) == Op::CallKnown) return pointer(cell, offsetof(Borrowed, word1));
+    if (static_cast<Op>(insn.op) == Op::CallKnown) return closure_of_link(insn.b);
+    llvm::Value* cell = link_cell(insn.b);
     callee = unknown(load_word(cell, 0), load_word(cell, 8));
   }
   auto* function = block("function");
@@ -79,11 +75,26 @@ llvm::Value* Translator::closure_called(uint32_t pc, const Insn& insn) {
   return object(callee);
 }
 
+llvm::Value* Translator::link_cell(uint16_t link) {
+  llvm::Value* function = fixed_pointer(closure_, offsetof(interp::Closure, function));
+  llvm::Value* links = fixed_pointer(function, offsetof(interp::Function, links));
+  return fixed_pointer(links, uint64_t{link} * sizeof(void*));
+}
+
+llvm::Value* Translator::closure_of_link(uint16_t link) {
+  return fixed_pointer(link_cell(link), offsetof(Borrowed, word1));
+}
+
+// What never changes while a closure lives.
+llvm::Value* Translator::fixed_pointer(llvm::Value* base, uint64_t offset) {
+  return fixed(load(b_.getPtrTy(), word_pointer(base, offset)));
+}
+
 // By its unit: closures of one unit have the same code, wherever they were made.
 void Translator::check_callee(uint32_t pc, llvm::Value* closure) {
-  llvm::Value* function = fixed(load(b_.getPtrTy(), word_pointer(closure, offsetof(interp::Closure, function))));
+  llvm::Value* function = fixed_pointer(closure, offsetof(interp::Closure, function));
   const uint64_t to_unit = offsetof(interp::Function, unit) + interp::UnitRef::unit_offset();
-  llvm::Value* unit = fixed(load(b_.getPtrTy(), word_pointer(function, to_unit)));
+  llvm::Value* unit = fixed_pointer(function, to_unit);
   llvm::Value* number = fixed(load(b_.getInt32Ty(), word_pointer(unit, offsetof(interp::Unit, number))));
   auto* expected = block("expected");
   b_.CreateCondBr(b_.CreateICmpEQ(number, b_.getInt32(kinds_->unit_inlined(pc))), expected, exit_at(pc));
@@ -191,7 +202,7 @@ void Translator::flush_callers() {
 }
 
 llvm::Value* Translator::frame() {
-  if (caller_) fill_frame();
+  if (caller_ || recursive()) fill_frame();
   return native_frame_;
 }
 
@@ -219,6 +230,7 @@ llvm::Value* Translator::resume_inlined(uint32_t pc) {
     put(each->caller_->native_frame_, word_pointer(each->native_frame_, offsetof(NativeFrame, caller)));
     put(each->caller_->pc_address(each->call_pc_), word_pointer(each->native_frame_, offsetof(NativeFrame, call)));
   }
+  if (recursive()) unit_.root->fill_frame();
   llvm::Type* pair = llvm::StructType::get(b_.getInt64Ty(), b_.getInt64Ty());
   llvm::Function* resume = helper("resume_inlined", pair, {b_.getPtrTy(), b_.getPtrTy(), b_.getInt32Ty()});
   return b_.CreateCall(resume, {native_frame_, pc_address(pc), b_.getInt32(calls_deep())});

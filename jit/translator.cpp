@@ -37,16 +37,19 @@ Translator::Translator(const Chunk& chunk, const Kinds* kinds, const Prepare& pr
 }
 
 std::unique_ptr<Translation> Translator::run() {
+  unit_.root = this;
   llvm::Type* pair = llvm::StructType::get(b_.getInt64Ty(), b_.getInt64Ty());
   auto* type = llvm::FunctionType::get(pair, {b_.getPtrTy(), b_.getPtrTy(), b_.getPtrTy(), b_.getInt32Ty()}, false);
   function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, symbol_of(chunk_), *module_);
   function_->addFnAttr(llvm::Attribute::NoUnwind);
+  llvm::Function* entered = function_;
+  if (recursive()) make_recursive_function();
   find_leaders();
   prologue();
   for (uint32_t pc = 0; pc < chunk_.size; pc += length(pc)) instruction(pc);
   finish();
   auto result = std::make_unique<Translation>();
-  result->symbol = function_->getName().str();
+  result->symbol = entered->getName().str();
   result->heads = heads_;
   result->context = std::move(own_->context);
   result->module = std::move(own_->module);
@@ -82,9 +85,7 @@ void Translator::prologue() {
   closure_ = function_->getArg(1);
   registers_ = function_->getArg(2);
   native_frame_ = b_.CreateAlloca(llvm::ArrayType::get(b_.getInt64Ty(), sizeof(NativeFrame) / 8));
-  fill_frame();
-  store_word(native_frame_, offsetof(NativeFrame, place), word(0));
-  store_word(native_frame_, offsetof(NativeFrame, shared_cell), word(0));
+  if (!recursive()) fill_frame();
   raised_ = block("raised");
   raised_pc_ = llvm::PHINode::Create(b_.getPtrTy(), 8, "pc", raised_);
   enter_switch();
@@ -98,6 +99,12 @@ void Translator::enter_switch() {
   auto* start = entry_block(0);
   b_.SetInsertPoint(here);
   auto* choice = b_.CreateSwitch(entry, start, static_cast<unsigned>(heads.size()));
+  if (recursive()) {
+    auto* native = block("native");
+    choice->addCase(b_.getInt32(kNativeArguments), native);
+    go_on_in(native);
+    take_native_arguments();
+  }
   for (uint32_t n = 0; n < heads.size() && n < kMostEntries; ++n) {
     heads_ |= uint64_t{1} << n;
     choice->addCase(b_.getInt32(n + 1), entry_block(heads[n].pc));
@@ -112,6 +119,7 @@ llvm::BasicBlock* Translator::entry_block(uint32_t pc) {
   state_ = after_ = kinds_->at_leader(pc);
   exit_ = nullptr;
   auto* refused = cold("refused");
+  if (recursive()) check_links(refused);
   for (uint32_t reg = 0; state_.reached && reg < chunk_.registers; ++reg) {
     const Kind kind = state_.kinds[reg];
     if (!cached(reg) || kind == Kind::None) continue;

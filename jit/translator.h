@@ -41,6 +41,9 @@ struct Operand {
 
 interp::Packing packing_of_kind(Kind list);
 
+// Instead of a loop head: arguments are passed by kind, see translate_recursion.cpp.
+constexpr uint32_t kNativeArguments = UINT32_MAX;
+
 class Translator {
  public:
   // `kinds` null: stage 1.
@@ -55,8 +58,7 @@ class Translator {
     std::unique_ptr<llvm::Module> module;
     llvm::IRBuilder<> builder;
     std::vector<llvm::BasicBlock*> cold;
-    llvm::Function* function = nullptr;
-    llvm::Value* host = nullptr;  // Context*
+    Translator* root = nullptr;
   };
 
   // ---- translator.cpp ----
@@ -218,6 +220,9 @@ class Translator {
   Translator(Translator& caller, const Kinds& kinds, uint32_t call_pc, llvm::Value* closure);
   void inline_call(uint32_t pc, const Insn& insn);
   llvm::Value* closure_called(uint32_t pc, const Insn& insn);
+  llvm::Value* link_cell(uint16_t link);
+  llvm::Value* closure_of_link(uint16_t link);
+  llvm::Value* fixed_pointer(llvm::Value* base, uint64_t offset);
   void check_callee(uint32_t pc, llvm::Value* closure);
   void charge_call(uint32_t pc, const Insn& insn);
   void raise_at_call(uint32_t pc);
@@ -225,6 +230,19 @@ class Translator {
   void run_inlined();
   void leave_inlined(const Insn& insn);
   void inlined_raised_block();
+  // ---- translate_recursion.cpp ----
+  bool recursive() const { return kinds_ && kinds_->is_recursive(); }
+  // The closure called is the one that runs: no link need be looked at.
+  bool calls_itself(uint32_t pc) const { return kinds_ && is_outermost_closure_ && kinds_->is_recursive(pc); }
+  void make_recursive_function();
+  void take_native_arguments();
+  void check_links(llvm::BasicBlock* refused);
+  bool call_itself(uint32_t pc, const Insn& insn);
+  bool native_arguments(const Insn& insn, std::vector<llvm::Value*>& arguments, llvm::BasicBlock* slow);
+  llvm::Value* has_room_for_itself(llvm::Value* base, llvm::Value* depth);
+  const Translator& outermost() const { return caller_ ? caller_->outermost() : *this; }
+
+  // ---- translate_inline.cpp ----
   void flush_around_call(uint32_t pc);
   void flush_callers();
   uint32_t calls_deep() const { return caller_ ? caller_->calls_deep() + 1 : 0; }
@@ -253,6 +271,7 @@ class Translator {
   llvm::Function* function_ = nullptr;
   llvm::Value* host_ = nullptr;       // Context*
   llvm::Value* closure_ = nullptr;
+  bool is_outermost_closure_ = true;       // what runs here is what the function was entered with
   llvm::Value* registers_ = nullptr;
   llvm::Value* native_frame_ = nullptr;    // NativeFrame, an alloca; use frame()
   std::vector<llvm::BasicBlock*> blocks_;  // by instruction; null: no leader
