@@ -148,9 +148,7 @@ void Translator::take_arguments(const Insn& insn) {
 }
 
 void Translator::run_inlined() {
-  llvm::BasicBlock& entry = function_->getEntryBlock();
-  llvm::IRBuilder<> first(&entry, entry.getFirstInsertionPt());
-  native_frame_ = first.CreateAlloca(llvm::ArrayType::get(b_.getInt64Ty(), sizeof(NativeFrame) / 8));
+  native_frame_ = native_frame_for(calls_deep());
   raised_ = block("raised");
   raised_pc_ = llvm::PHINode::Create(b_.getPtrTy(), 8, "pc", raised_);
   find_leaders();
@@ -204,6 +202,16 @@ void Translator::flush_callers() {
 llvm::Value* Translator::frame() {
   if (caller_ || recursive()) fill_frame();
   return native_frame_;
+}
+
+llvm::Value* Translator::native_frame_for(uint32_t deep) {
+  std::vector<llvm::Value*>& frames = unit_.native_frames;
+  while (frames.size() <= deep) {
+    llvm::BasicBlock& entry = function_->getEntryBlock();
+    llvm::IRBuilder<> first(&entry, entry.getFirstInsertionPt());
+    frames.push_back(first.CreateAlloca(llvm::ArrayType::get(b_.getInt64Ty(), sizeof(NativeFrame) / 8)));
+  }
+  return frames[deep];
 }
 
 void Translator::fill_frame() {

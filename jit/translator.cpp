@@ -1,7 +1,9 @@
 // See translator.h: blocks, the prologue, errors, and instructions done by exec.
 #include "jit/translator.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <string_view>
 
 namespace posset::jit {
 
@@ -12,6 +14,12 @@ namespace {
 constexpr uint32_t kMostEntries = 64;  // at loop heads, a bit of NativeEntrance each
 constexpr uint8_t kBranch = bytecode::Branch;
 constexpr uint8_t kEnds = bytecode::Ends;
+
+// Ends of slices, exits, errors.
+bool is_rare(std::string_view helper) {
+  static constexpr std::string_view kRare[] = {"poll", "raised", "resume", "resume_inlined", "decline", "left", "newer"};
+  return std::find(std::begin(kRare), std::end(kRare), helper) != std::end(kRare);
+}
 
 std::string symbol_of(const Chunk& chunk) {
   std::string name = "posset ";
@@ -84,7 +92,7 @@ void Translator::prologue() {
   host_ = function_->getArg(0);
   closure_ = function_->getArg(1);
   registers_ = function_->getArg(2);
-  native_frame_ = b_.CreateAlloca(llvm::ArrayType::get(b_.getInt64Ty(), sizeof(NativeFrame) / 8));
+  native_frame_ = native_frame_for(0);
   if (!recursive()) fill_frame();
   raised_ = block("raised");
   raised_pc_ = llvm::PHINode::Create(b_.getPtrTy(), 8, "pc", raised_);
@@ -322,6 +330,7 @@ llvm::Function* Translator::helper(const char* name, llvm::Type* result,
   auto* type = llvm::FunctionType::get(result, llvm::ArrayRef<llvm::Type*>(parameters.begin(), parameters.size()), false);
   auto* made = llvm::Function::Create(type, llvm::Function::ExternalLinkage, name, *module_);
   made->addFnAttr(llvm::Attribute::NoUnwind);
+  if (is_rare(name)) made->addFnAttr(llvm::Attribute::Cold);
   return made;
 }
 

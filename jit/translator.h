@@ -59,6 +59,7 @@ class Translator {
     llvm::IRBuilder<> builder;
     std::vector<llvm::BasicBlock*> cold;
     Translator* root = nullptr;
+    std::vector<llvm::Value*> native_frames;  // by how many calls deep: no two of one depth run at a time
   };
 
   // ---- translator.cpp ----
@@ -82,6 +83,7 @@ class Translator {
   llvm::Constant* word(uint64_t v) { return b_.getInt64(v); }
   llvm::Value* tag_word(Tag tag) { return word(static_cast<uint64_t>(tag)); }
 
+  // Most of them are called in rare cases only, which the layout of the code is to know.
   llvm::Function* helper(const char* name, llvm::Type* result, std::initializer_list<llvm::Type*> parameters);
   llvm::Value* call_exec(uint32_t pc);
   // Goes to the error path unless the helper's outcome (i8) says all is well.
@@ -245,6 +247,7 @@ class Translator {
   // ---- translate_inline.cpp ----
   void flush_around_call(uint32_t pc);
   void flush_callers();
+  llvm::Value* native_frame_for(uint32_t deep);
   uint32_t calls_deep() const { return caller_ ? caller_->calls_deep() + 1 : 0; }
   // What helpers are given: of an inlined frame it is filled in here.
   llvm::Value* frame();
