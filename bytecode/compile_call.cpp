@@ -76,8 +76,9 @@ void Compiler::call(const CallNode& node, uint16_t dst) {
   if (method_may_lend(node)) refuse(Reason::method_value, &node);
   if (has_spread(node)) return spread_call(node, dst);
   const Link* link = callee_link(node);
-  if (link && link->kind == Link::Kind::Builtin && !node.optional) {
-    if (intrinsic_call(node, *link, dst) || intrinsic_inout(node, *link, dst)) return;
+  if (link && link->kind == Link::Kind::Builtin) {
+    if (!node.optional && (intrinsic_call(node, *link, dst) || intrinsic_inout(node, *link, dst))) return;
+    if (callback_call(node, *link, dst)) return;
   }
   if (link && link->kind == Link::Kind::Constructor &&
       node.arguments.size() == link->type->constructors[link->index].fields.size() && !node.arguments.empty()) {

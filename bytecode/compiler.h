@@ -1,7 +1,7 @@
 // Tree to chunk, one function or one loop at a time. Internal to bytecode/: the entry is `compile` below,
 // used by tier.cpp. Definitions are split by family: compiler.cpp (emission, registers, entry),
-// compile_expression.cpp, compile_data.cpp, compile_call.cpp, compile_place.cpp, compile_control.cpp,
-// compile_pattern.cpp.
+// compile_expression.cpp, compile_data.cpp, compile_call.cpp, compile_callback.cpp, compile_place.cpp,
+// compile_control.cpp, compile_pattern.cpp.
 //
 // Registers: slots [0, slot_count) as the resolver numbered them, temporaries above, allocated like a
 // stack. Ownership is static (chunk.h): `owned_` are the temporaries that hold a counted value right now,
@@ -75,6 +75,8 @@ struct Lending {
     return all;
   }
 };
+
+struct CallbackLoop;  // compile_callback.cpp
 
 // What break, continue and return must leave on their way out.
 struct Scope {
@@ -212,6 +214,13 @@ class Compiler {
   const Link* callee_link(const CallNode& node) const;
   uint32_t callee_index(const CallNode& node) const;   // of a callee that is a link
   bool method_may_lend(const CallNode& node) const;
+
+  // ---- compile_callback.cpp ----
+  bool callback_call(const CallNode& node, const Link& link, uint16_t dst);
+  void callback_loop(const CallNode& node, CallbackLoop& loop, uint16_t dst);
+  void begin_callbacks(const CallbackLoop& loop);
+  void callback_round(uint16_t link, const CallbackLoop& loop, Label& leave);
+  void callback_answer(uint16_t link, const CallbackLoop& loop, Label& leave);
 
   // ---- compile_place.cpp ----
   // `reserve`: registers for operands when they must not lie at the top (see guarded calls), else none.

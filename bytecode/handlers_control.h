@@ -215,6 +215,10 @@ POSSET_HANDLER const Insn* op_IterRange(State& s, Insn i) {
   s.r[i.a] = Borrowed::nil();
   return interp::begin_counted(s.cx, &s.r[i.a], first, last, (i.x & kSense) != 0) ? s.pc + 1 : nullptr;
 }
+POSSET_HANDLER const Insn* next_round(State& s, Insn i) {
+  const Insn* head = s.pc + i.imm_c();
+  return i.x & kFree ? go_round_free(s, head) : go_round(s, head);
+}
 POSSET_HANDLER const Insn* op_ForNext(State& s, Insn i) {
   Borrowed* hidden = &s.r[i.a];
   int64_t cursor = hidden[1].as_int();
@@ -230,7 +234,7 @@ POSSET_HANDLER const Insn* op_ForNext(State& s, Insn i) {
     if (!not_counted_next(s.cx, hidden, &s.r[i.b], more)) return nullptr;
     if (!more) return s.pc + 1;
   }
-  const Insn* next = go_round(s, s.pc + i.imm_c());
+  const Insn* next = next_round(s, i);
   if (!next) [[unlikely]] drop(s.r[i.b]);
   return next;
 }
@@ -238,13 +242,24 @@ POSSET_HANDLER const Insn* op_ForRange(State& s, Insn i) {
   Borrowed* hidden = &s.r[i.a];
   int64_t cursor = hidden[1].as_int();
   if (hidden[0].is_nil() && cursor < hidden[2].as_int()) [[likely]] {
-    const Insn* next = go_round(s, s.pc + i.imm_c());
+    const Insn* next = next_round(s, i);
     if (!next) [[unlikely]] return nullptr;
     hidden[1].word1 = static_cast<uint64_t>(cursor + 1);
     s.r[i.b] = Borrowed::integer(cursor);
     return next;
   }
   return hidden[0].is_nil() ? s.pc + 1 : op_ForNext(s, i);
+}
+
+// ---- loops of built-ins that call functions ----
+POSSET_HANDLER const Insn* op_CallbackReady(State& s, Insn i) {
+  const bool ready = callback_ready(s.r[i.a], s.r[i.b], i.x >> kParametersShift, (i.x & kSense) != 0);
+  return ready ? s.pc + 1 : s.pc + i.imm_c();
+}
+POSSET_HANDLER const Insn* op_JumpAnswer(State& s, Insn i) {
+  Borrowed a = s.r[i.a];
+  const int outcome = a.is_bool() ? static_cast<int>(a.as_bool()) : slow_answer(s.cx, s.closure, i.b, a);
+  return branch<false>(s, i, outcome, i.imm_c());
 }
 
 }  // namespace posset::bytecode

@@ -323,6 +323,9 @@ POSSET_HANDLER const Insn* op_Swap(State& s, Insn i) {
 
 // ---- building ----
 POSSET_HANDLER const Insn* op_NewList(State& s, Insn i) { return new_list(s.cx, &s.r[i.a], i.b) ? s.pc + 1 : nullptr; }
+POSSET_HANDLER const Insn* op_NewListFor(State& s, Insn i) {
+  return new_list_for(s.cx, &s.r[i.a], &s.r[i.b]) ? s.pc + 1 : nullptr;
+}
 POSSET_HANDLER const Insn* op_MakeList(State& s, Insn i) {
   return make_list(s.cx, &s.r[i.a], &s.r[i.b], i.c) ? s.pc + 1 : nullptr;
 }

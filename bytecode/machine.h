@@ -55,6 +55,14 @@ POSSET_HANDLER const Insn* go_round(State& s, const Insn* head) {
   return s.native_entry ? &kEnterNativeLoop : head;
 }
 
+// The same for a loop whose rounds charge nothing because the call in them does. When nothing is left the slice
+// ends in that call, so this is the place for the question.
+POSSET_HANDLER const Insn* go_round_free(State& s, const Insn* head) {
+  if (s.cx.fuel > 0 || !s.in_machine || !s.chunk->native.load(std::memory_order_relaxed)) [[likely]] return head;
+  s.native_entry = native_entry_at(*s.chunk, head);
+  return s.native_entry ? &kEnterNativeLoop : head;
+}
+
 POSSET_HANDLER FieldCache& cache_at(State& s, uint16_t index) { return *s.chunk->caches[index]; }
 
 // Index of the field in a record of the shape the cache has seen, or -1.

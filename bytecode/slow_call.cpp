@@ -133,6 +133,32 @@ bool raise_described(Context& context, const RaiseInfo& info, Borrowed about) {
   return false;
 }
 
+bool callback_ready(Borrowed over, Borrowed function, uint32_t parameters, bool counts) {
+  if (!function.is(interp::Tag::Fn)) return false;
+  const interp::Function& f = *function.as<Closure>()->function;
+  if (f.parameter_count != parameters || f.has_rest || f.inout_mask != 0) return false;
+  if (counts) return over.is_int() && over.as_int() >= 0;
+  return over.is_list() || over.is_range() || over.is_map() || over.is_string();
+}
+
+int slow_answer(Context& context, const Closure* closure, uint32_t link, Borrowed answer) {
+  const std::string name(closure->function->decl->links[link].name);
+  return interp::expect_bool(context, answer, ("the result of " + name + "'s function").c_str());
+}
+
+bool new_list_for(Context& context, Borrowed* dst, const Borrowed* hidden) {
+  // As the built-ins do: what is expected may never come, so only a modest part is reserved. Numbers are
+  // expected; an element of another kind finds room for half as many.
+  constexpr uint64_t kMostReserved = 4096;
+  const bool counted = hidden[0].is_nil();
+  const auto left = static_cast<uint64_t>(hidden[2].as_int()) - static_cast<uint64_t>(hidden[1].as_int());
+  const uint64_t expected = !counted ? interp::item_count(hidden[0]) : hidden[1].as_int() < hidden[2].as_int() ? left : 0;
+  interp::List* list = interp::new_list(context.heap, interp::Packing::Int, std::min(expected, kMostReserved));
+  if (!list) return interp::or_memory_limit(context, false);
+  *dst = Borrowed::heap(interp::Tag::List, list);
+  return true;
+}
+
 bool not_counted_next(Context& context, Borrowed* hidden, Borrowed* item, bool& more) {
   Value next;
   interp::Step step = interp::next_item(context, hidden, next);

@@ -73,6 +73,7 @@ class Accesses {
       case Op::IterRange: return moved(insn_.a, kHiddenRegisters);
       case Op::ForRange:
       case Op::ForNext: return moved(insn_.a, kHiddenRegisters);
+      case Op::NewListFor: return visit_({insn_.b, kHiddenRegisters, true, false});
       case Op::CallKnown:
       case Op::CallLink:
       case Op::CallValue:

@@ -20,6 +20,10 @@ constexpr llvm::CmpInst::Predicate kOnFloats[] = {llvm::CmpInst::FCMP_OEQ, llvm:
 // Rows of one comparison of the table: JumpX, JumpXI, JumpXK, LoopX, LoopXI, LoopXK.
 constexpr int kJumpVariants = 6;
 
+bool is_next(const Insn& insn) {
+  return static_cast<Op>(insn.op) == Op::ForNext || static_cast<Op>(insn.op) == Op::ForRange;
+}
+
 }  // namespace
 
 bool Translator::move(const Insn& insn) {
@@ -143,6 +147,7 @@ llvm::BasicBlock* Translator::round_block(uint32_t pc, uint32_t to) {
 }
 
 void Translator::go_round(uint32_t pc, uint32_t to, const std::function<void()>& advance) {
+  if (at(pc).x & bytecode::kFree && is_next(at(pc))) return go_round_free(to, advance);
   constexpr uint64_t kFuel = offsetof(interp::Context, fuel);
   llvm::Value* left = b_.CreateSub(load_word(host_, kFuel), word(1));
   store_word(host_, kFuel, left);
@@ -159,6 +164,20 @@ void Translator::go_round(uint32_t pc, uint32_t to, const std::function<void()>&
   b_.CreateBr(block_at(to));
 }
 
+// The slice ends in the call that is part of the round; just before that stage 1 looks for newer code.
+void Translator::go_round_free(uint32_t to, const std::function<void()>& advance) {
+  advance();
+  if (!kinds_) {
+    auto* ends = cold("ends");
+    auto* fine = block("fine");
+    b_.CreateCondBr(b_.CreateICmpSGT(load_word(host_, offsetof(interp::Context, fuel)), word(0)), fine, ends);
+    b_.SetInsertPoint(ends);
+    newer_code(to);
+    go_on_in(fine);
+  }
+  b_.CreateBr(block_at(to));
+}
+
 // The end of a slice. From stage 1 a loop goes over to newer code there.
 void Translator::poll_round(uint32_t pc, uint32_t to, llvm::BasicBlock* fine, const std::function<void()>& advance) {
   llvm::Value* ok = b_.CreateCall(helper("poll", b_.getInt8Ty(), {b_.getPtrTy()}), {host_});
@@ -170,6 +189,11 @@ void Translator::poll_round(uint32_t pc, uint32_t to, llvm::BasicBlock* fine, co
   if (kinds_) return;
   b_.SetInsertPoint(polled);
   advance();
+  newer_code(to);
+}
+
+// Goes over to code that has replaced this one, or goes on at a loop head.
+void Translator::newer_code(uint32_t to) {
   llvm::Type* pair = llvm::StructType::get(b_.getInt64Ty(), b_.getInt64Ty());
   llvm::Function* newer = helper("newer", pair, {b_.getPtrTy(), b_.getPtrTy(), b_.getPtrTy()});
   llvm::Value* result = b_.CreateCall(newer, {native_frame_, function_, pc_address(to)});
@@ -205,7 +229,13 @@ bool Translator::jump(uint32_t pc, const Insn& insn) {
       if (!kinds_) return false;
       iter_range(pc, insn);
       return true;
-    case Op::ForNext: for_next(pc, insn); return true;
+    case Op::ForNext:
+      if (kinds_ && plan_.a == Kind::Nil) {
+        for_range(pc, insn);
+      } else {
+        for_next(pc, insn);
+      }
+      return true;
     default: return false;
   }
 }

@@ -1,6 +1,6 @@
 // The translator's state and what its families share. Definitions by family: translator.cpp (blocks,
 // prologue, errors, generic instructions), translate_arith.cpp, translate_control.cpp, translate_data.cpp,
-// translate_call.cpp.
+// translate_build.cpp, translate_call.cpp.
 //
 // Stage 1 keeps registers in the frame (two words each), so that at every instruction the frame is what the
 // machine would have. Stage 2 keeps them in variables of the function, by what is known of them (kinds.h): an
@@ -179,7 +179,10 @@ class Translator {
   // Charges a step for the instruction and goes on at the target.
   // `advance` is what happens to the registers behind the step.
   void go_round(uint32_t pc, uint32_t to, const std::function<void()>& advance);
+  void newer_code(uint32_t to);
   void poll_round(uint32_t pc, uint32_t to, llvm::BasicBlock* fine, const std::function<void()>& advance);
+  // The same for a round that charges nothing.
+  void go_round_free(uint32_t to, const std::function<void()>& advance);
   llvm::BasicBlock* round_block(uint32_t pc, uint32_t to);
 
   // ---- translate_data.cpp ----
@@ -200,6 +203,17 @@ class Translator {
   void length_of(uint32_t pc, const Insn& insn);
   llvm::Value* is_unique(const Operand& v);
 
+  // ---- translate_build.cpp ----
+  bool build(uint32_t pc, const Insn& insn);
+  void append_item(uint32_t pc, const Insn& insn);
+  // `slow` where it does not fit; counted once more when it is not consumed.
+  void append_element(const Operand& list, llvm::Value* at, interp::Packing packing, const Operand& v, bool copies,
+                      llvm::BasicBlock* slow);
+  void iter_begin(const Insn& insn);
+  void captured(const Insn& insn);
+  void callback_ready(uint32_t pc, const Insn& insn);
+  llvm::Value* iterates(const Operand& v, bool counts);
+
   // ---- translate_call.cpp ----
   struct Callee {
     llvm::Value* closure;
@@ -210,6 +224,8 @@ class Translator {
   void call_by_helper(uint32_t pc);
   void direct_call(uint32_t pc, const Insn& insn);
   Callee load_callee(const Insn& insn, llvm::BasicBlock* slow);
+  llvm::Value* fitting_closure(const Insn& insn, llvm::BasicBlock* slow);
+  llvm::Value* takes_plainly(llvm::Value* function, uint32_t arguments);
   llvm::Value* acquired(llvm::Value* base, uint64_t offset);
   llvm::Value* has_room(const Callee& callee, llvm::Value* base, llvm::Value* depth);
   void finish_call(uint32_t pc, const Insn& insn, llvm::Value* result, llvm::BasicBlock* after);

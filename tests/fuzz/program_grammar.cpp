@@ -44,6 +44,11 @@ const std::vector<Production> kProductions = {
     {'t', 1, "([$q: $t, $q: $t][$q, $t])"},
     {'t', 1, "first([$t, $t])"},
     {'t', 1, "fold($L, $t, ($<($=t, $=i) $|=> $t$>))"},
+    {'t', 1, "fold($a, $t, ($<($=t, $=a) $|=> $t$>))"},
+    {'t', 1, "fold($r, $t, ($<($=t, $=i = $k) $|=> $t$>))"},
+    {'t', 1, "first(map([$t], ($<$=t$| => $t$>)))"},
+    {'t', 1, "(find([$t, $t], ($<$=t$| => $b$>)) ?? $t)"},
+    {'t', 1, "filter([$t, $t, $t], ($<$=t$| => $b$>))[0]"},
     {'t', 1, "ref($t).value"},
     {'t', 2, "(${with $~t = &$^t$| $#t$})"},
     {'t', 1, "((${while $@$b {\nbreak $t\n}$}) ?? $t)"},
@@ -96,7 +101,7 @@ const std::vector<Production> kProductions = {
     {'b', 1, "($a == $a)"}, {'b', 1, "($t == $t)"}, {'b', 1, "($t != $t)"}, {'b', 2, "(not $b)"},
     {'b', 2, "($b and $b)"}, {'b', 2, "($b or $b)"},
     {'b', 1, "($i in $L)"}, {'b', 1, "($i in $r)"}, {'b', 1, "($s in $s)"}, {'b', 1, "($q in $M)"}, {'b', 1, "has($D, $q)"},
-    {'b', 1, "any($L, ($<$=i$| => $b$>))"}, {'b', 1, "all($L, ($<$=i$| => $b$>))"},
+    {'b', 1, "any($L, ($<$=i$| => $b$>))"}, {'b', 1, "all($L, ($<$=i$| => $b$>))"}, {'b', 1, "any($s, ($<$=s$| => $b$>))"}, {'b', 1, "(count($r, ($<$=i$| => $a$>)) > $k)"},
     {'b', 1, "($L < $L)"}, {'b', 1, "($V <= $V)"}, {'b', 1, "($T == $T)"}, {'b', 1, "(($R).name == $s)"},
 
     // ---- str ----
@@ -117,6 +122,8 @@ const std::vector<Production> kProductions = {
     {'L', 3, "[${for $=i in $r $|=> $@$i$}]"}, {'L', 2, "[${for $=i in $L $|if $b => $@$i$}]"},
     {'L', 1, "[${for [_, $=i] in $M $|=> $@$i$}]"},
     {'L', 2, "map($L, $F)"}, {'L', 2, "map($r, ($<$=i$| => $i$>))"}, {'L', 2, "filter($L, ($<$=i$| => $b$>))"},
+    {'L', 1, "map($a, ($<$=a$| => $i$>))"}, {'L', 1, "map($k..$i, $F)"}, {'L', 1, "tabulate($i % 9, ($<$=i$| => $i$>))"},
+    {'L', 1, "map(filter($L, ($<$=i$| => $b$>)), ($<$=i$| => $i$>))"}, {'L', 1, "filter($L, $F)"}, {'L', 1, "map($L, $a)"},
     {'L', 1, "sort($L)"}, {'L', 1, "sort_by($L, $F)"}, {'L', 1, "sort_with($L, ($<($=i, $=i) $|=> $b$>))"},
     {'L', 1, "reverse($L)"}, {'L', 1, "list($r)"}, {'L', 2, "$L[$k..$k]"}, {'L', 2, "$R.items"}, {'L', 2, "$N[$k]"},
     {'L', 1, "$D[$q, $L]"}, {'L', 1, "$D[$q]"}, {'L', 1, "tabulate($k, $F)"}, {'L', 1, "fill($k, $i)"},
@@ -129,7 +136,7 @@ const std::vector<Production> kProductions = {
 
     {'N', 1, "[[1], [2, 3]]"}, {'N', 4, "$.N"}, {'N', 3, "[$L, $L]"}, {'N', 1, "[${for $=i in $r $|=> $@$L$}]"},
     {'N', 1, "fill($k, $L)"}, {'N', 1, "lists.chunk($L, $k)"}, {'N', 1, "values($D)"}, {'N', 1, "zip($L, $L)"},
-    {'N', 1, "enumerate($L)"}, {'N', 1, "lists.partition($L, ($<$=i$| => $b$>))"}, {'N', 1, "($N + [$L])"},
+    {'N', 1, "enumerate($L)"}, {'N', 2, "map($N, ($<$=L$| => map($1, ($<$=i$| => $i$>))$>))"}, {'N', 1, "map($M, ($<$=a$| => $L$>))"}, {'N', 1, "lists.partition($L, ($<$=i$| => $b$>))"}, {'N', 1, "($N + [$L])"},
 
     // ---- maps, records, variants ----
     {'M', 1, "[:]"}, {'M', 4, "$.M"}, {'M', 1, "[\"a\": 1]"}, {'M', 3, "[$q: $i, $q: $i]"}, {'M', 1, "[$s: $i]"},
@@ -179,7 +186,7 @@ const std::vector<Production> kProductions = {
     {'v', 6, "${try $#v catch $=E$| {\nprintln(\"caught\", $1.message, $1.line, $1.column)\ndo $#v\n}$}"},
     {'v', 2, "${try $#v catch $=E$| { println($1, $1.value) }$}"}, {'v', 1, "${try $#v catch $=E$| { throw $1 }$}"},
     {'v', 4, "${with $~t = &$^t$| $#v$}"}, {'v', 3, "${with $~i = &$^i$| $#v$}"}, {'v', 3, "${with $~L = &$^L$| $#v$}"},
-    {'v', 2, "each($L, ($<$=i$| => println($a)$>))"}, {'v', 3, "$)"}, {'v', 2, "do $#v"},
+    {'v', 2, "each($L, ($<$=i$| => println($a)$>))"}, {'v', 1, "each($a, ($<$=a$| => {\ndo $#v\n}$>))"}, {'v', 3, "$)"}, {'v', 2, "do $#v"},
 };
 // clang-format on
 
