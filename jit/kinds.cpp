@@ -272,7 +272,8 @@ Plan Kinds::plan(uint32_t pc, const State& before) const {
   Plan plan;
   if (is_in(op, Op::Add, Op::ModI) || op == Op::Neg || op == Op::Not) {
     plan = number_plan(pc, insn, before);
-  } else if (is_in(op, Op::Eq, Op::Ge) || is_in(op, Op::JumpEq, Op::LoopGeK) || op == Op::JumpIf || op == Op::LoopIf) {
+  } else if (is_in(op, Op::Eq, Op::Ge) || is_in(op, Op::JumpEq, Op::LoopGeK) || op == Op::JumpIf || op == Op::LoopIf ||
+             op == Op::JumpAnswer) {
     plan = compare_plan(pc, insn, before);
   } else if (is_in(op, Op::IterBegin, Op::ForNext)) {
     plan = loop_plan(pc, insn, before);
@@ -309,7 +310,7 @@ Plan Kinds::number_plan(uint32_t pc, const Insn& insn, const State& before) cons
 
 Plan Kinds::compare_plan(uint32_t pc, const Insn& insn, const State& before) const {
   const Op op = static_cast<Op>(insn.op);
-  if (op == Op::JumpIf || op == Op::LoopIf) {
+  if (op == Op::JumpIf || op == Op::LoopIf || op == Op::JumpAnswer) {
     const Kind a = speculated(before.kinds[insn.a], pc, Seen::First);
     return a == Kind::Bool ? Plan{Way::Inline, a} : Plan{Way::Dynamic};
   }
@@ -339,7 +340,12 @@ Plan Kinds::loop_plan(uint32_t pc, const Insn& insn, const State& before) const 
     case Op::ForNext: {
       const Kind a = speculated(before.kinds[insn.a], pc, Seen::Changed);
       if (is_list(a)) return {Way::Inline, a, Kind::Any, Kind::Any, element_of(a)};
+      if (a == Kind::Nil) return {Way::Inline, a, Kind::Any, Kind::Any, Kind::Int};
       return {Way::Exec};
+    }
+    case Op::IterBegin: {
+      const Kind a = speculated(before.kinds[insn.a], pc, Seen::Changed);
+      return is_list(a) ? Plan{Way::Inline, a} : Plan{Way::Exec};
     }
     default: return {Way::Exec};
   }
@@ -366,7 +372,11 @@ Plan Kinds::data_plan(uint32_t pc, const Insn& insn, const State& before) const 
     case Op::JumpNil:
     case Op::Return:
     case Op::LoopDone:
-    case Op::LoopReturn: return {Way::Inline};
+    case Op::LoopReturn:
+    case Op::ViewCaptured:
+    case Op::GetCaptured:
+    case Op::CallbackReady: return {Way::Inline};
+    case Op::AppendItem: return {Way::Dynamic};
     case Op::Index:
     case Op::ViewIndex: {
       if (insn.x & bytecode::kConsumeB) return {Way::Exec};
@@ -437,7 +447,7 @@ State Kinds::after(uint32_t pc, const Plan& plan, const State& before) const {
     const char kind = bytecode::info(op).a;
     if (const auto root = walk_root(pc)) set(*root, Kind::Any, false);
     // A direct call has its result in registers.
-    if (kind == 'D' || kind == 'U') set(insn.a, plan.result, op == Op::CallKnown);
+    if (kind == 'D' || kind == 'U') set(insn.a, plan.result, op == Op::CallKnown || op == Op::CallValue);
     return state;
   }
   const bytecode::OpInfo& known = bytecode::info(op);
@@ -482,6 +492,13 @@ State Kinds::moved(const Insn& insn, const Plan& plan, State state) const {
       set(insn.a, Kind::Nil);
       set(insn.a + 1U, Kind::Int);
       set(insn.a + 2U, Kind::Int);
+      break;
+    case Op::IterBegin:
+      set(insn.a + 1U, Kind::Int);
+      set(insn.a + 2U, Kind::Int);
+      break;
+    case Op::AppendItem:
+      if (insn.x & bytecode::kConsumeB) set(insn.b, Kind::Nil);
       break;
     case Op::ForRange:
     case Op::ForNext:

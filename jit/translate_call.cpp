@@ -1,6 +1,7 @@
 // Calls and the ways out of a frame. A function of a module is called natively where it has native code and no
 // limit is near; what a call must check or charge beyond that is done by the helper, in one place for all tiers.
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 
 #include "bytecode/vm.h"
@@ -36,6 +37,10 @@ bool Translator::call(uint32_t pc, const Insn& insn) {
       [[fallthrough]];
     case Op::CallLink:
     case Op::CallValue:
+      if (static_cast<Op>(insn.op) == Op::CallValue && std::bit_cast<uint64_t>(at(pc + 1)) == 0) {
+        direct_call(pc, insn);
+        return true;
+      }
       flush_operands(pc);
       call_by_helper(pc);
       reload_written(pc);
@@ -82,15 +87,44 @@ void Translator::direct_call(uint32_t pc, const Insn& insn) {
 
 Translator::Callee Translator::load_callee(const Insn& insn, llvm::BasicBlock* slow) {
   auto pointer = [&](llvm::Value* base, uint64_t offset) { return load(b_.getPtrTy(), word_pointer(base, offset)); };
-  llvm::Value* links = pointer(pointer(closure_, offsetof(interp::Closure, function)), offsetof(interp::Function, links));
-  llvm::Value* cell = pointer(links, uint64_t{insn.b} * sizeof(void*));
-  llvm::Value* closure = pointer(cell, offsetof(Borrowed, word1));
+  llvm::Value* closure;
+  if (static_cast<Op>(insn.op) == Op::CallValue) {
+    closure = fitting_closure(insn, slow);
+  } else {
+    llvm::Value* links = pointer(pointer(closure_, offsetof(interp::Closure, function)), offsetof(interp::Function, links));
+    llvm::Value* cell = pointer(links, uint64_t{insn.b} * sizeof(void*));
+    closure = pointer(cell, offsetof(Borrowed, word1));
+  }
   llvm::Value* function = pointer(closure, offsetof(interp::Closure, function));
   llvm::Value* chunk = acquired(function, offsetof(interp::Function, direct_code));
   auto* compiled = block("compiled");
   b_.CreateCondBr(b_.CreateIsNotNull(chunk), compiled, slow);
   go_on_in(compiled);
   return {closure, chunk, acquired(chunk, offsetof(Chunk, native))};
+}
+
+// A closure that takes the call's arguments as they are, else `slow`.
+llvm::Value* Translator::fitting_closure(const Insn& insn, llvm::BasicBlock* slow) {
+  const Operand callee = read(insn.b);
+  auto* closure = block("closure");
+  auto* fits = block("fits");
+  b_.CreateCondBr(b_.CreateICmpEQ(tag_of(callee), tag_word(Tag::Fn)), closure, slow);
+  go_on_in(closure);
+  llvm::Value* function = load(b_.getPtrTy(), word_pointer(object(callee), offsetof(interp::Closure, function)));
+  b_.CreateCondBr(takes_plainly(function, insn.c), fits, slow);
+  go_on_in(fits);
+  return object(callee);
+}
+
+// A function that takes so many arguments, none of them inout, no fewer and no more.
+llvm::Value* Translator::takes_plainly(llvm::Value* function, uint32_t arguments) {
+  using interp::Function;
+  llvm::Value* parameters = load(b_.getInt32Ty(), word_pointer(function, offsetof(Function, parameter_count)));
+  llvm::Value* rest = load(b_.getInt8Ty(), word_pointer(function, offsetof(Function, has_rest)));
+  llvm::Value* lent = load_word(function, offsetof(Function, inout_mask));
+  llvm::Value* yes = b_.CreateICmpEQ(parameters, b_.getInt32(arguments));
+  yes = b_.CreateAnd(yes, b_.CreateICmpEQ(rest, b_.getInt8(0)));
+  return b_.CreateAnd(yes, b_.CreateICmpEQ(lent, word(0)));
 }
 
 llvm::Value* Translator::acquired(llvm::Value* base, uint64_t offset) {

@@ -1,0 +1,131 @@
+// Lists that grow, iterations that begin, and the loops that stand for calls of map, filter and their kin
+// (bytecode/compile_callback.cpp): the instructions around the call of such a loop.
+#include <cstddef>
+
+#include "interp/runtime/function.h"
+#include "interp/value/objects.h"
+#include "jit/translator.h"
+
+namespace posset::jit {
+
+using interp::List;
+using interp::Packing;
+
+namespace {
+
+// Elements of this packing, as what they are when read; Any: every kind.
+Kind element_kind(Packing packing) {
+  switch (packing) {
+    case Packing::Int: return Kind::Int;
+    case Packing::Float: return Kind::Float;
+    case Packing::Bool: return Kind::Bool;
+    case Packing::Any: break;
+  }
+  return Kind::Any;
+}
+
+// Whether a value of that kind can be an element of the packing.
+bool may_fit(Kind kind, Packing packing) {
+  return packing == Packing::Any || kind == Kind::Any || kind == element_kind(packing);
+}
+
+}  // namespace
+
+bool Translator::build(uint32_t pc, const Insn& insn) {
+  switch (static_cast<Op>(insn.op)) {
+    case Op::AppendItem: append_item(pc, insn); return true;
+    case Op::IterBegin:
+      if (!kinds_) return false;
+      iter_begin(insn);
+      return true;
+    case Op::ViewCaptured:
+    case Op::GetCaptured: captured(insn); return true;
+    case Op::CallbackReady: callback_ready(pc, insn); return true;
+    case Op::JumpAnswer: jump_on_bool(pc, insn, false); return true;
+    default: return false;
+  }
+}
+
+// An element that fits, into a list that has room; nobody else has a list under construction. An empty one takes
+// the packing of its first element, which is exec's.
+void Translator::append_item(uint32_t pc, const Insn& insn) {
+  const Operand list = read(insn.a);
+  const Operand v = read(insn.b);
+  auto* after = block("after");
+  auto* slow = slow_way(pc, after);
+  llvm::Value* size = load_word(object(list), offsetof(List, size));
+  llvm::Value* capacity = load_word(object(list), offsetof(List, capacity));
+  auto* roomy = block("roomy");
+  b_.CreateCondBr(b_.CreateICmpULT(b_.CreateSub(size, word(1)), b_.CreateSub(capacity, word(1))), roomy, slow);
+  go_on_in(roomy);
+  auto* choice = b_.CreateSwitch(packing_of(list), slow, 4);
+  for (Packing packing : {Packing::Any, Packing::Int, Packing::Float, Packing::Bool}) {
+    if (!may_fit(v.kind, packing)) continue;
+    auto* here = block("packing");
+    choice->addCase(b_.getInt8(static_cast<uint8_t>(packing)), here);
+    go_on_in(here);
+    append_element(list, size, packing, v, !(insn.x & bytecode::kConsumeB), slow);
+    store_word(object(list), offsetof(List, size), b_.CreateAdd(size, word(1)));
+    if (insn.x & bytecode::kConsumeB) write(insn.b, nil());
+    b_.CreateBr(after);
+  }
+  go_on_in(after);
+}
+
+void Translator::append_element(const Operand& list, llvm::Value* at, Packing packing, const Operand& v, bool copies,
+                                llvm::BasicBlock* slow) {
+  llvm::Value* to = element_pointer(list, at, packing);
+  if (packing == Packing::Any) {
+    if (copies) retain(v);
+    return store_value(to, v);
+  }
+  auto* fits = block("fits");
+  b_.CreateCondBr(is(v, element_kind(packing)), fits, slow);
+  go_on_in(fits);
+  if (packing == Packing::Bool) {
+    put(b_.CreateTrunc(payload_of(v), b_.getInt8Ty()), to);
+  } else {
+    store_word(to, 0, payload_of(v));
+  }
+}
+
+// A list: the cursor stands at its first element (interp/runtime/iterate.h).
+void Translator::iter_begin(const Insn& insn) {
+  write(static_cast<uint16_t>(insn.a + 1), integer(0));
+  write(static_cast<uint16_t>(insn.a + 2), integer(0));
+}
+
+void Translator::captured(const Insn& insn) {
+  llvm::Value* from = word_pointer(closure_, sizeof(interp::Closure) + uint64_t{insn.b} * sizeof(Borrowed));
+  const Operand v = unknown(load_word(from, 0), load_word(from, 8));
+  if (static_cast<Op>(insn.op) == Op::GetCaptured) retain(v);
+  write(insn.a, v);
+}
+
+// As bytecode's callback_ready.
+void Translator::callback_ready(uint32_t pc, const Insn& insn) {
+  llvm::BasicBlock* other = block_at(target(pc));
+  const Operand callee = read(insn.b);
+  auto* closure = block("closure");
+  auto* fits = block("fits");
+  b_.CreateCondBr(b_.CreateICmpEQ(tag_of(callee), tag_word(Tag::Fn)), closure, other);
+  go_on_in(closure);
+  llvm::Value* function = load(b_.getPtrTy(), word_pointer(object(callee), offsetof(interp::Closure, function)));
+  b_.CreateCondBr(takes_plainly(function, insn.x >> bytecode::kParametersShift), fits, other);
+  go_on_in(fits);
+  b_.CreateCondBr(iterates(read(insn.a), insn.x & bytecode::kSense), block_at(pc + 1), other);
+}
+
+// A count, or anything `for` takes.
+llvm::Value* Translator::iterates(const Operand& v, bool counts) {
+  if (counts) return b_.CreateAnd(is(v, Kind::Int), b_.CreateICmpSGE(payload_of(v), word(0)));
+  if (is_list(v.kind)) return b_.getTrue();
+  llvm::Value* yes = b_.getFalse();
+  llvm::Value* tag = b_.CreateAnd(tag_of(v), word(0xff));  // a short string has its bytes in the others
+  for (Tag each : {Tag::List, Tag::Range, Tag::Map, Tag::Str, Tag::ShortStr}) {
+    yes = b_.CreateOr(yes, b_.CreateICmpEQ(tag, tag_word(each)));
+  }
+  return yes;
+}
+
+}  // namespace posset::jit
