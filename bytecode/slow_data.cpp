@@ -311,9 +311,9 @@ bool interpolate(Context& context, Borrowed* dst, Borrowed* first, const std::ve
 bool make_closure(Context& context, Borrowed* dst, Closure* running, uint32_t child, Borrowed* registers) {
   const interp::Function* function = running->function->children[child];
   const auto& captures = function->decl->captures;
-  Borrowed captured[16];
-  std::vector<Borrowed> many(captures.size() > 16 ? captures.size() : 0);
-  Borrowed* values = captures.size() > 16 ? many.data() : captured;
+  Closure* closure = interp::new_closure(context, function, static_cast<uint32_t>(captures.size()));
+  if (!closure) return false;
+  Borrowed* values = closure->captured();
   for (size_t i = 0; i < captures.size(); ++i) {
     const syntax::Capture& capture = captures[i];
     using From = syntax::Capture::From;
@@ -325,7 +325,8 @@ bool make_closure(Context& context, Borrowed* dst, Closure* running, uint32_t ch
                                            : running->captured()[capture.index];
     interp::retain(values[i]);
   }
-  return finish(interp::make_closure(context, function, values, static_cast<uint32_t>(captures.size())), dst);
+  *dst = Borrowed::heap(interp::Tag::Fn, closure);
+  return true;
 }
 
 // ---- patterns ----

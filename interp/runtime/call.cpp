@@ -231,16 +231,25 @@ int Callback::test(Value a, const char* who) {
   return expect_bool(context_, answer, who);
 }
 
-Value make_closure(Context& context, const Function* function, Borrowed* captured, uint32_t count) {
+Closure* new_closure(Context& context, const Function* function, uint32_t count) {
   auto* closure = context.heap.make<Closure>(Tag::Fn, sizeof(Closure) + count * sizeof(Borrowed));
   if (!closure) {
-    drop_arguments(captured, count);
-    return context.raise_memory_limit();
+    context.raise_memory_limit();
+    return nullptr;
   }
   closure->function = function;
   closure->owner_count = &function->module->live_closures;
   ++*closure->owner_count;
   closure->size = count;
+  return closure;
+}
+
+Value make_closure(Context& context, const Function* function, Borrowed* captured, uint32_t count) {
+  Closure* closure = new_closure(context, function, count);
+  if (!closure) {
+    drop_arguments(captured, count);
+    return Value::failure();
+  }
   for (uint32_t i = 0; i < count; ++i) closure->captured()[i] = captured[i];
   return Value::adopt(Borrowed::heap(Tag::Fn, closure));
 }

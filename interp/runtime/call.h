@@ -37,6 +37,8 @@ class Callback {
   Borrowed callee_;
 };
 
+// A closure of `function` whose captured values are still to be set. Null: raised.
+Closure* new_closure(Context& context, const Function* function, uint32_t count);
 // Makes a closure of `function` with `captured` values (taken).
 Value make_closure(Context& context, const Function* function, Borrowed* captured, uint32_t count);
 
