@@ -120,7 +120,8 @@ struct Piece {
 // An element of a record with spreads: a name, or null for a spread.
 using FieldNames = std::vector<const interp::Symbol*>;
 
-// The target of backward jumps, and which loop of the function they repeat (-1: the body, by a tail call).
+// The target of backward jumps, and which loop of the function they repeat (-1: the body, by a tail call or for the
+// rounds of a built-in that calls a function).
 struct LoopHead {
   uint32_t pc = 0;
   int loop = -1;

@@ -304,7 +304,9 @@ void Compiler::note_loop_heads(Chunk& chunk) const {
     const uint32_t at = has_next_word(op) ? i - 1 : i;
     const int64_t target = int64_t{at} + (known.b == 'W' ? insn.wide : insn.imm_c());
     if (target > at) continue;
-    const int loop = op == Op::TailJump ? -1 : loop_of_site(chunk.site_of(at, true));
+    // The loop of a built-in is none of the function's: its rounds count for the unit it is in.
+    const bool callbacks = (op == Op::ForNext || op == Op::ForRange) && (insn.x & kFree);
+    const int loop = callbacks ? loop_ : op == Op::TailJump ? -1 : loop_of_site(chunk.site_of(at, true));
     chunk.loop_heads.push_back({static_cast<uint32_t>(target), loop});
   }
   auto by_place = [](const LoopHead& a, const LoopHead& b) { return a.pc < b.pc; };

@@ -345,7 +345,8 @@ Plan Kinds::loop_plan(uint32_t pc, const Insn& insn, const State& before) const 
     }
     case Op::IterBegin: {
       const Kind a = speculated(before.kinds[insn.a], pc, Seen::Changed);
-      return is_list(a) ? Plan{Way::Inline, a} : Plan{Way::Exec};
+      // The guard is its own: an empty list will do, whatever its packing.
+      return is_list(a) ? Plan{Way::Inline, Kind::Any, Kind::Any, Kind::Any, a} : Plan{Way::Exec};
     }
     default: return {Way::Exec};
   }
@@ -494,6 +495,7 @@ State Kinds::moved(const Insn& insn, const Plan& plan, State state) const {
       set(insn.a + 2U, Kind::Int);
       break;
     case Op::IterBegin:
+      set(insn.a, plan.result);
       set(insn.a + 1U, Kind::Int);
       set(insn.a + 2U, Kind::Int);
       break;

@@ -36,7 +36,7 @@ bool Translator::build(uint32_t pc, const Insn& insn) {
     case Op::AppendItem: append_item(pc, insn); return true;
     case Op::IterBegin:
       if (!kinds_) return false;
-      iter_begin(insn);
+      iter_begin(pc, insn);
       return true;
     case Op::ViewCaptured:
     case Op::GetCaptured: captured(insn); return true;
@@ -89,8 +89,23 @@ void Translator::append_element(const Operand& list, llvm::Value* at, Packing pa
   }
 }
 
-// A list: the cursor stands at its first element (interp/runtime/iterate.h).
-void Translator::iter_begin(const Insn& insn) {
+// A list of the packing seen, or an empty one, of which nothing will be read: lists begin as such, and would exit
+// here for ever. The cursor stands at the first element (interp/runtime/iterate.h).
+void Translator::iter_begin(uint32_t pc, const Insn& insn) {
+  const Operand v = read(insn.a);
+  if (v.kind != plan_.result) {
+    auto* other = block("other");
+    auto* empty = block("empty");
+    auto* fits = block("fits");
+    b_.CreateCondBr(is_kind(v, plan_.result), fits, other);
+    go_on_in(other);
+    b_.CreateCondBr(is(v, Kind::Items), empty, exit_at(pc));
+    go_on_in(empty);
+    llvm::Value* size = load_word(object(v), offsetof(List, size));
+    b_.CreateCondBr(b_.CreateICmpEQ(size, word(0)), fits, exit_at(pc));
+    go_on_in(fits);
+    write(insn.a, {plan_.result, nullptr, v.payload});
+  }
   write(static_cast<uint16_t>(insn.a + 1), integer(0));
   write(static_cast<uint16_t>(insn.a + 2), integer(0));
 }

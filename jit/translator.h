@@ -209,7 +209,7 @@ class Translator {
   // `slow` where it does not fit; counted once more when it is not consumed.
   void append_element(const Operand& list, llvm::Value* at, interp::Packing packing, const Operand& v, bool copies,
                       llvm::BasicBlock* slow);
-  void iter_begin(const Insn& insn);
+  void iter_begin(uint32_t pc, const Insn& insn);
   void captured(const Insn& insn);
   void callback_ready(uint32_t pc, const Insn& insn);
   llvm::Value* iterates(const Operand& v, bool counts);
