@@ -93,7 +93,9 @@ void Context::set_limits(const Limits& limits) {
 namespace {
 // How long a slice may be before limits are looked at: short enough that an interrupt acts within a
 // fraction of a millisecond, long enough that looking costs nothing.
-constexpr int64_t kSlice = 8192;
+// Loops take up new code where a slice ends at their head. Together with the step that finds it used up a slice
+// is a prime number of steps, so its ends come to every place of a round, however many steps a round takes.
+constexpr int64_t kSlice = 8190;
 }  // namespace
 
 uint64_t Context::steps_used() const { return steps_before_slice_ + static_cast<uint64_t>(slice_ - fuel); }
