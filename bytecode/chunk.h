@@ -74,6 +74,18 @@ struct OpInfo {
 };
 constexpr uint8_t Throws = 1, Branch = 2, Ends = 4, Step = 8;
 const OpInfo& info(Op op);
+// Differs between tables of instructions, so that nobody takes the code of one for that of another.
+constexpr uint64_t instruction_set() {
+  uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
+  for (const char* each : {
+#define OP(Name, a, b, c, flags, meaning) #Name #a #b #c " " #flags " ",
+#include "bytecode/opcodes.def"
+#undef OP
+       }) {
+    for (; *each; ++each) hash = (hash ^ static_cast<uint8_t>(*each)) * 0x100000001b3;
+  }
+  return hash;
+}
 // Does a data word follow (operator, marks, cache)?
 bool has_next_word(Op op);
 

@@ -64,6 +64,7 @@ const interp::TierInterface kTier = [] {
     static_cast<Chunk*>(code)->install(reinterpret_cast<NativeEntry>(entrance.entry), entrance.heads);
   };
   tier.helpers = helpers();
+  tier.instructions = instruction_set();
   tier.body_of_unit = [](interp::RuntimeState& runtime, uint32_t number) { return runtime.units.body_code(number); };
   tier.types_seen = [](const void* code) { return types_seen(*static_cast<const Chunk*>(code)); };
   return tier;

@@ -68,6 +68,10 @@ Prepared prepare(RuntimeState& runtime, const void* below, int level, Reason& re
     refusal = Reason::evicted;  // between the wish for native code and this
     return {};
   }
+  if (bytecode->instructions != bytecode::instruction_set()) {
+    refusal = Reason::no_native_plugin;  // of another version
+    return {};
+  }
   const Made& made = engine_of(bytecode->helpers);
   if (!made.engine) {
     refusal = reason_of(made.problem.kind);

@@ -81,6 +81,7 @@ struct TierInterface {
   std::string (*types_seen)(const void* code) = nullptr;
 
   std::span<const Helper> helpers;  // what this tier lends to the code of higher ones
+  uint64_t instructions = 0;        // tier 1: which table of instructions its code is made from
   // Tier 1: its code of the body of a unit, see UnitTable::body_code.
   void* (*body_of_unit)(RuntimeState& runtime, uint32_t number) = nullptr;
 };

@@ -131,7 +131,7 @@ inline Borrowed make_ascii(uint8_t byte) {
 inline Borrowed make_scalar(uint32_t scalar) {
   if (scalar < 0x80) [[likely]]
     return make_ascii(static_cast<uint8_t>(scalar));
-  char bytes[4];
+  char bytes[8];  // four are used; the compiler sees make_short's loads of eight
   size_t n = encode_scalar(scalar, bytes);
   return make_short({bytes, n});
 }
