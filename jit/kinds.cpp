@@ -448,7 +448,7 @@ State Kinds::after(uint32_t pc, const Plan& plan, const State& before) const {
     const char kind = bytecode::info(op).a;
     if (const auto root = walk_root(pc)) set(*root, Kind::Any, false);
     // A direct call has its result in registers.
-    if (kind == 'D' || kind == 'U') set(insn.a, plan.result, op == Op::CallKnown || op == Op::CallValue);
+    if (kind == 'D' || kind == 'U') set(insn.a, plan.result, is_in(op, Op::CallKnown, Op::CallValue));
     return state;
   }
   const bytecode::OpInfo& known = bytecode::info(op);
