@@ -282,7 +282,11 @@ void Compiler::comprehension(const ComprehensionNode& node, uint16_t dst, bool e
   if (!enter_at_head) {
     begin_iteration(node.iterable, hidden);
     locals_ = list;
-    emit(Op::NewList, list, 0);
+    if (node.condition) {
+      emit(Op::NewList, list, 0);
+    } else {
+      emit(Op::NewListFor, list, hidden);
+    }
   }
   locals_ = static_cast<uint16_t>(list + 1);
   uint16_t item = item_register(node.pattern, 0);

@@ -69,8 +69,10 @@ POSSET_HANDLER const Insn* op_Slice(State& s, Insn i) {
 }
 POSSET_HANDLER const Insn* op_Len(State& s, Insn i) {
   Borrowed b = s.r[i.b];
-  if (b.is_list() && !(i.x & kConsumeB)) {
-    s.r[i.a] = Borrowed::integer(static_cast<int64_t>(b.as<List>()->size));
+  if (b.is_list()) {
+    const Borrowed size = Borrowed::integer(static_cast<int64_t>(b.as<List>()->size));
+    if (i.x & kConsumeB) drop(s.r[i.b]);
+    s.r[i.a] = size;
     return s.pc + 1;
   }
   return slow_len(s.cx, &s.r[i.a], &s.r[i.b], i.x) ? s.pc + 1 : nullptr;

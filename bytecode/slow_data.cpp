@@ -15,6 +15,7 @@
 
 namespace posset::bytecode {
 
+using interp::builtin_number;
 using interp::List;
 using interp::Packing;
 using interp::Record;
@@ -43,11 +44,10 @@ int64_t fill_cache(Context& context, Borrowed base, FieldCache& cache) {
 }
 
 // A built-in called on a place directly: its value lent as the first argument, then put back.
-Value call_on_place(Context& context, const char* name, Borrowed* place, Borrowed* arguments, uint32_t count) {
-  const interp::NativeFunction* function = context.runtime.builtins.at(name);
+Value call_on_place(Context& context, size_t number, Borrowed* place, Borrowed* arguments, uint32_t count) {
   arguments[0] = std::exchange(*place, Borrowed::nil());
-  interp::NativeCall call{context, arguments, count, function};
-  Value result = function->entry(call);
+  interp::NativeCall call{context, arguments, count, &interp::builtin(number)};
+  Value result = call.function->entry(call);
   *place = arguments[0];
   for (uint32_t i = 1; i < count; ++i) interp::release(arguments[i]);
   return result;
@@ -111,7 +111,7 @@ bool slow_slice(Context& context, Borrowed* dst, Borrowed* base, Borrowed* bound
 }
 
 bool slow_len(Context& context, Borrowed* dst, Borrowed* operand, uint8_t x) {
-  interp::NativeCall call{context, operand, 1, context.runtime.builtins.at("len")};
+  interp::NativeCall call{context, operand, 1, &interp::builtin(builtin_number("len"))};
   Value result = call.function->entry(call);
   if (x & kConsumeB) drop(*operand);
   return finish(std::move(result), dst);
@@ -119,7 +119,7 @@ bool slow_len(Context& context, Borrowed* dst, Borrowed* operand, uint8_t x) {
 
 bool slow_code_at(Context& context, Borrowed* dst, Borrowed* text, Borrowed* index, uint8_t x) {
   Borrowed arguments[2] = {*text, *index};
-  interp::NativeCall call{context, arguments, 2, context.runtime.builtins.at("code")};
+  interp::NativeCall call{context, arguments, 2, &interp::builtin(builtin_number("code"))};
   Value result = call.function->entry(call);
   drop_consumed(text, index, x);
   return finish(std::move(result), dst);
@@ -162,12 +162,12 @@ bool slow_push(Context& context, Borrowed* place, Borrowed* value, bool consume)
     return true;
   }
   Borrowed arguments[2] = {Borrowed::nil(), v.take()};
-  return !call_on_place(context, "push", place, arguments, 2).failed();
+  return !call_on_place(context, builtin_number("push"), place, arguments, 2).failed();
 }
 
 bool slow_pop(Context& context, Borrowed* dst, Borrowed* place) {
   Borrowed arguments[1];
-  return finish(call_on_place(context, "pop", place, arguments, 1), dst);
+  return finish(call_on_place(context, builtin_number("pop"), place, arguments, 1), dst);
 }
 
 bool slow_swap(Context& context, Borrowed* place, Borrowed i, Borrowed j) {
@@ -182,7 +182,7 @@ bool slow_swap(Context& context, Borrowed* place, Borrowed i, Borrowed j) {
   interp::retain(i);
   interp::retain(j);
   Borrowed arguments[3] = {Borrowed::nil(), i, j};
-  return !call_on_place(context, "swap", place, arguments, 3).failed();
+  return !call_on_place(context, builtin_number("swap"), place, arguments, 3).failed();
 }
 
 // ---- building ----

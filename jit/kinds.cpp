@@ -394,9 +394,11 @@ Plan Kinds::data_plan(uint32_t pc, const Insn& insn, const State& before) const 
       return {Way::Exec};
     }
     case Op::Len: {
-      const Kind b = speculated(before.kinds[insn.b], pc, Seen::First);
-      if (is_list(b) && !(insn.x & bytecode::kConsumeB)) return {Way::Inline, Kind::Any, b, Kind::Any, Kind::Int};
-      return {Way::Exec};
+      // What a call has just made may well be empty, of no packing yet; its length needs none.
+      const bool made = insn.x & bytecode::kConsumeB;
+      const Kind b = made ? before.kinds[insn.b] : speculated(before.kinds[insn.b], pc, Seen::First);
+      if (is_list(b)) return {Way::Inline, Kind::Any, b, Kind::Any, Kind::Int};
+      return {Way::Dynamic, Kind::Any, Kind::Any, Kind::Any, Kind::Int};
     }
     case Op::Field:
     case Op::ViewField: return {insn.x & bytecode::kConsumeB ? Way::Exec : Way::Dynamic};
@@ -448,7 +450,7 @@ State Kinds::after(uint32_t pc, const Plan& plan, const State& before) const {
     const char kind = bytecode::info(op).a;
     if (const auto root = walk_root(pc)) set(*root, Kind::Any, false);
     // A direct call has its result in registers.
-    if (kind == 'D' || kind == 'U') set(insn.a, plan.result, op == Op::CallKnown || op == Op::CallValue);
+    if (kind == 'D' || kind == 'U') set(insn.a, plan.result, is_in(op, Op::CallKnown, Op::CallValue));
     return state;
   }
   const bytecode::OpInfo& known = bytecode::info(op);
@@ -501,6 +503,10 @@ State Kinds::moved(const Insn& insn, const Plan& plan, State state) const {
       break;
     case Op::AppendItem:
       if (insn.x & bytecode::kConsumeB) set(insn.b, Kind::Nil);
+      break;
+    case Op::Len:
+      if (insn.x & bytecode::kConsumeB) set(insn.b, Kind::Nil);
+      set(insn.a, plan.result);
       break;
     case Op::ForRange:
     case Op::ForNext:

@@ -1,4 +1,4 @@
-// Calls and the ways out of a frame. A function of a module is called natively where it has native code and no
+// Calls and the ways out of a frame. A function is called natively where it has native code and no
 // limit is near; what a call must check or charge beyond that is done by the helper, in one place for all tiers.
 #include <algorithm>
 #include <bit>
@@ -37,7 +37,7 @@ bool Translator::call(uint32_t pc, const Insn& insn) {
       [[fallthrough]];
     case Op::CallLink:
     case Op::CallValue:
-      if (static_cast<Op>(insn.op) == Op::CallValue && std::bit_cast<uint64_t>(at(pc + 1)) == 0) {
+      if (op != Op::CallKnown && std::bit_cast<uint64_t>(at(pc + 1)) == 0) {
         direct_call(pc, insn);
         return true;
       }
@@ -57,7 +57,7 @@ void Translator::call_by_helper(uint32_t pc) {
   raise_unless(call_framed(callee, {frame(), pc_address(pc)}), pc);
 }
 
-// A function of a module that has native code is called without a detour when no limit is near; everything
+// A function that has native code is called without a detour when no limit is near; everything
 // else is the helper's, which charges what this has not.
 void Translator::direct_call(uint32_t pc, const Insn& insn) {
   using interp::Context;
@@ -86,16 +86,9 @@ void Translator::direct_call(uint32_t pc, const Insn& insn) {
 }
 
 Translator::Callee Translator::load_callee(const Insn& insn, llvm::BasicBlock* slow) {
-  auto pointer = [&](llvm::Value* base, uint64_t offset) { return load(b_.getPtrTy(), word_pointer(base, offset)); };
-  llvm::Value* closure;
-  if (static_cast<Op>(insn.op) == Op::CallValue) {
-    closure = fitting_closure(insn, slow);
-  } else {
-    llvm::Value* links = pointer(pointer(closure_, offsetof(interp::Closure, function)), offsetof(interp::Function, links));
-    llvm::Value* cell = pointer(links, uint64_t{insn.b} * sizeof(void*));
-    closure = pointer(cell, offsetof(Borrowed, word1));
-  }
-  llvm::Value* function = pointer(closure, offsetof(interp::Closure, function));
+  const bool known = static_cast<Op>(insn.op) == Op::CallKnown;
+  llvm::Value* closure = known ? closure_of_link(insn.b) : fitting_closure(insn, slow);
+  llvm::Value* function = load(b_.getPtrTy(), word_pointer(closure, offsetof(interp::Closure, function)));
   llvm::Value* chunk = acquired(function, offsetof(interp::Function, direct_code));
   auto* compiled = block("compiled");
   b_.CreateCondBr(b_.CreateIsNotNull(chunk), compiled, slow);
@@ -103,9 +96,15 @@ Translator::Callee Translator::load_callee(const Insn& insn, llvm::BasicBlock* s
   return {closure, chunk, acquired(chunk, offsetof(Chunk, native))};
 }
 
-// A closure that takes the call's arguments as they are, else `slow`.
+// What is called, if it is a closure that takes the call's arguments as they are, else `slow`.
 llvm::Value* Translator::fitting_closure(const Insn& insn, llvm::BasicBlock* slow) {
-  const Operand callee = read(insn.b);
+  Operand callee;
+  if (static_cast<Op>(insn.op) == Op::CallValue) {
+    callee = read(insn.b);
+  } else {
+    llvm::Value* cell = link_cell(insn.b);
+    callee = unknown(load_word(cell, 0), load_word(cell, 8));
+  }
   auto* closure = block("closure");
   auto* fits = block("fits");
   b_.CreateCondBr(b_.CreateICmpEQ(tag_of(callee), tag_word(Tag::Fn)), closure, slow);

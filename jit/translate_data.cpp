@@ -30,7 +30,6 @@ bool Translator::data(uint32_t pc, const Insn& insn) {
       return true;
     case Op::ViewField: field(pc, insn); return true;
     case Op::Len:
-      if (insn.x & bytecode::kConsumeB) return false;
       length_of(pc, insn);
       return true;
     default: return false;
@@ -212,7 +211,12 @@ void Translator::length_of(uint32_t pc, const Insn& insn) {
   auto* list = block("list");
   b_.CreateCondBr(b_.CreateICmpEQ(tag_of(v), tag_word(Tag::List)), list, slow);
   go_on_in(list);
-  write(insn.a, {Kind::Int, nullptr, load_word(object(v), offsetof(List, size))});
+  llvm::Value* size = load_word(object(v), offsetof(List, size));
+  if (insn.x & bytecode::kConsumeB) {
+    write(insn.b, nil());
+    release(v);
+  }
+  write(insn.a, {Kind::Int, nullptr, size});
   b_.CreateBr(after);
   go_on_in(after);
 }

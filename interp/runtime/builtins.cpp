@@ -23,6 +23,8 @@ void register_builtins(RuntimeState& runtime) {
   for (const NativeFunction& function : kBuiltins) runtime.builtins[function.name] = &function;
 }
 
+const NativeFunction& builtin(size_t number) { return kBuiltins[number]; }
+
 // ---- messages ----
 
 namespace {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "interp/runtime/call.h"
 #include "interp/runtime/context.h"
@@ -22,6 +23,19 @@ void register_builtins(RuntimeState& runtime);
   Value builtin_##name(NativeCall& call);
 #include "interp/runtime/builtins.def"
 #undef BUILTIN
+
+// For whoever calls a built-in by its name often: the number is found when that is compiled.
+constexpr std::string_view kBuiltinNames[] = {
+#define BUILTIN(name, signature, doc, min, max, inout, calls, pure, intrinsic) #name,
+#include "interp/runtime/builtins.def"
+#undef BUILTIN
+};
+consteval size_t builtin_number(std::string_view name) {
+  size_t n = 0;
+  while (kBuiltinNames[n] != name) ++n;  // past the end there is no constant
+  return n;
+}
+const NativeFunction& builtin(size_t number);
 
 // ---- what entries share ----
 
