@@ -39,8 +39,7 @@ Operand Translator::read(uint16_t reg) {
     if (refined == reg) return v;
   }
   if (cached(reg)) return cached_value(reg, state_.kinds[reg]);
-  llvm::Value* at = register_pointer(reg);
-  return unknown(load_word(at, 0), load_word(at, 8));
+  return load_value(register_pointer(reg));
 }
 
 void Translator::write(uint16_t reg, const Operand& v) {
@@ -48,9 +47,14 @@ void Translator::write(uint16_t reg, const Operand& v) {
   store_value(register_pointer(reg), v);
 }
 
-void Translator::store_value(llvm::Value* to, const Operand& v) {
-  store_word(to, 0, tag_of(v));
-  store_word(to, 8, payload_of(v));
+void Translator::store_value(llvm::Value* to, const Operand& v, Memory memory) {
+  of(memory, store_word(to, 0, tag_of(v)));
+  of(memory, store_word(to, 8, payload_of(v)));
+}
+
+Operand Translator::load_value(llvm::Value* from, Memory memory) {
+  llvm::Value* tag = of(memory, load_word(from, 0));
+  return unknown(tag, of(memory, load_word(from, 8)));
 }
 
 llvm::Value* Translator::tag_of(const Operand& v) { return is_unknown(v.kind) ? v.tag : tag_word(tag_of_kind(v.kind)); }
@@ -145,8 +149,7 @@ void Translator::flush_live(uint32_t pc, bool but_operands) {
 
 void Translator::reload(uint32_t reg, Kind kind) {
   if (!cached(reg)) return;
-  llvm::Value* at = register_pointer(static_cast<uint16_t>(reg));
-  keep(reg, kind, unknown(load_word(at, 0), load_word(at, 8)));
+  keep(reg, kind, load_value(register_pointer(static_cast<uint16_t>(reg))));
 }
 
 void Translator::reload_written(uint32_t pc) {
@@ -174,8 +177,8 @@ llvm::BasicBlock* Translator::block_at(uint32_t pc) {
     }
     keep(reg, to, cached_value(reg, from));
   }
-  if (!way) return blocks_[pc];
-  b_.CreateBr(blocks_[pc]);
+  if (!way) return way_to(pc);
+  b_.CreateBr(way_to(pc));
   return way;
 }
 
@@ -254,6 +257,7 @@ llvm::BasicBlock* Translator::exit_at(uint32_t pc) {
 
 void Translator::leave_to_bytecode(uint32_t pc) {
   llvm::Type* pair = llvm::StructType::get(b_.getInt64Ty(), b_.getInt64Ty());
+  give_fuel_back();
   b_.CreateRet(b_.CreateCall(helper("resume", pair, {b_.getPtrTy(), b_.getPtrTy()}), {frame_, pc_address(pc)}));
 }
 

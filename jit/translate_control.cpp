@@ -143,9 +143,7 @@ llvm::BasicBlock* Translator::round_block(uint32_t pc, uint32_t to) {
 }
 
 void Translator::go_round(uint32_t pc, uint32_t to, const std::function<void()>& advance) {
-  constexpr uint64_t kFuel = offsetof(interp::Context, fuel);
-  llvm::Value* left = b_.CreateSub(load_word(host_, kFuel), word(1));
-  store_word(host_, kFuel, left);
+  llvm::Value* left = spend(word(1));
   auto* poll = cold("poll");
   auto* fine = block("fine");
   b_.CreateCondBr(b_.CreateICmpSLT(left, word(0)), poll, fine);
@@ -156,12 +154,13 @@ void Translator::go_round(uint32_t pc, uint32_t to, const std::function<void()>&
   }
   go_on_in(fine);
   advance();
+  forget_dead(to);
   b_.CreateBr(block_at(to));
 }
 
 // The end of a slice. From stage 1 a loop goes over to newer code there.
 void Translator::poll_round(uint32_t pc, uint32_t to, llvm::BasicBlock* fine, const std::function<void()>& advance) {
-  llvm::Value* ok = b_.CreateCall(helper("poll", b_.getInt8Ty(), {b_.getPtrTy()}), {host_});
+  llvm::Value* ok = call_poll();
   auto* raises = cold("raises");
   auto* polled = kinds_ ? fine : cold("polled");
   b_.CreateCondBr(b_.CreateICmpNE(ok, b_.getInt8(0)), polled, raises);
@@ -182,7 +181,9 @@ void Translator::poll_round(uint32_t pc, uint32_t to, llvm::BasicBlock* fine, co
 
 bool Translator::jump(uint32_t pc, const Insn& insn) {
   switch (static_cast<Op>(insn.op)) {
-    case Op::Jump: b_.CreateBr(block_at(target(pc))); return true;
+    case Op::Jump:
+      if (!guard_loop(pc)) b_.CreateBr(block_at(target(pc)));
+      return true;
     case Op::Loop:
     case Op::TailJump: go_round(pc, target(pc), [] {}); return true;
     case Op::JumpIf: jump_on_bool(pc, insn, false); return true;
@@ -264,7 +265,7 @@ void Translator::for_next(uint32_t pc, const Insn& insn) {
   exec_in(slow, pc);
   go_on_in(listed);
   llvm::Value* cursor = payload_of(read(cursor_register));
-  llvm::Value* size = load_word(object(list), offsetof(interp::List, size));
+  llvm::Value* size = size_of(list);
   b_.CreateCondBr(b_.CreateICmpULT(cursor, size), more, block_at(pc + 1));
   go_on_in(more);
   go_round(pc, target(pc), [&] {

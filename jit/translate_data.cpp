@@ -44,14 +44,18 @@ llvm::Value* Translator::element(const Operand& list, const Operand& at, llvm::B
   llvm::Value* listed = b_.CreateICmpEQ(tag_of(list), tag_word(Tag::List));
   b_.CreateCondBr(b_.CreateAnd(listed, is(at, Kind::Int)), indexed, slow);
   go_on_in(indexed);
-  llvm::Value* size = load_word(object(list), offsetof(List, size));
+  llvm::Value* size = size_of(list);
   b_.CreateCondBr(b_.CreateICmpULT(payload_of(at), size), inside, slow);
   go_on_in(inside);
   return payload_of(at);
 }
 
 llvm::Value* Translator::packing_of(const Operand& list) {
-  return load(b_.getInt8Ty(), word_pointer(object(list), offsetof(List, flags)));
+  return of(Memory::Header, load(b_.getInt8Ty(), word_pointer(object(list), offsetof(List, flags))));
+}
+
+llvm::Value* Translator::size_of(const Operand& list) {
+  return of(Memory::Header, load_word(object(list), offsetof(List, size)));
 }
 
 llvm::Value* Translator::element_pointer(const Operand& list, llvm::Value* at, Packing packing) {
@@ -96,17 +100,19 @@ void Translator::index(uint32_t pc, const Insn& insn) {
 Operand Translator::load_element(const Operand& list, llvm::Value* at, Packing packing) {
   llvm::Value* from = element_pointer(list, at, packing);
   switch (packing) {
-    case Packing::Int: return {Kind::Int, nullptr, load_word(from, 0)};
-    case Packing::Float: return {Kind::Float, nullptr, load_word(from, 0)};
-    case Packing::Bool:
-      return {Kind::Bool, nullptr, b_.CreateZExt(load(b_.getInt8Ty(), from), b_.getInt64Ty())};
+    case Packing::Int: return {Kind::Int, nullptr, of(Memory::Ints, load_word(from, 0))};
+    case Packing::Float: return floating(of(Memory::Floats, load(b_.getDoubleTy(), from)));
+    case Packing::Bool: {
+      llvm::Value* byte = of(Memory::Bools, load(b_.getInt8Ty(), from));
+      return {Kind::Bool, nullptr, b_.CreateZExt(byte, b_.getInt64Ty())};
+    }
     case Packing::Any: break;
   }
-  return unknown(load_word(from, 0), load_word(from, 8));
+  return load_value(from, Memory::Items);
 }
 
 llvm::Value* Translator::is_unique(const Operand& v) {
-  return b_.CreateICmpEQ(load(b_.getInt32Ty(), object(v)), b_.getInt32(1));
+  return b_.CreateICmpEQ(of(Memory::Count, load(b_.getInt32Ty(), object(v))), b_.getInt32(1));
 }
 
 // An element of the list's packing into a list that nobody else has. Lists of anything: when neither the old
@@ -151,27 +157,30 @@ void Translator::update_index(uint32_t pc, const Insn& insn) {
     const auto on_ints = adds ? llvm::Intrinsic::sadd_with_overflow : llvm::Intrinsic::ssub_with_overflow;
     changed = {Kind::Int, nullptr, checked(payload_of(old), payload_of(read(insn.b)), on_ints, slow)};
   }
-  store_word(element_pointer(list, place, packing), 0, payload_of(changed));
+  store_number(list, place, packing, changed);
 }
 
 void Translator::store_element(const Operand& list, llvm::Value* at, Packing packing, const Operand& v,
                                llvm::BasicBlock* slow) {
-  llvm::Value* to = element_pointer(list, at, packing);
   auto* fits = block("fits");
   if (packing == Packing::Any) {
-    const Operand old = unknown(load_word(to, 0), load_word(to, 8));
+    llvm::Value* to = element_pointer(list, at, packing);
+    const Operand old = load_value(to, Memory::Items);
     b_.CreateCondBr(b_.CreateOr(is_heap(old), is_heap(v)), slow, fits);
     go_on_in(fits);
-    return store_value(to, v);
+    return store_value(to, v, Memory::Items);
   }
   const Kind kind = packing == Packing::Int ? Kind::Int : packing == Packing::Float ? Kind::Float : Kind::Bool;
   b_.CreateCondBr(is(v, kind), fits, slow);
   go_on_in(fits);
-  if (packing == Packing::Bool) {
-    put(b_.CreateTrunc(payload_of(v), b_.getInt8Ty()), to);
-  } else {
-    store_word(to, 0, payload_of(v));
-  }
+  store_number(list, at, packing, v);
+}
+
+// Of the list's packing, a bool included.
+void Translator::store_number(const Operand& list, llvm::Value* at, Packing packing, const Operand& v) {
+  llvm::Value* stored = packing == Packing::Float ? as_double(v) : payload_of(v);
+  if (packing == Packing::Bool) stored = b_.CreateTrunc(stored, b_.getInt8Ty());
+  of(elements_of(packing), put(stored, element_pointer(list, at, packing)));
 }
 
 // The field's place in a record of the shape the cache has seen, else `slow`.
@@ -212,7 +221,7 @@ void Translator::length_of(uint32_t pc, const Insn& insn) {
   auto* list = block("list");
   b_.CreateCondBr(b_.CreateICmpEQ(tag_of(v), tag_word(Tag::List)), list, slow);
   go_on_in(list);
-  write(insn.a, {Kind::Int, nullptr, load_word(object(v), offsetof(List, size))});
+  write(insn.a, {Kind::Int, nullptr, size_of(v)});
   b_.CreateBr(after);
   go_on_in(after);
 }

@@ -85,8 +85,8 @@ void Translator::prologue() {
   store_word(frame_, offsetof(NativeFrame, chunk), b_.CreatePtrToInt(address(&chunk_), b_.getInt64Ty()));
   store_word(frame_, offsetof(NativeFrame, place), word(0));
   store_word(frame_, offsetof(NativeFrame, shared_cell), word(0));
-  raised_ = block("raised");
-  raised_pc_ = llvm::PHINode::Create(b_.getPtrTy(), 8, "pc", raised_);
+  find_steps();
+  prepare_loops();
   enter_switch();
 }
 
@@ -95,17 +95,17 @@ void Translator::enter_switch() {
   const auto& heads = chunk_.loop_heads;
   llvm::Value* entry = function_->getArg(3);
   llvm::BasicBlock* here = b_.GetInsertBlock();
-  auto* start = entry_block(0);
+  auto* start = entry_block(0, 0);
   b_.SetInsertPoint(here);
   auto* choice = b_.CreateSwitch(entry, start, static_cast<unsigned>(heads.size()));
   for (uint32_t n = 0; n < heads.size() && n < kMostEntries; ++n) {
     heads_ |= uint64_t{1} << n;
-    choice->addCase(b_.getInt32(n + 1), entry_block(heads[n].pc));
+    choice->addCase(b_.getInt32(n + 1), entry_block(heads[n].pc, n + 1));
   }
 }
 
 // Reads what is live at the instruction out of the frame, if it is what the code was made for.
-llvm::BasicBlock* Translator::entry_block(uint32_t pc) {
+llvm::BasicBlock* Translator::entry_block(uint32_t pc, uint32_t number) {
   if (!kinds_) return blocks_[pc];
   auto* entry = block("enter");
   go_on_in(entry);
@@ -115,13 +115,13 @@ llvm::BasicBlock* Translator::entry_block(uint32_t pc) {
   for (uint32_t reg = 0; state_.reached && reg < chunk_.registers; ++reg) {
     const Kind kind = state_.kinds[reg];
     if (!cached(reg) || kind == Kind::None) continue;
-    const Operand v = unknown(load_word(register_pointer(reg), 0), load_word(register_pointer(reg), 8));
+    const Operand v = load_value(register_pointer(reg));
     auto* fits = block("fits");
     b_.CreateCondBr(is_kind(v, kind), fits, refused);
     go_on_in(fits);
     keep(reg, kind, {kind, v.tag, v.payload});
   }
-  b_.CreateBr(state_.reached ? blocks_[pc] : refused);
+  b_.CreateBr(!state_.reached ? refused : number == 0 ? way_to(pc) : way_from_entry(pc, number));
   b_.SetInsertPoint(refused);
   leave_to_bytecode(pc);
   return entry;
@@ -133,10 +133,12 @@ void Translator::instruction(uint32_t pc) {
   if (llvm::BasicBlock* here = blocks_[pc]) {
     if (reached_ && !b_.GetInsertBlock()->getTerminator()) b_.CreateBr(block_at(pc));
     go_on_in(here);
+    pass_through(pc);
     reached_ = !kinds_ || kinds_->at_leader(pc).reached;
     if (kinds_) state_ = kinds_->at_leader(pc);
     if (!reached_) b_.CreateUnreachable();
   }
+  here_ = pc;
   if (!reached_) return;
   const Insn& insn = at(pc);
   if (start_instruction(pc)) {
@@ -154,7 +156,10 @@ bool Translator::inlined(uint32_t pc, const Insn& insn) {
 llvm::Value* Translator::call_exec(uint32_t pc) {
   const std::string name = std::string("exec_") + bytecode::info(static_cast<Op>(at(pc).op)).name;
   llvm::Function* exec = helper(name.c_str(), b_.getPtrTy(), {b_.getPtrTy(), b_.getPtrTy()});
-  return b_.CreateCall(exec, {frame_, pc_address(pc)});
+  give_fuel_back();
+  llvm::Value* next = b_.CreateCall(exec, {frame_, pc_address(pc)});
+  take_fuel();
+  return next;
 }
 
 void Translator::generic(uint32_t pc) {
@@ -219,8 +224,24 @@ void Translator::raise_unless(llvm::Value* ok, uint32_t pc) {
 // `operands_done`: exec or a call has had the instruction's operands in the frame.
 void Translator::raise(uint32_t pc, bool operands_done) {
   flush_live(pc, operands_done);
-  raised_pc_->addIncoming(pc_address(pc), b_.GetInsertBlock());
-  b_.CreateBr(raised_);
+  Raised& raised = raised_at(pc);
+  raised.pc->addIncoming(pc_address(pc), b_.GetInsertBlock());
+  b_.CreateBr(raised.block);
+}
+
+// One block for all instructions with the same handlers. A block for all would be part of every loop that has a
+// handler, and a way into it from every other.
+Translator::Raised& Translator::raised_at(uint32_t pc) {
+  std::vector<uint32_t> handlers;
+  for (const bytecode::Region& region : chunk_.regions) {
+    if (pc >= region.begin && pc < region.end) handlers.push_back(region.handler);
+  }
+  Raised& raised = raised_[handlers];
+  if (!raised.block) {
+    raised.block = block("raised");
+    raised.pc = llvm::PHINode::Create(b_.getPtrTy(), 8, "pc", raised.block);
+  }
+  return raised;
 }
 
 // A handler's block: in stage 2 it finds everything in the frame.
@@ -238,17 +259,18 @@ llvm::BasicBlock* Translator::handler_block(uint32_t pc) {
 }
 
 // Unwinds within the frame; a handler of the chunk goes on natively.
-void Translator::raised_block() {
-  go_on_in(raised_);
+void Translator::raised_block(const std::vector<uint32_t>& handlers, const Raised& raised) {
+  go_on_in(raised.block);
+  give_fuel_back();
   llvm::Function* unwind = helper("raised", b_.getInt64Ty(), {b_.getPtrTy(), b_.getPtrTy()});
-  llvm::Value* handler = b_.CreateCall(unwind, {frame_, raised_pc_});
+  llvm::Value* handler = b_.CreateCall(unwind, {frame_, raised.pc});
   auto* left = block("left");
   auto* choice = b_.CreateSwitch(handler, left);
   std::vector<bool> seen(chunk_.size, false);
-  for (const bytecode::Region& region : chunk_.regions) {
-    if (seen[region.handler]) continue;
-    seen[region.handler] = true;
-    choice->addCase(llvm::cast<llvm::ConstantInt>(word(region.handler)), handler_block(region.handler));
+  for (uint32_t handler : handlers) {
+    if (seen[handler]) continue;
+    seen[handler] = true;
+    choice->addCase(llvm::cast<llvm::ConstantInt>(word(handler)), handler_block(handler));
   }
   go_on_in(left);
   llvm::Value* failed[] = {tag_word(Tag::Failed), word(0)};
@@ -257,16 +279,12 @@ void Translator::raised_block() {
 
 void Translator::finish() {
   if (!b_.GetInsertBlock()->getTerminator()) b_.CreateUnreachable();
-  raised_block();
+  for (const auto& [handlers, raised] : raised_) raised_block(handlers, raised);
   for (llvm::BasicBlock* each : cold_) each->insertInto(function_);
   for (llvm::BasicBlock& each : *function_) {
     if (each.getTerminator()) continue;
     b_.SetInsertPoint(&each);
     b_.CreateUnreachable();
-  }
-  if (raised_pc_->getNumIncomingValues() == 0) {
-    raised_pc_->replaceAllUsesWith(llvm::UndefValue::get(b_.getPtrTy()));
-    raised_pc_->eraseFromParent();
   }
 }
 
@@ -327,10 +345,10 @@ void Translator::retain(const Operand& v) {
   auto* done = block("done");
   b_.CreateCondBr(is_heap(v), counted, done);
   go_on_in(counted);
-  llvm::Value* count = load(b_.getInt32Ty(), object(v));
+  llvm::Value* count = of(Memory::Count, load(b_.getInt32Ty(), object(v)));
   b_.CreateCondBr(b_.CreateICmpSGT(count, b_.getInt32(0)), local, shared);
   go_on_in(local);
-  put(b_.CreateAdd(count, b_.getInt32(1)), object(v));
+  of(Memory::Count, put(b_.CreateAdd(count, b_.getInt32(1)), object(v)));
   b_.CreateBr(done);
   b_.SetInsertPoint(shared);
   b_.CreateCall(helper("retain", b_.getVoidTy(), {b_.getInt64Ty(), b_.getInt64Ty()}), {tag_of(v), payload_of(v)});

@@ -12,6 +12,7 @@
 // because the quick pipeline keeps the order it is given.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@
 #include "bytecode/native.h"
 #include "interp/value/objects.h"
 #include "jit/kinds.h"
+#include "jit/loops.h"
 #include "jit/translate.h"
 
 namespace posset::jit {
@@ -41,6 +43,9 @@ struct Operand {
 
 interp::Packing packing_of_kind(Kind list);
 
+// What an access to memory is about. Two that are about different things never meet.
+enum class Memory : uint8_t { Host, Frame, Count, Header, Ints, Floats, Bools, Items, kCount };
+
 class Translator {
  public:
   // `kinds` null: stage 1.
@@ -52,12 +57,18 @@ class Translator {
   void find_leaders();
   void prologue();
   void enter_switch();
-  llvm::BasicBlock* entry_block(uint32_t pc);
+  llvm::BasicBlock* entry_block(uint32_t pc, uint32_t number);
   void instruction(uint32_t pc);
   bool inlined(uint32_t pc, const Insn& insn);  // false: left to exec
   void generic(uint32_t pc);
   void generic_branch(uint32_t pc, llvm::Value* next);
-  void raised_block();
+  // Where errors go that are raised at an instruction: by the handlers around it.
+  struct Raised {
+    llvm::BasicBlock* block = nullptr;
+    llvm::PHINode* pc = nullptr;
+  };
+  Raised& raised_at(uint32_t pc);
+  void raised_block(const std::vector<uint32_t>& handlers, const Raised& raised);
   void finish();
 
   const Insn& at(uint32_t pc) const { return chunk_.code[chunk_.size + pc]; }
@@ -86,8 +97,38 @@ class Translator {
   llvm::LoadInst* load(llvm::Type* type, llvm::Value* from) {
     return b_.CreateAlignedLoad(type, from, llvm::Align(type->getScalarSizeInBits() / 8));
   }
-  void put(llvm::Value* v, llvm::Value* to) {
-    b_.CreateAlignedStore(v, to, llvm::Align(v->getType()->getScalarSizeInBits() / 8));
+  llvm::StoreInst* put(llvm::Value* v, llvm::Value* to) {
+    return b_.CreateAlignedStore(v, to, llvm::Align(v->getType()->getScalarSizeInBits() / 8));
+  }
+
+  // ---- translate_loops.cpp ----
+  const Loop* loop_at(uint32_t pc) const;
+  size_t number_of_loop(const Loop& loop) const;
+  llvm::BasicBlock* before_loop(const Loop& loop);
+  llvm::BasicBlock* way_to(uint32_t pc);
+  bool guard_loop(uint32_t pc);
+  llvm::Value* no_entry();
+  void prepare_loops();
+  llvm::BasicBlock* way_from_entry(uint32_t pc, uint32_t number);
+  void pass_through(uint32_t pc);
+  llvm::BasicBlock* arrival(const Loop& loop);
+  void forget_dead(uint32_t head);
+
+  // ---- translate_steps.cpp ----
+  void find_steps();
+  void take_fuel();
+  void give_fuel_back();
+  llvm::Value* fuel();
+  void set_fuel(llvm::Value* left);
+  llvm::Value* spend(llvm::Value* steps);  // what is left
+  llvm::Value* call_poll();
+  llvm::MDNode* memory_tag(Memory memory);
+  static Memory elements_of(interp::Packing packing);
+  // Says what memory it is about; the quick pipeline would not ask.
+  template <class Instruction>
+  Instruction* of(Memory memory, Instruction* access) {
+    if (kinds_) access->setMetadata(llvm::LLVMContext::MD_tbaa, memory_tag(memory));
+    return access;
   }
 
   // ---- registers.cpp ----
@@ -115,15 +156,20 @@ class Translator {
   Operand integer(int64_t v) { return {Kind::Int, nullptr, word(static_cast<uint64_t>(v))}; }
   llvm::Value* tag_of(const Operand& v);
   void write(uint16_t reg, const Operand& v);
-  void store_value(llvm::Value* to, const Operand& v);
+  void store_value(llvm::Value* to, const Operand& v, Memory memory = Memory::Frame);
+  Operand load_value(llvm::Value* from, Memory memory = Memory::Frame);
   llvm::Value* payload_of(const Operand& v);
   // Folds to a constant where the kind is known.
   llvm::Value* is(const Operand& v, Kind kind);
   llvm::Value* is_heap(const Operand& v);
   llvm::Value* as_double(const Operand& v) { return v.number ? v.number : b_.CreateBitCast(v.payload, b_.getDoubleTy()); }
   static Operand floating(llvm::Value* number) { return {Kind::Float, nullptr, nullptr, number}; }
-  llvm::Value* load_word(llvm::Value* base, uint64_t offset) { return load(b_.getInt64Ty(), word_pointer(base, offset)); }
-  void store_word(llvm::Value* base, uint64_t offset, llvm::Value* v) { put(v, word_pointer(base, offset)); }
+  llvm::LoadInst* load_word(llvm::Value* base, uint64_t offset) {
+    return load(b_.getInt64Ty(), word_pointer(base, offset));
+  }
+  llvm::StoreInst* store_word(llvm::Value* base, uint64_t offset, llvm::Value* v) {
+    return put(v, word_pointer(base, offset));
+  }
   llvm::Value* object(const Operand& v) { return b_.CreateIntToPtr(v.payload, b_.getPtrTy()); }
   void retain(const Operand& v);
   void release(const Operand& v);
@@ -167,6 +213,8 @@ class Translator {
   bool data(uint32_t pc, const Insn& insn);
   llvm::Value* element(const Operand& list, const Operand& at, llvm::BasicBlock* slow);
   llvm::Value* packing_of(const Operand& list);
+  llvm::Value* size_of(const Operand& list);
+  void store_number(const Operand& list, llvm::Value* at, interp::Packing packing, const Operand& v);
   void by_packing(const Operand& list, llvm::BasicBlock* slow, llvm::BasicBlock* after,
                   const std::function<void(interp::Packing)>& body);
   llvm::Value* element_pointer(const Operand& list, llvm::Value* at, interp::Packing packing);
@@ -214,8 +262,27 @@ class Translator {
   llvm::Value* frame_ = nullptr;      // NativeFrame, an alloca
   std::vector<llvm::BasicBlock*> blocks_;  // by instruction; null: no leader
   std::vector<llvm::BasicBlock*> cold_;
-  llvm::BasicBlock* raised_ = nullptr;
-  llvm::PHINode* raised_pc_ = nullptr;
+  std::map<std::vector<uint32_t>, Raised> raised_;  // by the handlers
+
+  // Stage 2: loops, see translate_loops.cpp.
+  struct Passing {
+    uint32_t number;  // of the entry
+    const Loop* to;   // the next loop on the way
+    bool arrives;     // it is the one where the code is entered
+  };
+  struct LoopShape {
+    llvm::BasicBlock* before = nullptr;
+    std::vector<Passing> passing;
+  };
+  std::vector<Loop> loops_;
+  std::vector<LoopShape> shapes_;         // of loops_
+  const Loop* guarded_ = nullptr;         // whose condition is being made in front of it
+  uint32_t here_ = UINT32_MAX;            // the instruction being made
+  llvm::Value* no_entry_ = nullptr;
+  llvm::AllocaInst* passing_ = nullptr;   // number of the entry on its way inwards, or no_entry_
+
+  llvm::AllocaInst* fuel_ = nullptr;  // see translate_steps.cpp; null: in the context
+  llvm::MDNode* memory_tags_[static_cast<size_t>(Memory::kCount)] = {};
   uint64_t heads_ = 0;  // loop heads where the code can be entered
 
   // Stage 2: the instruction at hand.
