@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "jit/intrinsics.h"
+
 namespace posset::jit {
 
 using bytecode::Chunk;
@@ -351,6 +353,14 @@ Plan Kinds::data_plan(uint32_t pc, const Insn& insn, const State& before) const 
       if (is_list(a) && a != Kind::Items && b == Kind::Int && c == element_of(a)) return {Way::Inline, a, b, c};
       return {Way::Exec};
     }
+    case Op::Swap: {
+      const Kind a = speculated(before.kinds[insn.a], pc, Seen::Changed);
+      const Kind b = speculated(before.kinds[insn.b], pc, Seen::First);
+      const Kind c = speculated(before.kinds[insn.c], pc, Seen::Second);
+      if (is_list(a) && b == Kind::Int && c == Kind::Int) return {Way::Inline, a, b, c};
+      return {Way::Exec};
+    }
+    case Op::CallNative: return intrinsic_plan(pc, insn, before);
     case Op::Len: {
       const Kind b = speculated(before.kinds[insn.b], pc, Seen::First);
       if (is_list(b) && !(insn.x & bytecode::kConsumeB)) return {Way::Inline, Kind::Any, b, Kind::Any, Kind::Int};
@@ -367,6 +377,19 @@ Plan Kinds::data_plan(uint32_t pc, const Insn& insn, const State& before) const 
     case Op::UpdateIndex: return update_plan(pc, insn, before);
     default: return {Way::Exec};
   }
+}
+
+// The arguments have no profile: their kinds must be known.
+Plan Kinds::intrinsic_plan(uint32_t pc, const Insn& insn, const State& before) const {
+  if (insn.c == 0 || pinned(insn.a + 2U)) return {Way::Exec};
+  const Kind argument = before.kinds[insn.a + 2U];
+  for (uint32_t n = 1; n < insn.c; ++n) {
+    if (before.kinds[insn.a + 2U + n] != argument || pinned(insn.a + 2U + n)) return {Way::Exec};
+  }
+  const bool exited = chunk_.profile[pc].load(std::memory_order_relaxed) & Seen::kExited;
+  const auto result = intrinsic_result(intrinsic_called(chunk_, insn), argument, insn.c);
+  if (exited || !result) return {Way::Exec};
+  return {Way::Inline, Kind::Any, Kind::Any, Kind::Any, *result};
 }
 
 // xs[i] op= v right behind its PlaceLocal: two numbers of the list's packing.

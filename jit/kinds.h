@@ -78,6 +78,7 @@ class Kinds {
   Plan number_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   Plan compare_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   Plan data_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
+  Plan intrinsic_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   Plan loop_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
 
   const bytecode::Insn& insn_at(uint32_t pc) const { return chunk_.code[chunk_.size + pc]; }

@@ -19,6 +19,10 @@ bool Translator::data(uint32_t pc, const Insn& insn) {
       index(pc, insn);
       return true;
     case Op::SetIndex: set_index(pc, insn); return true;
+    case Op::Swap:
+      if (!kinds_) return false;
+      swap(pc, insn);
+      return true;
     case Op::PlaceLocal: return kinds_ != nullptr;  // with what follows
     case Op::UpdateIndex:
       if (!kinds_) return false;
@@ -129,6 +133,22 @@ void Translator::set_index(uint32_t pc, const Insn& insn) {
   by_packing(list, slow, after, [&](Packing packing) { store_element(list, at, packing, v, slow); });
 }
 
+// Two elements of a list that nobody else has.
+void Translator::swap(uint32_t pc, const Insn& insn) {
+  const Operand list = read(insn.a);
+  llvm::BasicBlock* slow = exit_at(pc);
+  llvm::Value* first = element(list, read(insn.b), slow);
+  llvm::Value* second = element(list, read(insn.c), slow);
+  auto* unique = block("unique");
+  b_.CreateCondBr(is_unique(list), unique, slow);
+  go_on_in(unique);
+  const Packing packing = packing_of_kind(list.kind);
+  const Operand a = load_element(list, first, packing);
+  const Operand b = load_element(list, second, packing);
+  put_element(list, first, packing, b);
+  put_element(list, second, packing, a);
+}
+
 // An element of a list of ints or floats that nobody else has, changed by a number of its kind.
 void Translator::update_index(uint32_t pc, const Insn& insn) {
   using syntax::BinaryOp;
@@ -157,7 +177,7 @@ void Translator::update_index(uint32_t pc, const Insn& insn) {
     const auto on_ints = adds ? llvm::Intrinsic::sadd_with_overflow : llvm::Intrinsic::ssub_with_overflow;
     changed = {Kind::Int, nullptr, checked(payload_of(old), payload_of(read(insn.b)), on_ints, slow)};
   }
-  store_number(list, place, packing, changed);
+  put_element(list, place, packing, changed);
 }
 
 void Translator::store_element(const Operand& list, llvm::Value* at, Packing packing, const Operand& v,
@@ -173,11 +193,12 @@ void Translator::store_element(const Operand& list, llvm::Value* at, Packing pac
   const Kind kind = packing == Packing::Int ? Kind::Int : packing == Packing::Float ? Kind::Float : Kind::Bool;
   b_.CreateCondBr(is(v, kind), fits, slow);
   go_on_in(fits);
-  store_number(list, at, packing, v);
+  put_element(list, at, packing, v);
 }
 
-// Of the list's packing, a bool included.
-void Translator::store_number(const Operand& list, llvm::Value* at, Packing packing, const Operand& v) {
+// Of the list's packing; what it replaces is not released.
+void Translator::put_element(const Operand& list, llvm::Value* at, Packing packing, const Operand& v) {
+  if (packing == Packing::Any) return store_value(element_pointer(list, at, packing), v, Memory::Items);
   llvm::Value* stored = packing == Packing::Float ? as_double(v) : payload_of(v);
   if (packing == Packing::Bool) stored = b_.CreateTrunc(stored, b_.getInt8Ty());
   of(elements_of(packing), put(stored, element_pointer(list, at, packing)));

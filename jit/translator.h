@@ -187,6 +187,12 @@ class Translator {
   llvm::Value* floor_divided(const Arith& rule, llvm::Value* b, llvm::Value* c, llvm::BasicBlock* slow);
   void float_result(const Insn& insn, const Arith& rule, const Operand& b, const Operand& c, llvm::BasicBlock* slow);
 
+  // ---- translate_math.cpp ----
+  bool intrinsic(uint32_t pc, const Insn& insn);
+  Operand absolute(uint32_t pc, const Operand& v);
+  Operand whole(uint32_t pc, const Operand& v, bool down);
+  Operand better(const Operand& v, const Operand& best, bool larger);
+
   // ---- translate_control.cpp ----
   bool move(const Insn& insn);
   void store(const Insn& insn);
@@ -214,7 +220,7 @@ class Translator {
   llvm::Value* element(const Operand& list, const Operand& at, llvm::BasicBlock* slow);
   llvm::Value* packing_of(const Operand& list);
   llvm::Value* size_of(const Operand& list);
-  void store_number(const Operand& list, llvm::Value* at, interp::Packing packing, const Operand& v);
+  void put_element(const Operand& list, llvm::Value* at, interp::Packing packing, const Operand& v);
   void by_packing(const Operand& list, llvm::BasicBlock* slow, llvm::BasicBlock* after,
                   const std::function<void(interp::Packing)>& body);
   llvm::Value* element_pointer(const Operand& list, llvm::Value* at, interp::Packing packing);
@@ -224,6 +230,7 @@ class Translator {
   void index(uint32_t pc, const Insn& insn);
   void update_index(uint32_t pc, const Insn& insn);
   void set_index(uint32_t pc, const Insn& insn);
+  void swap(uint32_t pc, const Insn& insn);
   llvm::Value* field_pointer(const Operand& base, uint16_t cache, llvm::BasicBlock* slow);
   void field(uint32_t pc, const Insn& insn);
   void length_of(uint32_t pc, const Insn& insn);
