@@ -128,9 +128,12 @@ Borrowed native_resume(NativeFrame* frame, const Insn* pc) {
   Chunk& chunk = *frame->chunk;
   const uint32_t at = chunk.index_of(pc);
   std::atomic<uint64_t>& seen = chunk.profile[at];
-  if (seen.load(std::memory_order_relaxed) & Seen::kRan) seen.fetch_or(Seen::kExited, std::memory_order_relaxed);
+  // What was new is known after one look; whether what has failed will do so again, is not.
+  const bool is_new = !(seen.load(std::memory_order_relaxed) & (Seen::kRan | Seen::kExited));
+  const uint32_t weight = is_new ? kManyExits / 2 : 1;
+  if (!is_new) seen.fetch_or(Seen::kExited, std::memory_order_relaxed);
   chunk.recording_budget.store(kRecordingAfterExit, std::memory_order_relaxed);
-  if (chunk.exits.fetch_add(1, std::memory_order_relaxed) + 1 >= kManyExits) {
+  if (chunk.exits.fetch_add(weight, std::memory_order_relaxed) + weight >= kManyExits) {
     chunk.exits.store(0, std::memory_order_relaxed);
     chunk.remade.fetch_add(1, std::memory_order_relaxed);
     frame->context->runtime.control.make_anew(*frame->closure->function, chunk.loop, kSpeculatingTier);

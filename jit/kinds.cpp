@@ -82,7 +82,27 @@ Kinds::Kinds(const Chunk& chunk)
     exits_where_new_ |= chunk.profile[pc].load(std::memory_order_relaxed) != 0;
   }
   pin();
+  find_ends_of_loops();
   solve();
+}
+
+// What follows a loop has often not run when code is made: the loop has been running all the time, or in code of
+// its own. It is nothing new for all that.
+void Kinds::find_ends_of_loops() {
+  certain_.assign(chunk_.size, 0);
+  auto goes_back = [&](uint32_t pc) {
+    return (bytecode::info(static_cast<Op>(insn_at(pc).op)).flags & bytecode::Branch) && target(pc) <= pc;
+  };
+  for (uint32_t latch = 0; latch < chunk_.size; latch += length(latch)) {
+    if (!goes_back(latch)) continue;
+    for (uint32_t pc = latch; pc < chunk_.size && !certain_[pc];) {
+      const bytecode::OpInfo& known = bytecode::info(static_cast<Op>(insn_at(pc).op));
+      if (pc != latch) certain_[pc] = 1;
+      const bool ends = known.flags & bytecode::Ends, branches = known.flags & bytecode::Branch;
+      if ((ends && !branches) || (branches && !ends && !goes_back(pc)) || (ends && goes_back(pc))) break;
+      pc = ends ? target(pc) : pc + length(pc);
+    }
+  }
 }
 
 void Kinds::pin() {
@@ -241,7 +261,7 @@ Plan Kinds::plan(uint32_t pc, const State& before) const {
   const Insn& insn = insn_at(pc);
   const Op op = static_cast<Op>(insn.op);
   const uint64_t seen = chunk_.profile[pc].load(std::memory_order_relaxed);
-  if (exits_where_new_ && !(seen & (Seen::kRan | Seen::kExited))) return {Way::Exit};
+  if (exits_where_new_ && !certain_[pc] && !(seen & (Seen::kRan | Seen::kExited))) return {Way::Exit};
   Plan plan;
   if (is_in(op, Op::Add, Op::ModI) || op == Op::Neg || op == Op::Not) {
     plan = number_plan(pc, insn, before);
