@@ -177,7 +177,12 @@ llvm::BasicBlock* Translator::block_at(uint32_t pc) {
     }
     keep(reg, to, cached_value(reg, from));
   }
+  if (!way && leaves_strip(pc)) {
+    way = block("way");
+    go_on_in(way);
+  }
   if (!way) return way_to(pc);
+  if (leaves_strip(pc)) charge_strip();
   b_.CreateBr(way_to(pc));
   return way;
 }
@@ -217,9 +222,11 @@ void Translator::speculate(uint32_t pc, const Insn& insn) {
 void Translator::require(uint32_t pc, uint16_t reg, Kind wanted) {
   const Operand v = read(reg);
   if (v.kind == wanted) return;
-  auto* fits = block("fits");
-  b_.CreateCondBr(is_kind(v, wanted), fits, exit_at(pc));
-  go_on_in(fits);
+  if (!is_proved_kind(reg, wanted)) {
+    auto* fits = block("fits");
+    b_.CreateCondBr(is_kind(v, wanted), fits, exit_at(pc));
+    go_on_in(fits);
+  }
   const Operand refined{wanted, nullptr, v.payload};
   refined_.emplace_back(reg, refined);
   if (cached(reg)) keep(reg, wanted, refined);

@@ -238,10 +238,14 @@ void Translator::for_range(uint32_t pc, const Insn& insn) {
   llvm::Value* end = read(static_cast<uint16_t>(insn.a + 2)).payload;
   b_.CreateCondBr(b_.CreateICmpSLT(cursor, end), more, block_at(pc + 1));
   go_on_in(more);
-  go_round(pc, target(pc), [&] {
-    write(cursor_register, {Kind::Int, nullptr, b_.CreateAdd(cursor, word(1), "", true, true)});
-    write(insn.b, {Kind::Int, nullptr, cursor});
-  });
+  go_round(pc, target(pc), [&] { advance_range(insn); });
+}
+
+void Translator::advance_range(const Insn& insn) {
+  const auto cursor_register = static_cast<uint16_t>(insn.a + 1);
+  llvm::Value* cursor = read(cursor_register).payload;
+  write(cursor_register, {Kind::Int, nullptr, b_.CreateAdd(cursor, word(1), "", false, true)});
+  write(insn.b, {Kind::Int, nullptr, cursor});
 }
 
 // Two ints: the hidden registers are nil, the cursor and the end (interp/runtime/iterate.h).

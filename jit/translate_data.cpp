@@ -43,6 +43,7 @@ bool Translator::data(uint32_t pc, const Insn& insn) {
 
 // A list and an int within its bounds, else `slow`: the element's place, in elements.
 llvm::Value* Translator::element(const Operand& list, const Operand& at, llvm::BasicBlock* slow) {
+  if (is_proved_look(here_)) return payload_of(at);
   auto* indexed = block("indexed");
   auto* inside = block("inside");
   llvm::Value* listed = b_.CreateICmpEQ(tag_of(list), tag_word(Tag::List));
@@ -52,6 +53,16 @@ llvm::Value* Translator::element(const Operand& list, const Operand& at, llvm::B
   b_.CreateCondBr(b_.CreateICmpULT(payload_of(at), size), inside, slow);
   go_on_in(inside);
   return payload_of(at);
+}
+
+// The same in a list that nobody else has.
+llvm::Value* Translator::changed_element(const Operand& list, const Operand& at, llvm::BasicBlock* slow) {
+  llvm::Value* place = element(list, at, slow);
+  if (is_proved_look(here_)) return place;
+  auto* unique = block("unique");
+  b_.CreateCondBr(is_unique(list), unique, slow);
+  go_on_in(unique);
+  return place;
 }
 
 llvm::Value* Translator::packing_of(const Operand& list) {
@@ -126,10 +137,7 @@ void Translator::set_index(uint32_t pc, const Insn& insn) {
   const Operand v = read(insn.c);
   auto* after = block("after");
   auto* slow = slow_way(pc, after);
-  llvm::Value* at = element(list, read(insn.b), slow);
-  auto* unique = block("unique");
-  b_.CreateCondBr(is_unique(list), unique, slow);
-  go_on_in(unique);
+  llvm::Value* at = changed_element(list, read(insn.b), slow);
   by_packing(list, slow, after, [&](Packing packing) { store_element(list, at, packing, v, slow); });
 }
 
@@ -154,10 +162,7 @@ void Translator::update_index(uint32_t pc, const Insn& insn) {
   using syntax::BinaryOp;
   const Operand list = read(at(pc - 1).a);
   llvm::BasicBlock* slow = exit_at(pc);
-  llvm::Value* place = element(list, read(insn.a), slow);
-  auto* unique = block("unique");
-  b_.CreateCondBr(is_unique(list), unique, slow);
-  go_on_in(unique);
+  llvm::Value* place = changed_element(list, read(insn.a), slow);
   const interp::Packing packing = packing_of_kind(list.kind);
   const Operand old = load_element(list, place, packing);
   if (insn.c != bytecode::kNoRegister) {

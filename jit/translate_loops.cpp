@@ -12,6 +12,14 @@
 
 namespace posset::jit {
 
+namespace {
+
+// How often looking for a strip may be in vain before a loop runs without until it is entered again. Not at the
+// first time: often only the first or the last rounds are different.
+constexpr uint32_t kTries = 3;
+
+}  // namespace
+
 const Loop* Translator::loop_at(uint32_t pc) const {
   for (const Loop& loop : loops_) {
     if (loop.head == pc && loop.tidy) return &loop;
@@ -28,6 +36,8 @@ llvm::BasicBlock* Translator::before_loop(const Loop& loop) {
   llvm::IRBuilder<>::InsertPointGuard keep_place(b_);
   before = cold("before");
   b_.SetInsertPoint(before);
+  LoopShape& shape = shapes_[number_of_loop(loop)];
+  if (shape.tries) put(b_.getInt32(kTries), shape.tries);
   b_.CreateBr(blocks_[loop.head]);
   return before;
 }
@@ -74,6 +84,7 @@ void Translator::prepare_loops() {
   no_entry_ = no_entry();
   passing_ = b_.CreateAlloca(b_.getInt32Ty());
   put(no_entry_, passing_);
+  prepare_strips();
 }
 
 // Where the code entered at a loop's head by that number goes on.

@@ -39,6 +39,7 @@ void Translator::take_fuel() {
 }
 
 void Translator::give_fuel_back() {
+  charge_strip();
   if (fuel_) of(Memory::Host, put(load(b_.getInt64Ty(), fuel_), word_pointer(host_, kFuel)));
 }
 

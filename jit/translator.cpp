@@ -136,6 +136,7 @@ void Translator::instruction(uint32_t pc) {
     pass_through(pc);
     reached_ = !kinds_ || kinds_->at_leader(pc).reached;
     if (kinds_) state_ = kinds_->at_leader(pc);
+    if (reached_) begin_strip(pc);
     if (!reached_) b_.CreateUnreachable();
   }
   here_ = pc;

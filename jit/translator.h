@@ -22,6 +22,7 @@
 #include "interp/value/objects.h"
 #include "jit/kinds.h"
 #include "jit/loops.h"
+#include "jit/strips.h"
 #include "jit/translate.h"
 
 namespace posset::jit {
@@ -113,6 +114,31 @@ class Translator {
   void pass_through(uint32_t pc);
   llvm::BasicBlock* arrival(const Loop& loop);
   void forget_dead(uint32_t head);
+
+  // ---- translate_strips.cpp ----
+  // What terms of a strip are in one round.
+  struct Terms {
+    llvm::Value* counter;
+    std::map<int, llvm::Value*> known;
+    llvm::Value* fits;  // none of them has overflowed
+  };
+  void prepare_strips();
+  void begin_strip(uint32_t pc);
+  void weigh_strip(const Strip& strip, const Loop& loop, llvm::BasicBlock* fast, llvm::BasicBlock* single,
+                   llvm::BasicBlock* failed);
+  llvm::Value* rounds_by_condition(const Strip& strip, const Loop& loop, Terms& first, llvm::Value* step,
+                                   llvm::BasicBlock* single);
+  llvm::Value* holds_in_last_round(const Strip& strip, Terms& first, llvm::Value* distance);
+  llvm::Value* term(const Strip& strip, int number, Terms& in);
+  void strip_body(const Strip& strip, const Loop& loop);
+  void strip_latch(const Strip& strip, const Loop& loop, llvm::BasicBlock* condition);
+  void require_lists(const Strip& strip, llvm::BasicBlock* failed);
+  Operand list_of(const Strip::Look& look);
+  void charge_strip();
+  bool is_proved_kind(uint16_t reg, Kind kind) const;
+  bool leaves_strip(uint32_t to) const { return strip_ && !strip_loop_->contains(to); }
+  bool is_proved_sum(uint32_t pc) const;
+  bool is_proved_look(uint32_t pc) const;
 
   // ---- translate_steps.cpp ----
   void find_steps();
@@ -209,6 +235,7 @@ class Translator {
   void exec_in(llvm::BasicBlock* slow, uint32_t pc);
   void jump_on_bool(uint32_t pc, const Insn& insn, bool back);
   void for_range(uint32_t pc, const Insn& insn);
+  void advance_range(const Insn& insn);
   // Charges a step for the instruction and goes on at the target.
   // `advance` is what happens to the registers behind the step.
   void go_round(uint32_t pc, uint32_t to, const std::function<void()>& advance);
@@ -217,6 +244,7 @@ class Translator {
 
   // ---- translate_data.cpp ----
   bool data(uint32_t pc, const Insn& insn);
+  llvm::Value* changed_element(const Operand& list, const Operand& at, llvm::BasicBlock* slow);
   llvm::Value* element(const Operand& list, const Operand& at, llvm::BasicBlock* slow);
   llvm::Value* packing_of(const Operand& list);
   llvm::Value* size_of(const Operand& list);
@@ -279,10 +307,16 @@ class Translator {
   };
   struct LoopShape {
     llvm::BasicBlock* before = nullptr;
+    std::optional<Strip> strip;
+    llvm::AllocaInst* tries = nullptr;  // at strips, until the loop is left
     std::vector<Passing> passing;
   };
   std::vector<Loop> loops_;
   std::vector<LoopShape> shapes_;         // of loops_
+  const Strip* strip_ = nullptr;          // whose body is being made
+  const Loop* strip_loop_ = nullptr;
+  llvm::AllocaInst* left_ = nullptr;      // rounds of the strip that runs
+  llvm::AllocaInst* fuel_behind_ = nullptr;  // when none is left
   const Loop* guarded_ = nullptr;         // whose condition is being made in front of it
   uint32_t here_ = UINT32_MAX;            // the instruction being made
   llvm::Value* no_entry_ = nullptr;
