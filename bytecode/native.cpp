@@ -126,17 +126,21 @@ void native_release_value(uint64_t word0, uint64_t word1) { interp::release(Borr
 
 namespace {
 
-// The instruction is met anew, and its operands recorded.
-void note_exit(Chunk& chunk, uint32_t at) {
+// The instruction is met anew, and its operands recorded. How much the exit counts.
+uint32_t note_exit(Chunk& chunk, uint32_t at) {
   std::atomic<uint64_t>& seen = chunk.profile[at];
-  if (seen.load(std::memory_order_relaxed) & Seen::kRan) seen.fetch_or(Seen::kExited, std::memory_order_relaxed);
+  // What was new is known after one look; whether what has failed will do so again, is not.
+  const bool is_new = !(seen.load(std::memory_order_relaxed) & (Seen::kRan | Seen::kExited));
+  const uint32_t weight = is_new ? kManyExits / 2 : 1;
+  if (!is_new) seen.fetch_or(Seen::kExited, std::memory_order_relaxed);
   chunk.recording_budget.store(kRecordingAfterExit, std::memory_order_relaxed);
+  return weight;
 }
 
 // `frame` is the one the code was made for.
-void count_exit(NativeFrame& frame) {
+void count_exit(NativeFrame& frame, uint32_t weight) {
   Chunk& chunk = *frame.chunk;
-  if (chunk.exits.fetch_add(1, std::memory_order_relaxed) + 1 < kManyExits) return;
+  if (chunk.exits.fetch_add(weight, std::memory_order_relaxed) + weight < kManyExits) return;
   chunk.exits.store(0, std::memory_order_relaxed);
   chunk.remade.fetch_add(1, std::memory_order_relaxed);
   frame.context->runtime.control.make_anew(*frame.closure->function, chunk.loop, kSpeculatingTier);
@@ -168,8 +172,7 @@ Borrowed native_resume(NativeFrame* frame, const Insn* pc) { return native_resum
 Borrowed native_resume_inlined(NativeFrame* frame, const Insn* pc, uint32_t depth) {
   NativeFrame& outermost = save_frames(*frame, depth);
   const uint32_t at = frame->chunk->index_of(pc);
-  note_exit(*frame->chunk, at);
-  count_exit(outermost);
+  count_exit(outermost, note_exit(*frame->chunk, at));
   frame->context->depth += depth;
   return finish_in_bytecode(*frame, {frame->chunk->code.get() + at, frame->place, frame->shared_cell != 0, outermost.registers});
 }

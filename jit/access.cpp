@@ -42,7 +42,7 @@ class Accesses {
     switch (kind) {
       case 'D':
       case 'U': return visit_({reg, 1, false, true});
-      case 'V': return visit_({reg, 1, true, true});
+      case 'V': return visit_({reg, 1, op_ != Op::IterRange, true});  // which only sets what it has
       case 'R': return visit_({reg, 1, true, consumes()});
       default: return;
     }
@@ -70,7 +70,7 @@ class Accesses {
       case Op::Move: return moved(insn_.b, 1);
       case Op::IterBegin:
       case Op::IterLines:
-      case Op::IterRange: return moved(insn_.a, kHiddenRegisters);
+      case Op::IterRange: return visit_({insn_.a + 1U, kHiddenRegisters - 1, false, true});
       case Op::ForRange:
       case Op::ForNext: return moved(insn_.a, kHiddenRegisters);
       case Op::NewListFor: return visit_({insn_.b, kHiddenRegisters, true, false});

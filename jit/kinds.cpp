@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "jit/intrinsics.h"
+
 namespace posset::jit {
 
 using bytecode::Chunk;
@@ -102,7 +104,27 @@ void Kinds::prepare() {
     exits_where_new_ |= chunk_.profile[pc].load(std::memory_order_relaxed) != 0;
   }
   pin();
+  find_ends_of_loops();
   solve();
+}
+
+// What follows a loop has often not run when code is made: the loop has been running all the time, or in code of
+// its own. It is nothing new for all that.
+void Kinds::find_ends_of_loops() {
+  certain_.assign(chunk_.size, 0);
+  auto goes_back = [&](uint32_t pc) {
+    return (bytecode::info(static_cast<Op>(insn_at(pc).op)).flags & bytecode::Branch) && target(pc) <= pc;
+  };
+  for (uint32_t latch = 0; latch < chunk_.size; latch += length(latch)) {
+    if (!goes_back(latch)) continue;
+    for (uint32_t pc = latch; pc < chunk_.size && !certain_[pc];) {
+      const bytecode::OpInfo& known = bytecode::info(static_cast<Op>(insn_at(pc).op));
+      if (pc != latch) certain_[pc] = 1;
+      const bool ends = known.flags & bytecode::Ends, branches = known.flags & bytecode::Branch;
+      if ((ends && !branches) || (branches && !ends && !goes_back(pc)) || (ends && goes_back(pc))) break;
+      pc = ends ? target(pc) : pc + length(pc);
+    }
+  }
 }
 
 void Kinds::pin() {
@@ -268,7 +290,7 @@ Plan Kinds::plan(uint32_t pc, const State& before) const {
   const Insn& insn = insn_at(pc);
   const Op op = static_cast<Op>(insn.op);
   const uint64_t seen = chunk_.profile[pc].load(std::memory_order_relaxed);
-  if (exits_where_new_ && !(seen & (Seen::kRan | Seen::kExited))) return {Way::Exit};
+  if (exits_where_new_ && !certain_[pc] && !(seen & (Seen::kRan | Seen::kExited))) return {Way::Exit};
   Plan plan;
   if (is_in(op, Op::Add, Op::ModI) || op == Op::Neg || op == Op::Not) {
     plan = number_plan(pc, insn, before);
@@ -393,6 +415,14 @@ Plan Kinds::data_plan(uint32_t pc, const Insn& insn, const State& before) const 
       if (is_list(a) && a != Kind::Items && b == Kind::Int && c == element_of(a)) return {Way::Inline, a, b, c};
       return {Way::Exec};
     }
+    case Op::Swap: {
+      const Kind a = speculated(before.kinds[insn.a], pc, Seen::Changed);
+      const Kind b = speculated(before.kinds[insn.b], pc, Seen::First);
+      const Kind c = speculated(before.kinds[insn.c], pc, Seen::Second);
+      if (is_list(a) && b == Kind::Int && c == Kind::Int) return {Way::Inline, a, b, c};
+      return {Way::Exec};
+    }
+    case Op::CallNative: return intrinsic_plan(pc, insn, before);
     case Op::Len: {
       // What a call has just made may well be empty, of no packing yet; its length needs none.
       const bool made = insn.x & bytecode::kConsumeB;
@@ -411,6 +441,19 @@ Plan Kinds::data_plan(uint32_t pc, const Insn& insn, const State& before) const 
     case Op::UpdateIndex: return update_plan(pc, insn, before);
     default: return {Way::Exec};
   }
+}
+
+// The arguments have no profile: their kinds must be known.
+Plan Kinds::intrinsic_plan(uint32_t pc, const Insn& insn, const State& before) const {
+  if (insn.c == 0 || pinned(insn.a + 2U)) return {Way::Exec};
+  const Kind argument = before.kinds[insn.a + 2U];
+  for (uint32_t n = 1; n < insn.c; ++n) {
+    if (before.kinds[insn.a + 2U + n] != argument || pinned(insn.a + 2U + n)) return {Way::Exec};
+  }
+  const bool exited = chunk_.profile[pc].load(std::memory_order_relaxed) & Seen::kExited;
+  const auto result = intrinsic_result(intrinsic_called(chunk_, insn), argument, insn.c);
+  if (exited || !result) return {Way::Exec};
+  return {Way::Inline, Kind::Any, Kind::Any, Kind::Any, *result};
 }
 
 // xs[i] op= v right behind its PlaceLocal: two numbers of the list's packing.

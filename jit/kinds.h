@@ -118,6 +118,7 @@ class Kinds {
   uint32_t walk_end(uint32_t begin) const;
   Plan update_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   void find_leaders();
+  void find_ends_of_loops();
   void solve();
   State at_start() const;
   void flow(uint32_t pc, const State& state);
@@ -128,10 +129,15 @@ class Kinds {
   Plan number_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   Plan compare_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   Plan data_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
+  Plan intrinsic_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   Plan loop_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
 
   const bytecode::Insn& insn_at(uint32_t pc) const { return chunk_.code[chunk_.size + pc]; }
   uint32_t length(uint32_t pc) const { return bytecode::has_next_word(static_cast<bytecode::Op>(insn_at(pc).op)) ? 2 : 1; }
+  uint32_t target(uint32_t pc) const {
+    const bool wide = bytecode::info(static_cast<bytecode::Op>(insn_at(pc).op)).b == 'W';
+    return static_cast<uint32_t>(int64_t{pc} + (wide ? insn_at(pc).wide : insn_at(pc).imm_c()));
+  }
   Kind constant_kind(uint16_t index) const;
 
   const bytecode::Chunk& chunk_;
@@ -144,6 +150,7 @@ class Kinds {
   std::vector<RegisterSet> live_;
   RegisterSet pinned_;
   std::vector<uint16_t> roots_;  // by instruction, see walk_root; kNoRegister: none
+  std::vector<uint8_t> certain_;     // by instruction: runs when a loop that is running ends
   std::vector<State> states_;        // by leader
   std::vector<uint8_t> leaders_;
   std::vector<uint32_t> work_;

@@ -39,8 +39,7 @@ Operand Translator::read(uint16_t reg) {
     if (refined == reg) return v;
   }
   if (cached(reg)) return cached_value(reg, state_.kinds[reg]);
-  llvm::Value* at = register_pointer(reg);
-  return unknown(load_word(at, 0), load_word(at, 8));
+  return load_value(register_pointer(reg));
 }
 
 void Translator::write(uint16_t reg, const Operand& v) {
@@ -48,9 +47,14 @@ void Translator::write(uint16_t reg, const Operand& v) {
   store_value(register_pointer(reg), v);
 }
 
-void Translator::store_value(llvm::Value* to, const Operand& v) {
-  store_word(to, 0, tag_of(v));
-  store_word(to, 8, payload_of(v));
+void Translator::store_value(llvm::Value* to, const Operand& v, Memory memory) {
+  of(memory, store_word(to, 0, tag_of(v)));
+  of(memory, store_word(to, 8, payload_of(v)));
+}
+
+Operand Translator::load_value(llvm::Value* from, Memory memory) {
+  llvm::Value* tag = of(memory, load_word(from, 0));
+  return unknown(tag, of(memory, load_word(from, 8)));
 }
 
 llvm::Value* Translator::tag_of(const Operand& v) { return is_unknown(v.kind) ? v.tag : tag_word(tag_of_kind(v.kind)); }
@@ -74,12 +78,13 @@ llvm::Value* Translator::is_heap(const Operand& v) {
 // ---- variables ----
 
 llvm::AllocaInst* Translator::variable(std::vector<llvm::AllocaInst*>& all, uint32_t reg, llvm::Type* type) {
-  if (!all[reg]) {
-    llvm::BasicBlock& entry = function_->getEntryBlock();
-    llvm::IRBuilder<> first(&entry, entry.getFirstInsertionPt());
-    all[reg] = first.CreateAlloca(type);
-  }
+  if (!all[reg]) all[reg] = new_variable(type);
   return all[reg];
+}
+
+llvm::AllocaInst* Translator::new_variable(llvm::Type* type) {
+  llvm::BasicBlock& entry = function_->getEntryBlock();
+  return llvm::IRBuilder<>(&entry, entry.getFirstInsertionPt()).CreateAlloca(type);
 }
 
 Operand Translator::cached_value(uint32_t reg, Kind kind) {
@@ -145,8 +150,7 @@ void Translator::flush_live(uint32_t pc, bool but_operands) {
 
 void Translator::reload(uint32_t reg, Kind kind) {
   if (!cached(reg)) return;
-  llvm::Value* at = register_pointer(static_cast<uint16_t>(reg));
-  keep(reg, kind, unknown(load_word(at, 0), load_word(at, 8)));
+  keep(reg, kind, load_value(register_pointer(static_cast<uint16_t>(reg))));
 }
 
 void Translator::reload_written(uint32_t pc) {
@@ -174,8 +178,13 @@ llvm::BasicBlock* Translator::block_at(uint32_t pc) {
     }
     keep(reg, to, cached_value(reg, from));
   }
-  if (!way) return blocks_[pc];
-  b_.CreateBr(blocks_[pc]);
+  if (!way && leaves_strip(pc)) {
+    way = block("way");
+    go_on_in(way);
+  }
+  if (!way) return way_to(pc);
+  if (leaves_strip(pc)) charge_strip();
+  b_.CreateBr(way_to(pc));
   return way;
 }
 
@@ -214,9 +223,11 @@ void Translator::speculate(uint32_t pc, const Insn& insn) {
 void Translator::require(uint32_t pc, uint16_t reg, Kind wanted) {
   const Operand v = read(reg);
   if (v.kind == wanted) return;
-  auto* fits = block("fits");
-  b_.CreateCondBr(is_kind(v, wanted), fits, exit_at(pc));
-  go_on_in(fits);
+  if (!is_proved_kind(reg, wanted)) {
+    auto* fits = block("fits");
+    b_.CreateCondBr(is_kind(v, wanted), fits, exit_at(pc));
+    go_on_in(fits);
+  }
   const Operand refined{wanted, nullptr, v.payload};
   refined_.emplace_back(reg, refined);
   if (cached(reg)) keep(reg, wanted, refined);
@@ -259,6 +270,7 @@ void Translator::leave_to_bytecode(uint32_t pc) {
     return;
   }
   llvm::Type* pair = llvm::StructType::get(b_.getInt64Ty(), b_.getInt64Ty());
+  give_fuel_back();
   b_.CreateRet(b_.CreateCall(helper("resume", pair, {b_.getPtrTy(), b_.getPtrTy()}), {frame(), pc_address(pc)}));
 }
 

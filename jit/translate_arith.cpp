@@ -83,6 +83,14 @@ llvm::Value* Translator::number_of(const Operand& v) {
 }
 
 llvm::Value* Translator::int_result(const Arith& rule, llvm::Value* b, llvm::Value* c, llvm::BasicBlock* slow) {
+  if (is_proved_sum(here_)) {
+    const auto plain = rule.first == Op::Add   ? llvm::Instruction::Add
+                       : rule.first == Op::Sub ? llvm::Instruction::Sub
+                                               : llvm::Instruction::Mul;
+    llvm::Value* result = b_.CreateBinOp(plain, b, c);
+    if (auto* made = llvm::dyn_cast<llvm::BinaryOperator>(result)) made->setHasNoSignedWrap();
+    return result;
+  }
   if (rule.checked != kNone) return checked(b, c, rule.checked, slow);
   return floor_divided(rule, b, c, slow);
 }

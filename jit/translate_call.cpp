@@ -54,7 +54,10 @@ bool Translator::call(uint32_t pc, const Insn& insn) {
 
 void Translator::call_by_helper(uint32_t pc) {
   llvm::Function* callee = helper("call", b_.getInt8Ty(), {b_.getPtrTy(), b_.getPtrTy()});
-  raise_unless(call_framed(callee, {frame(), pc_address(pc)}), pc);
+  give_fuel_back();
+  llvm::Value* ok = call_framed(callee, {frame(), pc_address(pc)});
+  take_fuel();
+  raise_unless(ok, pc);
 }
 
 // A function that has native code is called without a detour when no limit is near; everything
@@ -72,10 +75,12 @@ void Translator::direct_call(uint32_t pc, const Insn& insn) {
   b_.CreateCondBr(has_room(callee, base, depth), direct, slow);
   go_on_in(direct);
   llvm::Value* to_depth = word_pointer(host_, offsetof(Context, depth));
-  store_word(host_, offsetof(Context, fuel), b_.CreateSub(load_word(host_, offsetof(Context, fuel)), word(1)));
+  spend(word(1));
+  give_fuel_back();
   put(b_.CreateAdd(depth, b_.getInt32(1)), to_depth);
-  llvm::Value* result = b_.CreateCall(function_->getFunctionType(), callee.code,
+  llvm::Value* result = b_.CreateCall(entry_type(), callee.code,
                                       {host_, callee.closure, base, b_.getInt32(0)});
+  take_fuel();
   put(outer_depth, to_depth);
   finish_call(pc, insn, result, after);
   b_.SetInsertPoint(slow);
@@ -145,7 +150,7 @@ llvm::Value* Translator::has_room(const Callee& callee, llvm::Value* base, llvm:
   yes = b_.CreateAnd(yes, b_.CreateICmpULE(end, most));
   yes = b_.CreateAnd(yes, b_.CreateICmpULT(depth, limit));
   yes = b_.CreateAnd(yes, b_.CreateICmpUGE(native_frame_, lowest));
-  return b_.CreateAnd(yes, b_.CreateICmpSGT(load_word(host_, offsetof(Context, fuel)), word(0)));
+  return b_.CreateAnd(yes, b_.CreateICmpSGT(fuel(), word(0)));
 }
 
 void Translator::finish_call(uint32_t pc, const Insn& insn, llvm::Value* result, llvm::BasicBlock* after) {
@@ -182,6 +187,7 @@ void Translator::leave(const Insn& insn) {
     put(b_.getInt8(static_cast<uint8_t>(how)), to);
     flush_slots(~uint64_t{0});
   }
+  give_fuel_back();
   llvm::Value* words[] = {tag_of(v), payload_of(v)};
   b_.CreateAggregateRet(words, 2);
 }

@@ -148,9 +148,7 @@ llvm::BasicBlock* Translator::round_block(uint32_t pc, uint32_t to) {
 
 void Translator::go_round(uint32_t pc, uint32_t to, const std::function<void()>& advance) {
   if (at(pc).x & bytecode::kFree && is_next(at(pc))) return go_round_free(to, advance);
-  constexpr uint64_t kFuel = offsetof(interp::Context, fuel);
-  llvm::Value* left = b_.CreateSub(load_word(host_, kFuel), word(1));
-  store_word(host_, kFuel, left);
+  llvm::Value* left = spend(word(1));
   auto* poll = cold("poll");
   auto* fine = block("fine");
   b_.CreateCondBr(b_.CreateICmpSLT(left, word(0)), poll, fine);
@@ -161,6 +159,7 @@ void Translator::go_round(uint32_t pc, uint32_t to, const std::function<void()>&
   }
   go_on_in(fine);
   advance();
+  forget_dead(to);
   b_.CreateBr(block_at(to));
 }
 
@@ -180,7 +179,7 @@ void Translator::go_round_free(uint32_t to, const std::function<void()>& advance
 
 // The end of a slice. From stage 1 a loop goes over to newer code there.
 void Translator::poll_round(uint32_t pc, uint32_t to, llvm::BasicBlock* fine, const std::function<void()>& advance) {
-  llvm::Value* ok = b_.CreateCall(helper("poll", b_.getInt8Ty(), {b_.getPtrTy()}), {host_});
+  llvm::Value* ok = call_poll();
   auto* raises = cold("raises");
   auto* polled = kinds_ ? fine : cold("polled");
   b_.CreateCondBr(b_.CreateICmpNE(ok, b_.getInt8(0)), polled, raises);
@@ -206,7 +205,9 @@ void Translator::newer_code(uint32_t to) {
 
 bool Translator::jump(uint32_t pc, const Insn& insn) {
   switch (static_cast<Op>(insn.op)) {
-    case Op::Jump: b_.CreateBr(block_at(target(pc))); return true;
+    case Op::Jump:
+      if (!guard_loop(pc)) b_.CreateBr(block_at(target(pc)));
+      return true;
     case Op::Loop:
     case Op::TailJump: go_round(pc, target(pc), [] {}); return true;
     case Op::JumpIf: jump_on_bool(pc, insn, false); return true;
@@ -267,10 +268,14 @@ void Translator::for_range(uint32_t pc, const Insn& insn) {
   llvm::Value* end = read(static_cast<uint16_t>(insn.a + 2)).payload;
   b_.CreateCondBr(b_.CreateICmpSLT(cursor, end), more, block_at(pc + 1));
   go_on_in(more);
-  go_round(pc, target(pc), [&] {
-    write(cursor_register, {Kind::Int, nullptr, b_.CreateAdd(cursor, word(1), "", true, true)});
-    write(insn.b, {Kind::Int, nullptr, cursor});
-  });
+  go_round(pc, target(pc), [&] { advance_range(insn); });
+}
+
+void Translator::advance_range(const Insn& insn) {
+  const auto cursor_register = static_cast<uint16_t>(insn.a + 1);
+  llvm::Value* cursor = read(cursor_register).payload;
+  write(cursor_register, {Kind::Int, nullptr, b_.CreateAdd(cursor, word(1), "", false, true)});
+  write(insn.b, {Kind::Int, nullptr, cursor});
 }
 
 // Two ints: the hidden registers are nil, the cursor and the end (interp/runtime/iterate.h).
@@ -294,7 +299,7 @@ void Translator::for_next(uint32_t pc, const Insn& insn) {
   exec_in(slow, pc);
   go_on_in(listed);
   llvm::Value* cursor = payload_of(read(cursor_register));
-  llvm::Value* size = load_word(object(list), offsetof(interp::List, size));
+  llvm::Value* size = size_of(list);
   b_.CreateCondBr(b_.CreateICmpULT(cursor, size), more, block_at(pc + 1));
   go_on_in(more);
   go_round(pc, target(pc), [&] {

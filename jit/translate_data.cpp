@@ -19,6 +19,10 @@ bool Translator::data(uint32_t pc, const Insn& insn) {
       index(pc, insn);
       return true;
     case Op::SetIndex: set_index(pc, insn); return true;
+    case Op::Swap:
+      if (!kinds_) return false;
+      swap(pc, insn);
+      return true;
     case Op::PlaceLocal: return kinds_ != nullptr;  // with what follows
     case Op::UpdateIndex:
       if (!kinds_) return false;
@@ -38,19 +42,34 @@ bool Translator::data(uint32_t pc, const Insn& insn) {
 
 // A list and an int within its bounds, else `slow`: the element's place, in elements.
 llvm::Value* Translator::element(const Operand& list, const Operand& at, llvm::BasicBlock* slow) {
+  if (is_proved_look(here_)) return payload_of(at);
   auto* indexed = block("indexed");
   auto* inside = block("inside");
   llvm::Value* listed = b_.CreateICmpEQ(tag_of(list), tag_word(Tag::List));
   b_.CreateCondBr(b_.CreateAnd(listed, is(at, Kind::Int)), indexed, slow);
   go_on_in(indexed);
-  llvm::Value* size = load_word(object(list), offsetof(List, size));
+  llvm::Value* size = size_of(list);
   b_.CreateCondBr(b_.CreateICmpULT(payload_of(at), size), inside, slow);
   go_on_in(inside);
   return payload_of(at);
 }
 
+// The same in a list that nobody else has.
+llvm::Value* Translator::changed_element(const Operand& list, const Operand& at, llvm::BasicBlock* slow) {
+  llvm::Value* place = element(list, at, slow);
+  if (is_proved_look(here_)) return place;
+  auto* unique = block("unique");
+  b_.CreateCondBr(is_unique(list), unique, slow);
+  go_on_in(unique);
+  return place;
+}
+
 llvm::Value* Translator::packing_of(const Operand& list) {
-  return load(b_.getInt8Ty(), word_pointer(object(list), offsetof(List, flags)));
+  return of(Memory::Header, load(b_.getInt8Ty(), word_pointer(object(list), offsetof(List, flags))));
+}
+
+llvm::Value* Translator::size_of(const Operand& list) {
+  return of(Memory::Header, load_word(object(list), offsetof(List, size)));
 }
 
 llvm::Value* Translator::element_pointer(const Operand& list, llvm::Value* at, Packing packing) {
@@ -95,17 +114,19 @@ void Translator::index(uint32_t pc, const Insn& insn) {
 Operand Translator::load_element(const Operand& list, llvm::Value* at, Packing packing) {
   llvm::Value* from = element_pointer(list, at, packing);
   switch (packing) {
-    case Packing::Int: return {Kind::Int, nullptr, load_word(from, 0)};
-    case Packing::Float: return {Kind::Float, nullptr, load_word(from, 0)};
-    case Packing::Bool:
-      return {Kind::Bool, nullptr, b_.CreateZExt(load(b_.getInt8Ty(), from), b_.getInt64Ty())};
+    case Packing::Int: return {Kind::Int, nullptr, of(Memory::Ints, load_word(from, 0))};
+    case Packing::Float: return floating(of(Memory::Floats, load(b_.getDoubleTy(), from)));
+    case Packing::Bool: {
+      llvm::Value* byte = of(Memory::Bools, load(b_.getInt8Ty(), from));
+      return {Kind::Bool, nullptr, b_.CreateZExt(byte, b_.getInt64Ty())};
+    }
     case Packing::Any: break;
   }
-  return unknown(load_word(from, 0), load_word(from, 8));
+  return load_value(from, Memory::Items);
 }
 
 llvm::Value* Translator::is_unique(const Operand& v) {
-  return b_.CreateICmpEQ(load(b_.getInt32Ty(), object(v)), b_.getInt32(1));
+  return b_.CreateICmpEQ(of(Memory::Count, load(b_.getInt32Ty(), object(v))), b_.getInt32(1));
 }
 
 // An element of the list's packing into a list that nobody else has. Lists of anything: when neither the old
@@ -115,11 +136,24 @@ void Translator::set_index(uint32_t pc, const Insn& insn) {
   const Operand v = read(insn.c);
   auto* after = block("after");
   auto* slow = slow_way(pc, after);
-  llvm::Value* at = element(list, read(insn.b), slow);
+  llvm::Value* at = changed_element(list, read(insn.b), slow);
+  by_packing(list, slow, after, [&](Packing packing) { store_element(list, at, packing, v, slow); });
+}
+
+// Two elements of a list that nobody else has.
+void Translator::swap(uint32_t pc, const Insn& insn) {
+  const Operand list = read(insn.a);
+  llvm::BasicBlock* slow = exit_at(pc);
+  llvm::Value* first = element(list, read(insn.b), slow);
+  llvm::Value* second = element(list, read(insn.c), slow);
   auto* unique = block("unique");
   b_.CreateCondBr(is_unique(list), unique, slow);
   go_on_in(unique);
-  by_packing(list, slow, after, [&](Packing packing) { store_element(list, at, packing, v, slow); });
+  const Packing packing = packing_of_kind(list.kind);
+  const Operand a = load_element(list, first, packing);
+  const Operand b = load_element(list, second, packing);
+  put_element(list, first, packing, b);
+  put_element(list, second, packing, a);
 }
 
 // An element of a list of ints or floats that nobody else has, changed by a number of its kind.
@@ -127,10 +161,7 @@ void Translator::update_index(uint32_t pc, const Insn& insn) {
   using syntax::BinaryOp;
   const Operand list = read(at(pc - 1).a);
   llvm::BasicBlock* slow = exit_at(pc);
-  llvm::Value* place = element(list, read(insn.a), slow);
-  auto* unique = block("unique");
-  b_.CreateCondBr(is_unique(list), unique, slow);
-  go_on_in(unique);
+  llvm::Value* place = changed_element(list, read(insn.a), slow);
   const interp::Packing packing = packing_of_kind(list.kind);
   const Operand old = load_element(list, place, packing);
   if (insn.c != bytecode::kNoRegister) {
@@ -150,27 +181,31 @@ void Translator::update_index(uint32_t pc, const Insn& insn) {
     const auto on_ints = adds ? llvm::Intrinsic::sadd_with_overflow : llvm::Intrinsic::ssub_with_overflow;
     changed = {Kind::Int, nullptr, checked(payload_of(old), payload_of(read(insn.b)), on_ints, slow)};
   }
-  store_word(element_pointer(list, place, packing), 0, payload_of(changed));
+  put_element(list, place, packing, changed);
 }
 
 void Translator::store_element(const Operand& list, llvm::Value* at, Packing packing, const Operand& v,
                                llvm::BasicBlock* slow) {
-  llvm::Value* to = element_pointer(list, at, packing);
   auto* fits = block("fits");
   if (packing == Packing::Any) {
-    const Operand old = unknown(load_word(to, 0), load_word(to, 8));
+    llvm::Value* to = element_pointer(list, at, packing);
+    const Operand old = load_value(to, Memory::Items);
     b_.CreateCondBr(b_.CreateOr(is_heap(old), is_heap(v)), slow, fits);
     go_on_in(fits);
-    return store_value(to, v);
+    return store_value(to, v, Memory::Items);
   }
   const Kind kind = packing == Packing::Int ? Kind::Int : packing == Packing::Float ? Kind::Float : Kind::Bool;
   b_.CreateCondBr(is(v, kind), fits, slow);
   go_on_in(fits);
-  if (packing == Packing::Bool) {
-    put(b_.CreateTrunc(payload_of(v), b_.getInt8Ty()), to);
-  } else {
-    store_word(to, 0, payload_of(v));
-  }
+  put_element(list, at, packing, v);
+}
+
+// Of the list's packing; what it replaces is not released.
+void Translator::put_element(const Operand& list, llvm::Value* at, Packing packing, const Operand& v) {
+  if (packing == Packing::Any) return store_value(element_pointer(list, at, packing), v, Memory::Items);
+  llvm::Value* stored = packing == Packing::Float ? as_double(v) : payload_of(v);
+  if (packing == Packing::Bool) stored = b_.CreateTrunc(stored, b_.getInt8Ty());
+  of(elements_of(packing), put(stored, element_pointer(list, at, packing)));
 }
 
 // The field's place in a record of the shape the cache has seen, else `slow`.
@@ -211,7 +246,7 @@ void Translator::length_of(uint32_t pc, const Insn& insn) {
   auto* list = block("list");
   b_.CreateCondBr(b_.CreateICmpEQ(tag_of(v), tag_word(Tag::List)), list, slow);
   go_on_in(list);
-  llvm::Value* size = load_word(object(v), offsetof(List, size));
+  llvm::Value* size = size_of(v);
   if (insn.x & bytecode::kConsumeB) {
     write(insn.b, nil());
     release(v);

@@ -103,15 +103,13 @@ void Translator::check_callee(uint32_t pc, llvm::Value* closure) {
 
 // The arguments are the callee's; where the step is refused they go, as they would with its frame.
 void Translator::charge_call(uint32_t pc, const Insn& insn) {
-  constexpr uint64_t kFuel = offsetof(Context, fuel);
-  llvm::Value* left = b_.CreateSub(load_word(host_, kFuel), word(1));
-  store_word(host_, kFuel, left);
+  llvm::Value* left = spend(word(1));
   auto* poll = cold("poll");
   auto* refused = cold("refused");
   auto* charged = block("charged");
   b_.CreateCondBr(b_.CreateICmpSLT(left, word(0)), poll, charged);
   b_.SetInsertPoint(poll);
-  llvm::Value* ok = b_.CreateCall(helper("poll", b_.getInt8Ty(), {b_.getPtrTy()}), {host_});
+  llvm::Value* ok = call_poll();
   b_.CreateCondBr(b_.CreateICmpNE(ok, b_.getInt8(0)), charged, refused);
   b_.SetInsertPoint(refused);
   const uint64_t lent = kinds_->inlined(pc)->chunk().inout_mask;
@@ -130,8 +128,9 @@ void Translator::charge_call(uint32_t pc, const Insn& insn) {
 
 void Translator::raise_at_call(uint32_t pc) {
   flush_around_call(pc);
-  raised_pc_->addIncoming(pc_address(pc), b_.GetInsertBlock());
-  b_.CreateBr(raised_);
+  Raised& raised = raised_at(pc);
+  raised.pc->addIncoming(pc_address(pc), b_.GetInsertBlock());
+  b_.CreateBr(raised.block);
 }
 
 // ---- the callee's frame ----
@@ -149,13 +148,13 @@ void Translator::take_arguments(const Insn& insn) {
 
 void Translator::run_inlined() {
   native_frame_ = native_frame_for(calls_deep());
-  raised_ = block("raised");
-  raised_pc_ = llvm::PHINode::Create(b_.getPtrTy(), 8, "pc", raised_);
+  fuel_ = caller_->fuel_;
   find_leaders();
-  b_.CreateBr(blocks_[0]);
+  shape_loops();
+  b_.CreateBr(way_to(0));
   for (uint32_t pc = 0; pc < chunk_.size; pc += length(pc)) instruction(pc);
   if (!b_.GetInsertBlock()->getTerminator()) b_.CreateUnreachable();
-  inlined_raised_block();
+  for (const auto& each : raised_) inlined_raised_block(each.second);
 }
 
 // As leave() does, with the caller's registers in place of the words returned.
@@ -174,13 +173,13 @@ void Translator::leave_inlined(const Insn& insn) {
 }
 
 // It has no handlers: the error is the caller's.
-void Translator::inlined_raised_block() {
-  go_on_in(raised_);
+void Translator::inlined_raised_block(const Raised& raised) {
+  go_on_in(raised.block);
+  give_fuel_back();
   llvm::Function* unwind = helper("raised", b_.getInt64Ty(), {b_.getPtrTy(), b_.getPtrTy()});
-  b_.CreateCall(unwind, {frame(), raised_pc_});
+  b_.CreateCall(unwind, {frame(), raised.pc});
   b_.CreateCall(helper("left", b_.getVoidTy(), {b_.getPtrTy()}), {host_});
   caller_->raise_at_call(call_pc_);
-  drop_unused_raise();
 }
 
 // ---- what helpers see ----
@@ -207,9 +206,7 @@ llvm::Value* Translator::frame() {
 llvm::Value* Translator::native_frame_for(uint32_t deep) {
   std::vector<llvm::Value*>& frames = unit_.native_frames;
   while (frames.size() <= deep) {
-    llvm::BasicBlock& entry = function_->getEntryBlock();
-    llvm::IRBuilder<> first(&entry, entry.getFirstInsertionPt());
-    frames.push_back(first.CreateAlloca(llvm::ArrayType::get(b_.getInt64Ty(), sizeof(NativeFrame) / 8)));
+    frames.push_back(new_variable(llvm::ArrayType::get(b_.getInt64Ty(), sizeof(NativeFrame) / 8)));
   }
   return frames[deep];
 }
@@ -238,6 +235,7 @@ llvm::Value* Translator::resume_inlined(uint32_t pc) {
     put(each->caller_->native_frame_, word_pointer(each->native_frame_, offsetof(NativeFrame, caller)));
     put(each->caller_->pc_address(each->call_pc_), word_pointer(each->native_frame_, offsetof(NativeFrame, call)));
   }
+  give_fuel_back();
   if (recursive()) unit_.root->fill_frame();
   llvm::Type* pair = llvm::StructType::get(b_.getInt64Ty(), b_.getInt64Ty());
   llvm::Function* resume = helper("resume_inlined", pair, {b_.getPtrTy(), b_.getPtrTy(), b_.getInt32Ty()});

@@ -61,7 +61,7 @@ void Translator::take_native_arguments() {
       keep(n, kind, {kind, nullptr, first});
     }
   }
-  b_.CreateBr(blocks_[0]);
+  b_.CreateBr(way_to(0));
 }
 
 // Where the function is entered from elsewhere.
@@ -91,10 +91,12 @@ bool Translator::call_itself(uint32_t pc, const Insn& insn) {
   auto* direct = block("direct");
   b_.CreateCondBr(has_room_for_itself(base, depth), direct, slow);
   go_on_in(direct);
-  store_word(host_, offsetof(Context, fuel), b_.CreateSub(load_word(host_, offsetof(Context, fuel)), word(1)));
+  spend(word(1));
+  give_fuel_back();
   put(depth, to_depth);
   llvm::CallInst* result = b_.CreateCall(function_, arguments);
   result->setCallingConv(llvm::CallingConv::Fast);
+  take_fuel();
   put(outer_depth, to_depth);
   finish_call(pc, insn, result, after);
   b_.SetInsertPoint(slow);
@@ -147,7 +149,7 @@ llvm::Value* Translator::has_room_for_itself(llvm::Value* base, llvm::Value* dep
   llvm::Value* yes = b_.CreateICmpULE(end, most);
   yes = b_.CreateAnd(yes, b_.CreateICmpULE(deepest, limit));
   yes = b_.CreateAnd(yes, b_.CreateICmpUGE(native_frame_, lowest));
-  return b_.CreateAnd(yes, b_.CreateICmpSGT(load_word(host_, offsetof(Context, fuel)), word(0)));
+  return b_.CreateAnd(yes, b_.CreateICmpSGT(fuel(), word(0)));
 }
 
 }  // namespace posset::jit

@@ -44,11 +44,15 @@ Translator::Translator(const Chunk& chunk, const Kinds* kinds, const Prepare& pr
   prepare(*module_);
 }
 
+// Of a bytecode::NativeEntry.
+llvm::FunctionType* Translator::entry_type() {
+  llvm::Type* pair = llvm::StructType::get(b_.getInt64Ty(), b_.getInt64Ty());
+  return llvm::FunctionType::get(pair, {b_.getPtrTy(), b_.getPtrTy(), b_.getPtrTy(), b_.getInt32Ty()}, false);
+}
+
 std::unique_ptr<Translation> Translator::run() {
   unit_.root = this;
-  llvm::Type* pair = llvm::StructType::get(b_.getInt64Ty(), b_.getInt64Ty());
-  auto* type = llvm::FunctionType::get(pair, {b_.getPtrTy(), b_.getPtrTy(), b_.getPtrTy(), b_.getInt32Ty()}, false);
-  function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, symbol_of(chunk_), *module_);
+  function_ = llvm::Function::Create(entry_type(), llvm::Function::ExternalLinkage, symbol_of(chunk_), *module_);
   function_->addFnAttr(llvm::Attribute::NoUnwind);
   llvm::Function* entered = function_;
   if (recursive()) make_recursive_function();
@@ -94,8 +98,9 @@ void Translator::prologue() {
   registers_ = function_->getArg(2);
   native_frame_ = native_frame_for(0);
   if (!recursive()) fill_frame();
-  raised_ = block("raised");
-  raised_pc_ = llvm::PHINode::Create(b_.getPtrTy(), 8, "pc", raised_);
+  find_steps();
+  shape_loops();
+  prepare_entries();
   enter_switch();
 }
 
@@ -104,7 +109,7 @@ void Translator::enter_switch() {
   const auto& heads = chunk_.loop_heads;
   llvm::Value* entry = function_->getArg(3);
   llvm::BasicBlock* here = b_.GetInsertBlock();
-  auto* start = entry_block(0);
+  auto* start = entry_block(0, 0);
   b_.SetInsertPoint(here);
   auto* choice = b_.CreateSwitch(entry, start, static_cast<unsigned>(heads.size()));
   if (recursive()) {
@@ -115,12 +120,12 @@ void Translator::enter_switch() {
   }
   for (uint32_t n = 0; n < heads.size() && n < kMostEntries; ++n) {
     heads_ |= uint64_t{1} << n;
-    choice->addCase(b_.getInt32(n + 1), entry_block(heads[n].pc));
+    choice->addCase(b_.getInt32(n + 1), entry_block(heads[n].pc, n + 1));
   }
 }
 
 // Reads what is live at the instruction out of the frame, if it is what the code was made for.
-llvm::BasicBlock* Translator::entry_block(uint32_t pc) {
+llvm::BasicBlock* Translator::entry_block(uint32_t pc, uint32_t number) {
   if (!kinds_) return blocks_[pc];
   auto* entry = block("enter");
   go_on_in(entry);
@@ -131,20 +136,20 @@ llvm::BasicBlock* Translator::entry_block(uint32_t pc) {
   for (uint32_t reg = 0; state_.reached && reg < chunk_.registers; ++reg) {
     const Kind kind = state_.kinds[reg];
     if (!cached(reg) || kind == Kind::None) continue;
-    const Operand v = unknown(load_word(register_pointer(reg), 0), load_word(register_pointer(reg), 8));
+    const Operand v = load_value(register_pointer(reg));
     auto* fits = block("fits");
     b_.CreateCondBr(is_kind(v, kind), fits, refused);
     go_on_in(fits);
     keep(reg, kind, {kind, v.tag, v.payload});
   }
-  if (!state_.reached) {
-    b_.CreateBr(refused);
-  } else if (kinds_->depth() == 0) {
-    b_.CreateBr(blocks_[pc]);
+  llvm::BasicBlock* there = !state_.reached ? refused : number == 0 ? way_to(pc) : way_from_entry(pc, number);
+  if (!state_.reached || kinds_->depth() == 0) {
+    b_.CreateBr(there);
   } else {
     auto* near_limit = cold("near_limit");
-    b_.CreateCondBr(has_room_inlined(), blocks_[pc], near_limit);
+    b_.CreateCondBr(has_room_inlined(), there, near_limit);
     b_.SetInsertPoint(near_limit);
+    give_fuel_back();
     llvm::Function* decline = helper("decline", function_->getReturnType(), {b_.getPtrTy(), b_.getPtrTy()});
     b_.CreateRet(b_.CreateCall(decline, {frame(), pc_address(pc)}));
   }
@@ -159,10 +164,13 @@ void Translator::instruction(uint32_t pc) {
   if (llvm::BasicBlock* here = blocks_[pc]) {
     if (reached_ && !b_.GetInsertBlock()->getTerminator()) b_.CreateBr(block_at(pc));
     go_on_in(here);
+    pass_through(pc);
     reached_ = !kinds_ || kinds_->at_leader(pc).reached;
     if (kinds_) state_ = kinds_->at_leader(pc);
+    if (reached_) begin_strip(pc);
     if (!reached_) b_.CreateUnreachable();
   }
+  here_ = pc;
   if (!reached_) return;
   const Insn& insn = at(pc);
   if (start_instruction(pc)) {
@@ -175,13 +183,16 @@ void Translator::instruction(uint32_t pc) {
 
 bool Translator::inlined(uint32_t pc, const Insn& insn) {
   return move(insn) || arith(pc, insn) || compare(pc, insn) || jump(pc, insn) || data(pc, insn) || build(pc, insn) ||
-         call(pc, insn);
+         intrinsic(pc, insn) || call(pc, insn);
 }
 
 llvm::Value* Translator::call_exec(uint32_t pc) {
   const std::string name = std::string("exec_") + bytecode::info(static_cast<Op>(at(pc).op)).name;
   llvm::Function* exec = helper(name.c_str(), b_.getPtrTy(), {b_.getPtrTy(), b_.getPtrTy()});
-  return call_framed(exec, {frame(), pc_address(pc)});
+  give_fuel_back();
+  llvm::Value* next = call_framed(exec, {frame(), pc_address(pc)});
+  take_fuel();
+  return next;
 }
 
 void Translator::generic(uint32_t pc) {
@@ -246,8 +257,24 @@ void Translator::raise_unless(llvm::Value* ok, uint32_t pc) {
 // `operands_done`: exec or a call has had the instruction's operands in the frame.
 void Translator::raise(uint32_t pc, bool operands_done) {
   flush_live(pc, operands_done);
-  raised_pc_->addIncoming(pc_address(pc), b_.GetInsertBlock());
-  b_.CreateBr(raised_);
+  Raised& raised = raised_at(pc);
+  raised.pc->addIncoming(pc_address(pc), b_.GetInsertBlock());
+  b_.CreateBr(raised.block);
+}
+
+// One block for all instructions with the same handlers. A block for all would be part of every loop that has a
+// handler, and a way into it from every other.
+Translator::Raised& Translator::raised_at(uint32_t pc) {
+  std::vector<uint32_t> handlers;
+  for (const bytecode::Region& region : chunk_.regions) {
+    if (pc >= region.begin && pc < region.end) handlers.push_back(region.handler);
+  }
+  Raised& raised = raised_[handlers];
+  if (!raised.block) {
+    raised.block = block("raised");
+    raised.pc = llvm::PHINode::Create(b_.getPtrTy(), 8, "pc", raised.block);
+  }
+  return raised;
 }
 
 // A handler's block: in stage 2 it finds everything in the frame.
@@ -265,17 +292,18 @@ llvm::BasicBlock* Translator::handler_block(uint32_t pc) {
 }
 
 // Unwinds within the frame; a handler of the chunk goes on natively.
-void Translator::raised_block() {
-  go_on_in(raised_);
+void Translator::raised_block(const std::vector<uint32_t>& handlers, const Raised& raised) {
+  go_on_in(raised.block);
+  give_fuel_back();
   llvm::Function* unwind = helper("raised", b_.getInt64Ty(), {b_.getPtrTy(), b_.getPtrTy()});
-  llvm::Value* handler = b_.CreateCall(unwind, {frame(), raised_pc_});
+  llvm::Value* handler = b_.CreateCall(unwind, {frame(), raised.pc});
   auto* left = block("left");
   auto* choice = b_.CreateSwitch(handler, left);
   std::vector<bool> seen(chunk_.size, false);
-  for (const bytecode::Region& region : chunk_.regions) {
-    if (seen[region.handler]) continue;
-    seen[region.handler] = true;
-    choice->addCase(llvm::cast<llvm::ConstantInt>(word(region.handler)), handler_block(region.handler));
+  for (uint32_t handler : handlers) {
+    if (seen[handler]) continue;
+    seen[handler] = true;
+    choice->addCase(llvm::cast<llvm::ConstantInt>(word(handler)), handler_block(handler));
   }
   go_on_in(left);
   llvm::Value* failed[] = {tag_word(Tag::Failed), word(0)};
@@ -284,20 +312,13 @@ void Translator::raised_block() {
 
 void Translator::finish() {
   if (!b_.GetInsertBlock()->getTerminator()) b_.CreateUnreachable();
-  raised_block();
+  for (const auto& [handlers, raised] : raised_) raised_block(handlers, raised);
   for (llvm::BasicBlock* each : cold_) each->insertInto(function_);
   for (llvm::BasicBlock& each : *function_) {
     if (each.getTerminator()) continue;
     b_.SetInsertPoint(&each);
     b_.CreateUnreachable();
   }
-  drop_unused_raise();
-}
-
-void Translator::drop_unused_raise() {
-  if (raised_pc_->getNumIncomingValues() != 0) return;
-  raised_pc_->replaceAllUsesWith(llvm::UndefValue::get(b_.getPtrTy()));
-  raised_pc_->eraseFromParent();
 }
 
 // ---- blocks, values ----
@@ -358,10 +379,10 @@ void Translator::retain(const Operand& v) {
   auto* done = block("done");
   b_.CreateCondBr(is_heap(v), counted, done);
   go_on_in(counted);
-  llvm::Value* count = load(b_.getInt32Ty(), object(v));
+  llvm::Value* count = of(Memory::Count, load(b_.getInt32Ty(), object(v)));
   b_.CreateCondBr(b_.CreateICmpSGT(count, b_.getInt32(0)), local, shared);
   go_on_in(local);
-  put(b_.CreateAdd(count, b_.getInt32(1)), object(v));
+  of(Memory::Count, put(b_.CreateAdd(count, b_.getInt32(1)), object(v)));
   b_.CreateBr(done);
   b_.SetInsertPoint(shared);
   b_.CreateCall(helper("retain", b_.getVoidTy(), {b_.getInt64Ty(), b_.getInt64Ty()}), {tag_of(v), payload_of(v)});

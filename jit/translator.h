@@ -12,6 +12,7 @@
 // because the quick pipeline keeps the order it is given.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,8 @@
 #include "bytecode/native.h"
 #include "interp/value/objects.h"
 #include "jit/kinds.h"
+#include "jit/loops.h"
+#include "jit/strips.h"
 #include "jit/translate.h"
 
 namespace posset::jit {
@@ -43,6 +46,8 @@ interp::Packing packing_of_kind(Kind list);
 
 // Instead of a loop head: arguments are passed by kind, see translate_recursion.cpp.
 constexpr uint32_t kNativeArguments = UINT32_MAX;
+// What an access to memory is about. Two that are about different things never meet.
+enum class Memory : uint8_t { Host, Frame, Count, Header, Ints, Floats, Bools, Items, kCount };
 
 class Translator {
  public:
@@ -66,13 +71,18 @@ class Translator {
   void find_leaders();
   void prologue();
   void enter_switch();
-  llvm::BasicBlock* entry_block(uint32_t pc);
+  llvm::BasicBlock* entry_block(uint32_t pc, uint32_t number);
   void instruction(uint32_t pc);
   bool inlined(uint32_t pc, const Insn& insn);  // false: left to exec
   void generic(uint32_t pc);
   void generic_branch(uint32_t pc, llvm::Value* next);
-  void raised_block();
-  void drop_unused_raise();
+  // Where errors go that are raised at an instruction: by the handlers around it.
+  struct Raised {
+    llvm::BasicBlock* block = nullptr;
+    llvm::PHINode* pc = nullptr;
+  };
+  Raised& raised_at(uint32_t pc);
+  void raised_block(const std::vector<uint32_t>& handlers, const Raised& raised);
   void finish();
 
   const Insn& at(uint32_t pc) const { return chunk_.code[chunk_.size + pc]; }
@@ -105,12 +115,69 @@ class Translator {
   llvm::LoadInst* load(llvm::Type* type, llvm::Value* from) {
     return b_.CreateAlignedLoad(type, from, alignment(type));
   }
-  void put(llvm::Value* v, llvm::Value* to) {
-    b_.CreateAlignedStore(v, to, alignment(v->getType()));
+  llvm::StoreInst* put(llvm::Value* v, llvm::Value* to) {
+    return b_.CreateAlignedStore(v, to, alignment(v->getType()));
+  }
+
+  // ---- translate_loops.cpp ----
+  const Loop* loop_at(uint32_t pc) const;
+  size_t number_of_loop(const Loop& loop) const;
+  llvm::BasicBlock* before_loop(const Loop& loop);
+  llvm::BasicBlock* way_to(uint32_t pc);
+  bool guard_loop(uint32_t pc);
+  llvm::Value* no_entry();
+  void shape_loops();
+  void prepare_entries();
+  llvm::BasicBlock* way_from_entry(uint32_t pc, uint32_t number);
+  void pass_through(uint32_t pc);
+  llvm::BasicBlock* arrival(const Loop& loop);
+  void forget_dead(uint32_t head);
+
+  // ---- translate_strips.cpp ----
+  // What terms of a strip are in one round.
+  struct Terms {
+    llvm::Value* counter;
+    std::map<int, llvm::Value*> known;
+    llvm::Value* fits;  // none of them has overflowed
+  };
+  void prepare_strips();
+  void begin_strip(uint32_t pc);
+  void weigh_strip(const Strip& strip, const Loop& loop, llvm::BasicBlock* fast, llvm::BasicBlock* single,
+                   llvm::BasicBlock* failed);
+  llvm::Value* rounds_by_condition(const Strip& strip, const Loop& loop, Terms& first, llvm::Value* step,
+                                   llvm::BasicBlock* single);
+  llvm::Value* holds_in_last_round(const Strip& strip, Terms& first, llvm::Value* distance);
+  llvm::Value* term(const Strip& strip, int number, Terms& in);
+  void strip_body(const Strip& strip, const Loop& loop);
+  void strip_latch(const Strip& strip, const Loop& loop, llvm::BasicBlock* condition);
+  void require_lists(const Strip& strip, llvm::BasicBlock* failed);
+  Operand list_of(const Strip::Look& look);
+  void charge_strip();
+  bool is_proved_kind(uint16_t reg, Kind kind) const;
+  bool leaves_strip(uint32_t to) const { return strip_ && !strip_loop_->contains(to); }
+  bool is_proved_sum(uint32_t pc) const;
+  bool is_proved_look(uint32_t pc) const;
+
+  // ---- translate_steps.cpp ----
+  void find_steps();
+  void take_fuel();
+  void give_fuel_back();
+  llvm::Value* fuel();
+  void set_fuel(llvm::Value* left);
+  llvm::Value* spend(llvm::Value* steps);  // what is left
+  llvm::Value* call_poll();
+  llvm::MDNode* memory_tag(Memory memory);
+  static Memory elements_of(interp::Packing packing);
+  // Says what memory it is about; the quick pipeline would not ask.
+  template <class Instruction>
+  Instruction* of(Memory memory, Instruction* access) {
+    if (kinds_) access->setMetadata(llvm::LLVMContext::MD_tbaa, memory_tag(memory));
+    return access;
   }
 
   // ---- registers.cpp ----
   bool cached(uint32_t reg) const { return kinds_ && !kinds_->pinned(reg); }
+  llvm::AllocaInst* new_variable(llvm::Type* type);
   llvm::AllocaInst* variable(std::vector<llvm::AllocaInst*>& all, uint32_t reg, llvm::Type* type);
   Operand cached_value(uint32_t reg, Kind kind);
   void keep(uint32_t reg, Kind kind, const Operand& v);
@@ -134,15 +201,20 @@ class Translator {
   Operand integer(int64_t v) { return {Kind::Int, nullptr, word(static_cast<uint64_t>(v))}; }
   llvm::Value* tag_of(const Operand& v);
   void write(uint16_t reg, const Operand& v);
-  void store_value(llvm::Value* to, const Operand& v);
+  void store_value(llvm::Value* to, const Operand& v, Memory memory = Memory::Frame);
+  Operand load_value(llvm::Value* from, Memory memory = Memory::Frame);
   llvm::Value* payload_of(const Operand& v);
   // Folds to a constant where the kind is known.
   llvm::Value* is(const Operand& v, Kind kind);
   llvm::Value* is_heap(const Operand& v);
   llvm::Value* as_double(const Operand& v) { return v.number ? v.number : b_.CreateBitCast(v.payload, b_.getDoubleTy()); }
   static Operand floating(llvm::Value* number) { return {Kind::Float, nullptr, nullptr, number}; }
-  llvm::Value* load_word(llvm::Value* base, uint64_t offset) { return load(b_.getInt64Ty(), word_pointer(base, offset)); }
-  void store_word(llvm::Value* base, uint64_t offset, llvm::Value* v) { put(v, word_pointer(base, offset)); }
+  llvm::LoadInst* load_word(llvm::Value* base, uint64_t offset) {
+    return load(b_.getInt64Ty(), word_pointer(base, offset));
+  }
+  llvm::StoreInst* store_word(llvm::Value* base, uint64_t offset, llvm::Value* v) {
+    return put(v, word_pointer(base, offset));
+  }
   llvm::Value* object(const Operand& v) { return b_.CreateIntToPtr(v.payload, b_.getPtrTy()); }
   void retain(const Operand& v);
   void release(const Operand& v);
@@ -160,6 +232,12 @@ class Translator {
   llvm::Value* floor_divided(const Arith& rule, llvm::Value* b, llvm::Value* c, llvm::BasicBlock* slow);
   void float_result(const Insn& insn, const Arith& rule, const Operand& b, const Operand& c, llvm::BasicBlock* slow);
 
+  // ---- translate_math.cpp ----
+  bool intrinsic(uint32_t pc, const Insn& insn);
+  Operand absolute(uint32_t pc, const Operand& v);
+  Operand whole(uint32_t pc, const Operand& v, bool down);
+  Operand better(const Operand& v, const Operand& best, bool larger);
+
   // ---- translate_control.cpp ----
   bool move(const Insn& insn);
   void store(const Insn& insn);
@@ -176,6 +254,7 @@ class Translator {
   void exec_in(llvm::BasicBlock* slow, uint32_t pc);
   void jump_on_bool(uint32_t pc, const Insn& insn, bool back);
   void for_range(uint32_t pc, const Insn& insn);
+  void advance_range(const Insn& insn);
   // Charges a step for the instruction and goes on at the target.
   // `advance` is what happens to the registers behind the step.
   void go_round(uint32_t pc, uint32_t to, const std::function<void()>& advance);
@@ -187,8 +266,11 @@ class Translator {
 
   // ---- translate_data.cpp ----
   bool data(uint32_t pc, const Insn& insn);
+  llvm::Value* changed_element(const Operand& list, const Operand& at, llvm::BasicBlock* slow);
   llvm::Value* element(const Operand& list, const Operand& at, llvm::BasicBlock* slow);
   llvm::Value* packing_of(const Operand& list);
+  llvm::Value* size_of(const Operand& list);
+  void put_element(const Operand& list, llvm::Value* at, interp::Packing packing, const Operand& v);
   void by_packing(const Operand& list, llvm::BasicBlock* slow, llvm::BasicBlock* after,
                   const std::function<void(interp::Packing)>& body);
   llvm::Value* element_pointer(const Operand& list, llvm::Value* at, interp::Packing packing);
@@ -198,6 +280,7 @@ class Translator {
   void index(uint32_t pc, const Insn& insn);
   void update_index(uint32_t pc, const Insn& insn);
   void set_index(uint32_t pc, const Insn& insn);
+  void swap(uint32_t pc, const Insn& insn);
   llvm::Value* field_pointer(const Operand& base, uint16_t cache, llvm::BasicBlock* slow);
   void field(uint32_t pc, const Insn& insn);
   void length_of(uint32_t pc, const Insn& insn);
@@ -247,8 +330,9 @@ class Translator {
   void take_arguments(const Insn& insn);
   void run_inlined();
   void leave_inlined(const Insn& insn);
-  void inlined_raised_block();
+  void inlined_raised_block(const Raised& raised);
   // ---- translate_recursion.cpp ----
+  llvm::FunctionType* entry_type();
   bool recursive() const { return kinds_ && kinds_->is_recursive(); }
   // The closure called is the one that runs: no link need be looked at.
   bool calls_itself(uint32_t pc) const { return kinds_ && is_outermost_closure_ && kinds_->is_recursive(pc); }
@@ -294,8 +378,33 @@ class Translator {
   llvm::Value* registers_ = nullptr;
   llvm::Value* native_frame_ = nullptr;    // NativeFrame, an alloca; use frame()
   std::vector<llvm::BasicBlock*> blocks_;  // by instruction; null: no leader
-  llvm::BasicBlock* raised_ = nullptr;
-  llvm::PHINode* raised_pc_ = nullptr;
+  std::map<std::vector<uint32_t>, Raised> raised_;  // by the handlers
+
+  // Stage 2: loops, see translate_loops.cpp.
+  struct Passing {
+    uint32_t number;  // of the entry
+    const Loop* to;   // the next loop on the way
+    bool arrives;     // it is the one where the code is entered
+  };
+  struct LoopShape {
+    llvm::BasicBlock* before = nullptr;
+    std::optional<Strip> strip;
+    llvm::AllocaInst* tries = nullptr;  // at strips, until the loop is left
+    std::vector<Passing> passing;
+  };
+  std::vector<Loop> loops_;
+  std::vector<LoopShape> shapes_;         // of loops_
+  const Strip* strip_ = nullptr;          // whose body is being made
+  const Loop* strip_loop_ = nullptr;
+  llvm::AllocaInst* left_ = nullptr;      // rounds of the strip that runs
+  llvm::AllocaInst* fuel_behind_ = nullptr;  // when none is left
+  const Loop* guarded_ = nullptr;         // whose condition is being made in front of it
+  uint32_t here_ = UINT32_MAX;            // the instruction being made
+  llvm::Value* no_entry_ = nullptr;
+  llvm::AllocaInst* passing_ = nullptr;   // number of the entry on its way inwards, or no_entry_
+
+  llvm::AllocaInst* fuel_ = nullptr;  // see translate_steps.cpp; null: in the context
+  llvm::MDNode* memory_tags_[static_cast<size_t>(Memory::kCount)] = {};
   uint64_t heads_ = 0;  // loop heads where the code can be entered
 
   // Stage 2: the instruction at hand.

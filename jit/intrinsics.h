@@ -1,0 +1,19 @@
+// Built-in functions on numbers that stage 2 does in place (interp/runtime/intrinsics.def names them), when the
+// kinds of all arguments are known. Everything else about a built-in stays with the function itself.
+#pragma once
+
+#include <optional>
+
+#include "bytecode/chunk.h"
+#include "interp/runtime/native.h"
+#include "jit/kinds.h"
+
+namespace posset::jit {
+
+// Of a CallNative; None: it is no built-in that is known by name.
+interp::Intrinsic intrinsic_called(const bytecode::Chunk& chunk, const bytecode::Insn& insn);
+
+// What it gives for arguments of one kind; nothing: not done in place.
+std::optional<Kind> intrinsic_result(interp::Intrinsic which, Kind argument, uint32_t count);
+
+}  // namespace posset::jit

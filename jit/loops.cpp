@@ -1,0 +1,111 @@
+// See loops.h.
+#include "jit/loops.h"
+
+#include <algorithm>
+
+namespace posset::jit {
+
+using bytecode::Chunk;
+using bytecode::Insn;
+using bytecode::Op;
+
+namespace {
+
+// Conditions longer than this many words are made once, and the loop is left as it is.
+constexpr uint32_t kLongestCondition = 24;
+
+class Finder {
+ public:
+  explicit Finder(const Chunk& chunk) : chunk_(chunk) {}
+
+  std::vector<Loop> run() {
+    each([&](uint32_t pc) {
+      if (branches(pc) && target(pc) <= pc) add(target(pc), pc);
+    });
+    std::sort(loops_.begin(), loops_.end(), [](const Loop& a, const Loop& b) {
+      return a.head != b.head ? a.head < b.head : a.latch > b.latch;
+    });
+    for (size_t n = 0; n < loops_.size(); ++n) find_parent(n);
+    for (Loop& loop : loops_) {
+      find_entry(loop);
+      loop.tidy = loop.tidy && can_copy(loop);
+    }
+    return std::move(loops_);
+  }
+
+ private:
+  const Insn& at(uint32_t pc) const { return chunk_.code[chunk_.size + pc]; }
+  const bytecode::OpInfo& info(uint32_t pc) const { return bytecode::info(static_cast<Op>(at(pc).op)); }
+  bool branches(uint32_t pc) const { return info(pc).flags & bytecode::Branch; }
+  uint32_t target(uint32_t pc) const {
+    return static_cast<uint32_t>(int64_t{pc} + (info(pc).b == 'W' ? at(pc).wide : at(pc).imm_c()));
+  }
+
+  template <class Visit>
+  void each(Visit visit) const {
+    for (uint32_t pc = 0; pc < chunk_.size; pc += bytecode::has_next_word(static_cast<Op>(at(pc).op)) ? 2 : 1) visit(pc);
+  }
+
+  void add(uint32_t head, uint32_t latch) {
+    for (Loop& loop : loops_) {
+      if (loop.head != head) continue;
+      loop.latch = std::max(loop.latch, latch);
+      return;
+    }
+    loops_.push_back({head, head, latch, -1, true});
+  }
+
+  void find_parent(size_t n) {
+    Loop& inner = loops_[n];
+    for (size_t m = n; m-- > 0;) {
+      Loop& outer = loops_[m];
+      if (outer.latch < inner.head) continue;
+      if (outer.latch < inner.latch) {
+        outer.tidy = inner.tidy = false;
+      } else if (inner.parent < 0) {
+        inner.parent = static_cast<int>(m);
+      }
+    }
+  }
+
+  // All ways from outside lead to one instruction; when that is not the head, the only one is a jump.
+  void find_entry(Loop& loop) const {
+    bool found = false;
+    auto enters = [&](uint32_t to, bool by_jump) {
+      const bool same = !found || (loop.entry == to && to == loop.head);
+      loop.tidy = loop.tidy && same && (by_jump || to == loop.head);
+      loop.entry = to;
+      found = true;
+    };
+    bool falls = loop.head == 0;
+    each([&](uint32_t pc) {
+      if (loop.contains(pc)) return;
+      if (branches(pc) && loop.contains(target(pc))) enters(target(pc), static_cast<Op>(at(pc).op) == Op::Jump);
+      if (pc < loop.head) falls = !(info(pc).flags & bytecode::Ends);
+    });
+    if (falls) enters(loop.head, false);
+    loop.tidy = loop.tidy && found;
+  }
+
+  bool can_copy(const Loop& loop) const {
+    if (loop.entry == loop.head) return true;
+    if (loop.latch - loop.entry > kLongestCondition) return false;
+    bool plain = true;
+    each([&](uint32_t pc) {
+      if (pc < loop.entry || pc > loop.latch) return;
+      plain &= !(branches(pc) && target(pc) > loop.head && target(pc) < loop.entry);
+      for (const Loop& other : loops_) plain &= other.head != pc;
+      for (const bytecode::Region& region : chunk_.regions) plain &= region.handler != pc;
+    });
+    return plain;
+  }
+
+  const Chunk& chunk_;
+  std::vector<Loop> loops_;
+};
+
+}  // namespace
+
+std::vector<Loop> find_loops(const Chunk& chunk) { return Finder(chunk).run(); }
+
+}  // namespace posset::jit

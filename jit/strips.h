@@ -1,0 +1,52 @@
+// Strips: runs of rounds of an innermost loop about which everything is known before they begin. How many rounds
+// there are follows from the loop's condition, from the steps that are left and from the sizes of the lists that
+// are looked into; in these rounds nothing is asked that has one answer for all of them.
+//
+// A loop has strips when it counts (ForRange, or a condition that compares a variable which each round changes by
+// the same amount) and when everything in it is done in place, without calls and without counting references: then
+// no list changes its size or its owners while the strip runs. Sums of what counts and what does not change are
+// linear, so that what holds for the first and the last round holds for all between them: an index is within its
+// list, and a sum does not overflow.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "jit/kinds.h"
+#include "jit/loops.h"
+
+namespace posset::jit {
+
+// A sum: over earlier terms of the same strip.
+struct Term {
+  enum class Form : uint8_t { Counter, Register, Constant, Add, Sub, Mul } form = Form::Constant;
+  uint16_t reg = 0;
+  int64_t value = 0;
+  int left = -1, right = -1;
+  bool varies = false;        // with the round
+  bool by_one = false;        // upwards, each round
+};
+
+struct Strip {
+  struct Look {
+    uint32_t pc;
+    uint16_t list;
+    Kind kind;     // that the list is taken to have
+    int term;
+    bool changes;  // the list
+  };
+  std::vector<Term> terms;
+  std::vector<uint32_t> sums;   // instructions that need no check for overflow
+  std::vector<int> checked;     // their terms
+  std::vector<Look> looks;
+  bool counted = true;          // ForRange; else by comparison:
+  uint16_t counter = 0;
+  bool upwards = true, strict = false;
+  int step = -1, limit = -1;    // terms
+};
+
+std::optional<Strip> find_strip(const bytecode::Chunk& chunk, const Kinds& kinds, const std::vector<Loop>& loops,
+                                const Loop& loop);
+
+}  // namespace posset::jit

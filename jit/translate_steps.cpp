@@ -1,0 +1,105 @@
+// Steps, which are counted in Context::fuel: every round of a loop and every call charges one.
+//
+// In stage 2, code with loops keeps the count in a variable, so that a round is a subtraction and a test in a
+// processor register. The context has it back whenever something may look: before every call that may charge,
+// poll or raise, and on every way out. Stage 1, and code without loops, charges in memory.
+//
+// What memory an access means is said here too (TBAA): without it every store into a list would make the
+// optimiser read sizes and counts anew, and every poll all of them.
+#include <array>
+#include <cstddef>
+
+#include <llvm/IR/MDBuilder.h>
+
+#include "interp/runtime/context.h"
+#include "jit/translator.h"
+
+namespace posset::jit {
+
+namespace {
+
+constexpr uint64_t kFuel = offsetof(interp::Context, fuel);
+
+bool has_loops(const Chunk& chunk) {
+  constexpr uint8_t kRound = bytecode::Branch | bytecode::Step;
+  for (uint32_t pc = 0; pc < chunk.size;) {
+    const Op op = static_cast<Op>(chunk.code[chunk.size + pc].op);
+    if ((bytecode::info(op).flags & kRound) == kRound) return true;
+    pc += bytecode::has_next_word(op) ? 2 : 1;
+  }
+  return false;
+}
+
+}  // namespace
+
+// ---- steps ----
+
+void Translator::find_steps() {
+  if (!kinds_) return;
+  bool loops = has_loops(chunk_);
+  kinds_->for_each_inlined([&](uint32_t, const Chunk& body) { loops |= has_loops(body); });
+  if (loops) fuel_ = new_variable(b_.getInt64Ty());
+  take_fuel();
+}
+
+// The context's count becomes the variable's, and the other way round.
+void Translator::take_fuel() {
+  if (fuel_) put(of(Memory::Host, load_word(host_, kFuel)), fuel_);
+}
+
+void Translator::give_fuel_back() {
+  charge_strip();
+  if (fuel_) of(Memory::Host, put(load(b_.getInt64Ty(), fuel_), word_pointer(host_, kFuel)));
+}
+
+llvm::Value* Translator::fuel() {
+  return fuel_ ? load(b_.getInt64Ty(), fuel_) : of(Memory::Host, load_word(host_, kFuel));
+}
+
+void Translator::set_fuel(llvm::Value* left) {
+  if (fuel_) {
+    put(left, fuel_);
+  } else {
+    of(Memory::Host, put(left, word_pointer(host_, kFuel)));
+  }
+}
+
+// It never gets near the smallest number: it is polled below zero.
+llvm::Value* Translator::spend(llvm::Value* steps) {
+  llvm::Value* left = b_.CreateSub(fuel(), steps, "", false, /*HasNSW=*/true);
+  set_fuel(left);
+  return left;
+}
+
+llvm::Value* Translator::call_poll() {
+  give_fuel_back();
+  llvm::CallInst* ok = b_.CreateCall(helper("poll", b_.getInt8Ty(), {b_.getPtrTy()}), {host_});
+  of(Memory::Host, ok);
+  take_fuel();
+  return ok;
+}
+
+// ---- memory ----
+
+llvm::MDNode* Translator::memory_tag(Memory memory) {
+  static constexpr std::array kNames = {"host", "frame", "count", "header", "ints", "floats", "bools", "items"};
+  llvm::MDNode*& tag = memory_tags_[static_cast<size_t>(memory)];
+  if (tag) return tag;
+  llvm::MDBuilder builder(*context_);
+  llvm::MDNode* root = builder.createTBAARoot("posset");
+  llvm::MDNode* type = builder.createTBAAScalarTypeNode(kNames[static_cast<size_t>(memory)], root);
+  tag = builder.createTBAAStructTagNode(type, type, 0);
+  return tag;
+}
+
+Memory Translator::elements_of(interp::Packing packing) {
+  switch (packing) {
+    case interp::Packing::Int: return Memory::Ints;
+    case interp::Packing::Float: return Memory::Floats;
+    case interp::Packing::Bool: return Memory::Bools;
+    case interp::Packing::Any: break;
+  }
+  return Memory::Items;
+}
+
+}  // namespace posset::jit

@@ -1,0 +1,213 @@
+// Strips (strips.h): the body of such a loop is made twice. At the head of the loop stands the question how many
+// rounds can be run as a strip; these run in the first body, without checks and without polls, and the second
+// does one round as always. The steps of a strip follow from the rounds that are left, wherever it is left and for
+// whatever reason, so that everything is as it would be without strips. From the end of a strip the way leads to the
+// loop's own condition.
+#include <algorithm>
+
+#include <llvm/IR/Intrinsics.h>
+
+#include "jit/translator.h"
+
+namespace posset::jit {
+
+namespace {
+
+// Fewer rounds are not worth the question.
+constexpr uint64_t kFewestRounds = 4;
+
+}  // namespace
+
+void Translator::prepare_strips() {
+  for (size_t n = 0; n < loops_.size(); ++n) {
+    auto strip = find_strip(chunk_, *kinds_, loops_, loops_[n]);
+    if (!strip || (strip->looks.empty() && strip->sums.empty())) continue;
+    if (kinds_->at_leader(loops_[n].head).kinds[strip->counter] != Kind::Int) continue;
+    shapes_[n].strip = std::move(strip);
+    shapes_[n].tries = new_variable(b_.getInt32Ty());
+    if (left_) continue;
+    left_ = new_variable(b_.getInt64Ty());
+    fuel_behind_ = new_variable(b_.getInt64Ty());
+  }
+}
+
+// At the head of the loop, where `pc` is one.
+void Translator::begin_strip(uint32_t pc) {
+  const Loop* loop = kinds_ && !strip_ ? loop_at(pc) : nullptr;
+  if (!loop || !shapes_[number_of_loop(*loop)].strip) return;
+  LoopShape& shape = shapes_[number_of_loop(*loop)];
+  after_ = state_;
+  auto* single = block("single");
+  auto* fast = block("strip");
+  auto* failed = cold("failed");
+  llvm::Value* tries = load(b_.getInt32Ty(), shape.tries);
+  auto* weigh = block("weigh");
+  b_.CreateCondBr(b_.CreateICmpNE(tries, b_.getInt32(0)), weigh, single);
+  go_on_in(weigh);
+  weigh_strip(*shape.strip, *loop, fast, single, failed);
+  b_.SetInsertPoint(failed);
+  put(b_.CreateSub(tries, b_.getInt32(1)), shape.tries);
+  b_.CreateBr(single);
+  go_on_in(fast);
+  strip_body(*shape.strip, *loop);
+  go_on_in(single);
+}
+
+// On to `fast` with the number of further rounds in left_; to `single` when they are too few, to `failed` when
+// something does not hold for all of them.
+void Translator::weigh_strip(const Strip& strip, const Loop& loop, llvm::BasicBlock* fast, llvm::BasicBlock* single,
+                             llvm::BasicBlock* failed) {
+  Terms first{read(strip.counter).payload, {}, b_.getTrue()};
+  llvm::Value* step = strip.counted ? word(1) : term(strip, strip.step, first);
+  llvm::Value* more = rounds_by_condition(strip, loop, first, step, single);
+  more = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, more, fuel());
+  auto* enough = block("enough");
+  llvm::Value* many = b_.CreateICmpUGE(more, word(kFewestRounds - 1));
+  b_.CreateCondBr(many, enough, single);
+  go_on_in(enough);
+  require_lists(strip, failed);
+  llvm::Value* holds = b_.getTrue();
+  for (const Strip::Look& look : strip.looks) {
+    const Operand list = list_of(look);
+    if (look.changes) holds = b_.CreateAnd(holds, is_unique(list));
+    llvm::Value* at = term(strip, look.term, first);
+    llvm::Value* size = size_of(list);
+    holds = b_.CreateAnd(holds, b_.CreateICmpULT(at, size));
+    if (!strip.terms[static_cast<size_t>(look.term)].by_one) continue;
+    more = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, more, b_.CreateSub(b_.CreateSub(size, at), word(1)));
+  }
+  holds = b_.CreateAnd(holds, b_.CreateICmpUGE(more, word(kFewestRounds - 1)));
+  holds = b_.CreateAnd(holds, holds_in_last_round(strip, first, b_.CreateMul(more, step)));
+  put(more, left_);
+  put(b_.CreateSub(fuel(), more), fuel_behind_);
+  b_.CreateCondBr(holds, fast, failed);
+}
+
+// Lists that are only taken to be of a kind must be.
+void Translator::require_lists(const Strip& strip, llvm::BasicBlock* failed) {
+  std::vector<uint16_t> asked;
+  for (const Strip::Look& look : strip.looks) {
+    const Operand list = read(look.list);
+    if (list.kind == look.kind || std::find(asked.begin(), asked.end(), look.list) != asked.end()) continue;
+    asked.push_back(look.list);
+    auto* fits = block("fits");
+    b_.CreateCondBr(is_kind(list, look.kind), fits, failed);
+    go_on_in(fits);
+  }
+}
+
+Operand Translator::list_of(const Strip::Look& look) { return {look.kind, nullptr, payload_of(read(look.list))}; }
+
+// How many rounds follow this one, as far as the loop's condition goes.
+llvm::Value* Translator::rounds_by_condition(const Strip& strip, const Loop& loop, Terms& first, llvm::Value* step,
+                                             llvm::BasicBlock* single) {
+  if (strip.counted) {
+    const uint16_t hidden = at(loop.latch).a;
+    llvm::Value* next = payload_of(read(static_cast<uint16_t>(hidden + 1)));
+    return b_.CreateSub(payload_of(read(static_cast<uint16_t>(hidden + 2))), next);
+  }
+  llvm::Value* limit = term(strip, strip.limit, first);
+  llvm::Value* low = strip.upwards ? first.counter : limit;
+  llvm::Value* high = strip.upwards ? limit : first.counter;
+  llvm::Value* goes = b_.CreateICmp(strip.strict ? llvm::CmpInst::ICMP_SLT : llvm::CmpInst::ICMP_SLE, low, high);
+  auto* divide = block("divide");
+  b_.CreateCondBr(b_.CreateAnd(goes, b_.CreateICmpSGT(step, word(0))), divide, single);
+  go_on_in(divide);
+  llvm::Value* span = b_.CreateSub(high, low);
+  if (strip.strict) span = b_.CreateSub(span, word(1));
+  return b_.CreateUDiv(span, step);
+}
+
+// What is linear and holds for the first and the last round holds for those between them.
+llvm::Value* Translator::holds_in_last_round(const Strip& strip, Terms& first, llvm::Value* distance) {
+  llvm::Value* end = strip.upwards ? b_.CreateAdd(first.counter, distance) : b_.CreateSub(first.counter, distance);
+  Terms last{end, {}, b_.getTrue()};
+  for (int each : strip.checked) {
+    term(strip, each, first);
+    term(strip, each, last);
+  }
+  llvm::Value* holds = b_.CreateAnd(first.fits, last.fits);
+  for (const Strip::Look& look : strip.looks) {
+    if (!strip.terms[static_cast<size_t>(look.term)].varies) continue;
+    holds = b_.CreateAnd(holds, b_.CreateICmpULT(term(strip, look.term, last), size_of(list_of(look))));
+  }
+  return holds;
+}
+
+llvm::Value* Translator::term(const Strip& strip, int number, Terms& in) {
+  const Term& term = strip.terms[static_cast<size_t>(number)];
+  if (term.form == Term::Form::Counter) return in.counter;
+  if (term.form == Term::Form::Register) return read(term.reg).payload;
+  if (term.form == Term::Form::Constant) return word(static_cast<uint64_t>(term.value));
+  auto found = in.known.find(number);
+  if (found != in.known.end()) return found->second;
+  llvm::Value* left = this->term(strip, term.left, in);
+  llvm::Value* right = this->term(strip, term.right, in);
+  const auto which = term.form == Term::Form::Add   ? llvm::Intrinsic::sadd_with_overflow
+                     : term.form == Term::Form::Sub ? llvm::Intrinsic::ssub_with_overflow
+                                                    : llvm::Intrinsic::smul_with_overflow;
+  llvm::Value* both = b_.CreateBinaryIntrinsic(which, left, right);
+  in.fits = b_.CreateAnd(in.fits, b_.CreateNot(b_.CreateExtractValue(both, 1)));
+  return in.known[number] = b_.CreateExtractValue(both, 0);
+}
+
+// ---- the body of a strip ----
+
+void Translator::strip_body(const Strip& strip, const Loop& loop) {
+  std::vector<llvm::BasicBlock*> own(blocks_.begin() + loop.head, blocks_.begin() + loop.latch + 1);
+  for (uint32_t pc = loop.head; pc <= loop.latch; ++pc) {
+    if (blocks_[pc]) blocks_[pc] = block("quick");
+  }
+  b_.CreateBr(blocks_[loop.head]);
+  strip_ = &strip;
+  strip_loop_ = &loop;
+  for (uint32_t pc = loop.head; pc < loop.latch; pc += length(pc)) instruction(pc);
+  if (reached_ && !b_.GetInsertBlock()->getTerminator()) b_.CreateBr(block_at(loop.latch));
+  strip_latch(strip, loop, own.back());
+  strip_ = nullptr;
+  std::copy(own.begin(), own.end(), blocks_.begin() + loop.head);
+  state_ = after_ = kinds_->at_leader(loop.head);
+}
+
+// The loop's condition is known to hold until the rounds are done.
+void Translator::strip_latch(const Strip& strip, const Loop& loop, llvm::BasicBlock* condition) {
+  go_on_in(blocks_[loop.latch]);
+  here_ = loop.latch;
+  reached_ = true;
+  state_ = kinds_->at_leader(loop.latch);
+  start_instruction(loop.latch);
+  auto* again = block("again");
+  auto* over = cold("over");
+  llvm::Value* left = load(b_.getInt64Ty(), left_);
+  b_.CreateCondBr(b_.CreateICmpNE(left, word(0)), again, over);
+  b_.SetInsertPoint(over);
+  charge_strip();
+  b_.CreateBr(condition);
+  go_on_in(again);
+  put(b_.CreateSub(left, word(1)), left_);
+  if (strip.counted) advance_range(at(loop.latch));
+  b_.CreateBr(block_at(loop.head));
+}
+
+// On the ways out of a strip.
+void Translator::charge_strip() {
+  if (!strip_) return;
+  llvm::Value* left = load(b_.getInt64Ty(), left_);
+  put(b_.CreateAdd(load(b_.getInt64Ty(), fuel_behind_), left), fuel_);
+}
+
+bool Translator::is_proved_kind(uint16_t reg, Kind kind) const {
+  return strip_ && std::any_of(strip_->looks.begin(), strip_->looks.end(),
+                               [&](auto& each) { return each.list == reg && each.kind == kind; });
+}
+
+bool Translator::is_proved_sum(uint32_t pc) const {
+  return strip_ && std::find(strip_->sums.begin(), strip_->sums.end(), pc) != strip_->sums.end();
+}
+
+// The index is within the list, and a list that is changed has no other owner.
+bool Translator::is_proved_look(uint32_t pc) const {
+  return strip_ && std::any_of(strip_->looks.begin(), strip_->looks.end(), [&](auto& each) { return each.pc == pc; });
+}
+
+}  // namespace posset::jit
