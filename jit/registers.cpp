@@ -15,6 +15,8 @@ Tag tag_of_kind(Kind kind) {
     case Kind::Floats:
     case Kind::Bools:
     case Kind::Items: return Tag::List;
+    case Kind::Record: return Tag::Record;
+    case Kind::Variant: return Tag::Variant;
     default: return Tag::Nil;
   }
 }
@@ -67,7 +69,7 @@ llvm::Value* Translator::is(const Operand& v, Kind kind) {
 
 llvm::Value* Translator::is_heap(const Operand& v) {
   if (is_plain(v.kind)) return b_.getFalse();
-  if (is_list(v.kind)) return b_.getTrue();
+  if (is_list(v.kind) || has_fields(v.kind)) return b_.getTrue();
   return b_.CreateICmpNE(b_.CreateAnd(v.tag, word(0xf8)), word(0));
 }
 
@@ -108,12 +110,26 @@ void Translator::release(const Operand& v) {
   if (is_plain(v.kind)) return;
   auto* counted = cold("counted");
   auto* done = block("done");
-  b_.CreateCondBr(is_heap(v), counted, done);
+  b_.CreateCondBr(is_heap(v), kinds_ ? one_less(v, counted, done) : counted, done);
   b_.SetInsertPoint(counted);
   llvm::Type* type = b_.getInt64Ty();
   b_.CreateCall(helper("release_value", b_.getVoidTy(), {type, type}), {tag_of(v), payload_of(v)});
   b_.CreateBr(done);
   go_on_in(done);
+}
+
+// Where a local object with other owners loses one; the last reference and shared objects are the helper's.
+llvm::BasicBlock* Translator::one_less(const Operand& v, llvm::BasicBlock* otherwise, llvm::BasicBlock* done) {
+  llvm::IRBuilder<>::InsertPointGuard keep_place(b_);
+  auto* count = block("count");
+  auto* several = block("several");
+  go_on_in(count);
+  llvm::Value* owners = load(b_.getInt32Ty(), object(v));
+  b_.CreateCondBr(b_.CreateICmpSGT(owners, b_.getInt32(1)), several, otherwise);
+  go_on_in(several);
+  put(b_.CreateSub(owners, b_.getInt32(1)), object(v));
+  b_.CreateBr(done);
+  return count;
 }
 
 // ---- variables and frame ----
@@ -243,7 +259,7 @@ llvm::Value* Translator::is_kind(const Operand& v, Kind wanted) {
 
 llvm::BasicBlock* Translator::exit_at(uint32_t pc) {
   if (exit_) return exit_;
-  if (kinds_->is_fused(pc, plan_)) --pc;
+  pc = kinds_->exit_pc(pc, plan_);
   llvm::IRBuilder<>::InsertPointGuard keep_place(b_);
   exit_ = cold("exit");
   b_.SetInsertPoint(exit_);

@@ -19,16 +19,15 @@ bool Translator::data(uint32_t pc, const Insn& insn) {
       index(pc, insn);
       return true;
     case Op::SetIndex: set_index(pc, insn); return true;
-    case Op::PlaceLocal: return kinds_ != nullptr;  // with what follows
-    case Op::UpdateIndex:
-      if (!kinds_) return false;
-      update_index(pc, insn);
-      return true;
     case Op::Field:
+    case Op::ViewField:
+      if (plan_.way == Way::Inline) {
+        known_field(pc, insn);
+        return true;
+      }
       if (insn.x & bytecode::kConsumeB) return false;
       field(pc, insn);
       return true;
-    case Op::ViewField: field(pc, insn); return true;
     case Op::Len:
       if (insn.x & bytecode::kConsumeB) return false;
       length_of(pc, insn);
@@ -87,7 +86,8 @@ void Translator::index(uint32_t pc, const Insn& insn) {
   auto* slow = slow_way(pc, after);
   llvm::Value* at = element(list, read(insn.c), slow);
   by_packing(list, slow, after, [&](Packing packing) {
-    const Operand item = load_element(list, at, packing);
+    Operand item = load_element(list, at, packing);
+    if (plan_.way == Way::Inline) item = narrowed(item, plan_.result, slow);
     if (static_cast<Op>(insn.op) == Op::Index) retain(item);
     write(insn.a, item);
   });
@@ -109,49 +109,24 @@ llvm::Value* Translator::is_unique(const Operand& v) {
   return b_.CreateICmpEQ(load(b_.getInt32Ty(), object(v)), b_.getInt32(1));
 }
 
-// An element of the list's packing into a list that nobody else has. Lists of anything: when neither the old
-// nor the new element is counted.
+// An element of the list's packing into a list that nobody else has. Stage 1, in lists of anything: when neither
+// the old nor the new element is counted.
 void Translator::set_index(uint32_t pc, const Insn& insn) {
   const Operand list = read(insn.a);
-  const Operand v = read(insn.c);
   auto* after = block("after");
   auto* slow = slow_way(pc, after);
   llvm::Value* at = element(list, read(insn.b), slow);
   auto* unique = block("unique");
   b_.CreateCondBr(is_unique(list), unique, slow);
   go_on_in(unique);
-  by_packing(list, slow, after, [&](Packing packing) { store_element(list, at, packing, v, slow); });
-}
-
-// An element of a list of ints or floats that nobody else has, changed by a number of its kind.
-void Translator::update_index(uint32_t pc, const Insn& insn) {
-  using syntax::BinaryOp;
-  const Operand list = read(at(pc - 1).a);
-  llvm::BasicBlock* slow = exit_at(pc);
-  llvm::Value* place = element(list, read(insn.a), slow);
-  auto* unique = block("unique");
-  b_.CreateCondBr(is_unique(list), unique, slow);
-  go_on_in(unique);
-  const interp::Packing packing = packing_of_kind(list.kind);
-  const Operand old = load_element(list, place, packing);
-  if (insn.c != bytecode::kNoRegister) {
-    auto* current = block("current");
-    b_.CreateCondBr(b_.CreateICmpEQ(payload_of(old), payload_of(read(insn.c))), current, slow);
-    go_on_in(current);
-  }
-  const auto op = static_cast<BinaryOp>(std::bit_cast<uint64_t>(at(pc + 1)));
-  const bool adds = op == BinaryOp::Add;
-  Operand changed;
-  if (list.kind == Kind::Floats) {
-    const auto on_floats = adds                  ? llvm::Instruction::FAdd
-                           : op == BinaryOp::Sub ? llvm::Instruction::FSub
-                                                 : llvm::Instruction::FMul;
-    changed = floating(b_.CreateBinOp(on_floats, as_double(old), as_double(read(insn.b))));
-  } else {
-    const auto on_ints = adds ? llvm::Intrinsic::sadd_with_overflow : llvm::Intrinsic::ssub_with_overflow;
-    changed = {Kind::Int, nullptr, checked(payload_of(old), payload_of(read(insn.b)), on_ints, slow)};
-  }
-  store_word(element_pointer(list, place, packing), 0, payload_of(changed));
+  if (cached(insn.a) && after_.kinds[insn.a] != state_.kinds[insn.a] && plan_.way != Way::Inline) write(insn.a, list);
+  by_packing(list, slow, after, [&](Packing packing) {
+    if (kinds_ && packing == Packing::Any) {
+      replace_part(element_pointer(list, at, packing), insn.c, insn.x & bytecode::kConsumeC);
+    } else {
+      store_element(list, at, packing, read(insn.c), slow);
+    }
+  });
 }
 
 void Translator::store_element(const Operand& list, llvm::Value* at, Packing packing, const Operand& v,

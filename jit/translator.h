@@ -1,6 +1,6 @@
 // The translator's state and what its families share. Definitions by family: translator.cpp (blocks,
 // prologue, errors, generic instructions), translate_arith.cpp, translate_control.cpp, translate_data.cpp,
-// translate_build.cpp, translate_call.cpp.
+// translate_place.cpp, translate_pattern.cpp, translate_build.cpp, translate_call.cpp.
 //
 // Stage 1 keeps registers in the frame (two words each), so that at every instruction the frame is what the
 // machine would have. Stage 2 keeps them in variables of the function, by what is known of them (kinds.h): an
@@ -146,6 +146,7 @@ class Translator {
   llvm::Value* object(const Operand& v) { return b_.CreateIntToPtr(v.payload, b_.getPtrTy()); }
   void retain(const Operand& v);
   void release(const Operand& v);
+  llvm::BasicBlock* one_less(const Operand& v, llvm::BasicBlock* otherwise, llvm::BasicBlock* done);
   Operand nil() { return {Kind::Nil, nullptr, word(0)}; }
 
   // ---- translate_arith.cpp ----
@@ -196,7 +197,6 @@ class Translator {
   void store_element(const Operand& list, llvm::Value* at, interp::Packing packing, const Operand& v,
                      llvm::BasicBlock* slow);
   void index(uint32_t pc, const Insn& insn);
-  void update_index(uint32_t pc, const Insn& insn);
   void set_index(uint32_t pc, const Insn& insn);
   llvm::Value* field_pointer(const Operand& base, uint16_t cache, llvm::BasicBlock* slow);
   void field(uint32_t pc, const Insn& insn);
@@ -213,6 +213,36 @@ class Translator {
   void captured(const Insn& insn);
   void callback_ready(uint32_t pc, const Insn& insn);
   llvm::Value* iterates(const Operand& v, bool counts);
+
+  // ---- translate_place.cpp ----
+  bool place(uint32_t pc, const Insn& insn);
+  void known_field(uint32_t pc, const Insn& insn);
+  void set_field(uint32_t pc, const Insn& insn);
+  void check_shape(const Operand& v, uint32_t known, uint32_t wanted, llvm::BasicBlock* otherwise);
+  // Of that kind, or on to `otherwise`.
+  Operand narrowed(const Operand& v, Kind wanted, llvm::BasicBlock* otherwise);
+  void demand_unique(const Operand& v, llvm::BasicBlock* otherwise);
+  Operand load_part(llvm::Value* from) { return unknown(load_word(from, 0), load_word(from, 8)); }
+  llvm::Value* field_at(const Operand& base, uint32_t field);
+  void replace_part(llvm::Value* to, uint16_t reg, bool consume);
+  llvm::Value* place_part(uint32_t pc, const Insn& insn);
+  Operand part_at(llvm::Value* from, Kind kind, llvm::BasicBlock* otherwise);
+  void walk_step(uint32_t pc);
+  void store_part(uint32_t pc, const Insn& insn);
+  void take_part(uint32_t pc, const Insn& insn);
+  void update_part(uint32_t pc, const Insn& insn);
+  void demand_same(const Operand& now, const Operand& before, llvm::BasicBlock* otherwise);
+  Operand updated(uint32_t pc, const Operand& old, const Operand& right);
+
+  // ---- translate_pattern.cpp ----
+  bool pattern(uint32_t pc, const Insn& insn);
+  bool test(uint32_t pc, llvm::Value* fits);
+  llvm::Value* constructed_shape(uint16_t link);
+  void test_variant(uint32_t pc, const Insn& insn);
+  void test_list(uint32_t pc, const Insn& insn);
+  bool test_const(uint32_t pc, const Insn& insn);
+  void test_field(uint32_t pc, const Insn& insn);
+  void view_item(uint32_t pc, const Insn& insn);
 
   // ---- translate_call.cpp ----
   struct Callee {
@@ -305,6 +335,7 @@ class Translator {
   Plan plan_;
   std::vector<std::pair<uint16_t, Operand>> refined_;  // operands behind their guards
   llvm::BasicBlock* exit_ = nullptr;
+  Operand place_;  // what a walk done in place has come to
   std::vector<llvm::AllocaInst*> tags_, payloads_, numbers_;  // by register
 };
 
