@@ -18,6 +18,8 @@ bool looks_inside(Op op) {
     case Op::Len:
     case Op::SetIndex:
     case Op::PlaceLocal:
+    case Op::ViewItem:
+    case Op::Pop:
     case Op::IterBegin:
     case Op::ForRange:
     case Op::ForNext: return true;
@@ -79,6 +81,11 @@ Borrowed item_at(Borrowed base, Borrowed index) {
   return at < list->size ? interp::list_get(list, at) : Borrowed::unset();
 }
 
+Borrowed last_item(Borrowed base) {
+  if (!base.is_list()) return Borrowed::unset();
+  return item_at(base, Borrowed::integer(static_cast<int64_t>(base.as<interp::List>()->size) - 1));
+}
+
 Borrowed field_of(const Chunk& chunk, Borrowed base, const FieldCache& cache) {
   if (!base.is_record() && !base.is_variant()) return Borrowed::unset();
   auto* record = base.as<interp::Record>();
@@ -110,6 +117,7 @@ Borrowed part_read(const Chunk& chunk, uint32_t at, const Borrowed* r, const Bor
     case Op::ForNext: return item_at(r[insn.a], r[insn.a + 1]);
     case Op::SetIndex: return item_at(r[insn.a], r[insn.b]);
     case Op::SetField: return field_of(chunk, r[insn.a], cache(insn.b));
+    case Op::Pop: return last_item(r[insn.b]);
     case Op::TakeIndex: return item_at(*place, r[insn.b]);
     case Op::TakeField: return field_of(chunk, *place, cache(insn.b));
     case Op::StoreIndex:

@@ -363,7 +363,7 @@ Plan Kinds::loop_plan(uint32_t pc, const Insn& insn, const State& before) const 
     }
     case Op::ForNext: {
       const Kind a = speculated(before.kinds[insn.a], pc, Seen::Changed);
-      if (is_list(a)) return {Way::Inline, a, Kind::Any, Kind::Any, element_of(a)};
+      if (is_list(a)) return {Way::Inline, a, Kind::Any, Kind::Any, a == Kind::Items ? speculated_part(pc) : element_of(a)};
       if (a == Kind::Nil) return {Way::Inline, a, Kind::Any, Kind::Any, Kind::Int};
       return {Way::Exec};
     }

@@ -167,6 +167,9 @@ class Kinds {
   Plan set_index_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   Plan test_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   Plan view_item_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
+  Plan make_plan(const bytecode::Insn& insn, const State& before) const;
+  Kind packing_made(const bytecode::Insn& insn, const State& before) const;
+  Plan pop_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   Plan walk_plan(uint32_t pc, const State& before) const;
   Plan step_plan(uint32_t pc, const State& before) const;
   Plan index_step_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;

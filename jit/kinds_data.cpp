@@ -33,6 +33,12 @@ Plan Kinds::container_plan(uint32_t pc, const Insn& insn, const State& before) c
     case Op::TestConst: return test_plan(pc, insn, before);
     case Op::ViewItem: return view_item_plan(pc, insn, before);
     case Op::PlaceLocal: return walk_plan(pc, before);
+    case Op::MakeRecord:
+    case Op::MakeVariant:
+    case Op::NewList:
+    case Op::MakeList:
+    case Op::Push: return make_plan(insn, before);
+    case Op::Pop: return pop_plan(pc, insn, before);
     default: return step_plan(pc, before);
   }
 }
@@ -97,6 +103,50 @@ Plan Kinds::view_item_plan(uint32_t pc, const Insn& insn, const State& before) c
   if (exited(pc) || (b != Kind::Variant && !is_list(b))) return {Way::Exec};
   const bool packed = is_list(b) && b != Kind::Items;
   return {Way::Inline, Kind::Any, b, Kind::Any, packed ? element_of(b) : speculated_part(pc)};
+}
+
+// ---- building ----
+
+Plan Kinds::make_plan(const Insn& insn, const State& before) const {
+  const Op op = static_cast<Op>(insn.op);
+  Plan plan{Way::Dynamic};
+  if (op == Op::MakeRecord) {
+    plan.result = Kind::Record;
+    plan.shape = chunk_.shapes[insn.c]->id;
+  } else if (op == Op::MakeVariant) {
+    plan.result = Kind::Variant;
+    const syntax::Link& link = chunk_.function->links[insn.c];
+    const auto& fields = link.type->constructors[link.index].fields;
+    const bool typed = std::any_of(fields.begin(), fields.end(), [](auto& each) { return each.type != nullptr; });
+    if (typed || fields.size() != insn.x) plan.way = Way::Exec;
+  } else if (op == Op::MakeList) {
+    plan.result = packing_made(insn, before);
+    if (plan.result == Kind::Any) plan.way = Way::Exec;
+  }
+  return plan;
+}
+
+// Of a list of the registers: that of the items when they are all of one kind that is packed, of anything when one
+// is in no packed list or they differ. Any: not known.
+Kind Kinds::packing_made(const Insn& insn, const State& before) const {
+  Kind first = Kind::None;
+  bool differ = false, unknown = false;
+  for (uint32_t reg = insn.b; reg < uint32_t{insn.b} + insn.c; ++reg) {
+    const Kind kind = pinned(reg) ? Kind::Any : before.kinds[reg];
+    if (kind == Kind::Nil || is_list(kind) || has_fields(kind)) return Kind::Items;
+    if (kind == Kind::Any || kind == Kind::None) unknown = true;
+    else if (first == Kind::None) first = kind;
+    else if (kind != first) differ = true;
+  }
+  if (differ || insn.c == 0) return Kind::Items;
+  if (unknown) return Kind::Any;
+  return first == Kind::Int ? Kind::Ints : first == Kind::Float ? Kind::Floats : Kind::Bools;
+}
+
+Plan Kinds::pop_plan(uint32_t pc, const Insn& insn, const State& before) const {
+  const Kind list = speculated(before.kinds[insn.b], pc, Seen::Changed);
+  if (exited(pc) || !is_list(list) || insn.a == insn.b) return {Way::Exec};
+  return {Way::Inline, Kind::Any, list, Kind::Any, list == Kind::Items ? speculated_part(pc) : element_of(list)};
 }
 
 // ---- walks ----
@@ -217,6 +267,20 @@ void Kinds::part_moved(uint32_t pc, const Plan& plan, State& state) const {
       // Left to exec it may get another packing.
       if (plan.way != Way::Inline && !pinned(insn.a)) state.kinds[insn.a] = Kind::Any;
       if (insn.x & bytecode::kConsumeC) set(insn.c, Kind::Nil);
+      return;
+    case Op::MakeRecord:
+    case Op::MakeVariant:
+    case Op::MakeList:
+      for_each_access(chunk_, pc, [&](const Access& each) {
+        for (uint32_t n = 0; each.read && n < each.count; ++n) set(each.first + n, Kind::Nil);
+      });
+      set(insn.a, plan.result);
+      if (op == Op::MakeRecord && !pinned(insn.a)) state.shapes[insn.a] = plan.shape;
+      return;
+    case Op::Push:
+      // The first item gives an empty list its packing, one that does not fit takes it away.
+      if (!pinned(insn.a)) state.kinds[insn.a] = Kind::Any;
+      if (insn.x & bytecode::kConsumeB) set(insn.b, Kind::Nil);
       return;
     default: break;
   }

@@ -175,7 +175,8 @@ void Translator::instruction(uint32_t pc) {
 
 bool Translator::inlined(uint32_t pc, const Insn& insn) {
   return move(insn) || arith(pc, insn) || compare(pc, insn) || jump(pc, insn) || data(pc, insn) ||
-         place(pc, insn) || pattern(pc, insn) || build(pc, insn) || call(pc, insn);
+         place(pc, insn) || pattern(pc, insn) || make(pc, insn) || build(pc, insn) ||
+         call(pc, insn);
 }
 
 llvm::Value* Translator::call_exec(uint32_t pc) {

@@ -1,6 +1,6 @@
 // The translator's state and what its families share. Definitions by family: translator.cpp (blocks,
 // prologue, errors, generic instructions), translate_arith.cpp, translate_control.cpp, translate_data.cpp,
-// translate_place.cpp, translate_pattern.cpp, translate_build.cpp, translate_call.cpp.
+// translate_place.cpp, translate_pattern.cpp, translate_make.cpp, translate_build.cpp, translate_call.cpp.
 //
 // Stage 1 keeps registers in the frame (two words each), so that at every instruction the frame is what the
 // machine would have. Stage 2 keeps them in variables of the function, by what is known of them (kinds.h): an
@@ -233,6 +233,22 @@ class Translator {
   void update_part(uint32_t pc, const Insn& insn);
   void demand_same(const Operand& now, const Operand& before, llvm::BasicBlock* otherwise);
   Operand updated(uint32_t pc, const Operand& old, const Operand& right);
+
+  // ---- translate_make.cpp ----
+  bool make(uint32_t pc, const Insn& insn);
+  llvm::Value* allocate(Tag tag, size_t bytes, uint8_t flags, llvm::BasicBlock* slow);
+  llvm::Value* allocate_list(Kind kind, size_t items, size_t size, llvm::BasicBlock* slow);
+  Operand object_made(Kind kind, llvm::Value* cell);
+  Operand moved_out(uint16_t reg);
+  bool make_record(uint32_t pc, Tag tag, uint32_t count, llvm::Value* shape);
+  bool new_list(uint32_t pc, const Insn& insn);
+  bool make_list(uint32_t pc, const Insn& insn);
+  void put_item(Kind list, const Operand& v, llvm::Value* to);
+  void push(uint32_t pc, const Insn& insn);
+  void push_packed(const Operand& list, llvm::Value* size, Kind packed, const Operand& v,
+                     llvm::BasicBlock* otherwise, llvm::BasicBlock* after);
+  void push_item(const Operand& list, llvm::Value* size, Kind packed, const Operand& v);
+  void pop(uint32_t pc, const Insn& insn);
 
   // ---- translate_pattern.cpp ----
   bool pattern(uint32_t pc, const Insn& insn);
