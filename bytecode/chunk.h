@@ -171,6 +171,16 @@ struct Seen {
   static constexpr uint64_t of(interp::Packing packing) { return 1ULL << (kFirstPacking + static_cast<int>(packing)); }
 };
 
+// What an instruction has met inside containers, as masks of the same form: the item or field it has read or was
+// to replace, and what stood at the place that a walk had come to.
+struct SeenInside {
+  uint64_t word = 0;
+
+  uint64_t part() const { return word & ((1 << Seen::kBits) - 1); }
+  uint64_t place() const { return word >> Seen::kBits & ((1 << Seen::kBits) - 1); }
+  static uint64_t of_place(uint64_t mask) { return mask << Seen::kBits; }
+};
+
 struct Chunk {
   ~Chunk();
 
@@ -190,6 +200,7 @@ struct Chunk {
   std::vector<LoopHead> loop_heads;  // ascending
   std::atomic<int32_t> recording_budget{20000};
   std::unique_ptr<std::atomic<uint64_t>[]> profile;  // by instruction: a Seen
+  std::unique_ptr<std::atomic<uint64_t>[]> insides;  // by instruction: a SeenInside
 
   std::vector<Borrowed> constants; // long strings are immortal objects of the runtime
   std::vector<std::unique_ptr<FieldCache>> caches;

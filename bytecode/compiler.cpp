@@ -278,6 +278,7 @@ void Compiler::finish(Chunk& chunk) {
     if (has_next_word(op)) ++i;  // data words stay
   }
   chunk.profile = std::make_unique<std::atomic<uint64_t>[]>(chunk.size);
+  chunk.insides = std::make_unique<std::atomic<uint64_t>[]>(chunk.size);
   chunk.sites = std::move(sites_);
   // The innermost must come first. Its size does not say which it is: ways out cut regions into pieces.
   std::stable_sort(chunk.regions.begin(), chunk.regions.end(),

@@ -2,6 +2,8 @@
 #include <algorithm>
 
 #include "bytecode/vm.h"
+#include "interp/value/list.h"
+#include "interp/value/record.h"
 
 namespace posset::bytecode {
 
@@ -16,6 +18,8 @@ bool looks_inside(Op op) {
     case Op::Len:
     case Op::SetIndex:
     case Op::PlaceLocal:
+    case Op::ViewItem:
+    case Op::Pop:
     case Op::IterBegin:
     case Op::ForRange:
     case Op::ForNext: return true;
@@ -60,6 +64,82 @@ uint64_t with_callee(uint64_t before, uint32_t unit) {
   return uint64_t{unit} << Seen::kCallee;
 }
 
+// ---- inside containers ----
+
+// The instructions of a walk beyond its first: they look at the place the walk has come to.
+bool looks_at_place(Op op) {
+  return op == Op::PlaceIndex || op == Op::PlaceField || op == Op::StoreIndex || op == Op::StoreField ||
+         op == Op::UpdateIndex || op == Op::UpdateField || op == Op::TakeIndex || op == Op::TakeField ||
+         op == Op::PushPlace;
+}
+
+// Unset: there is no such item.
+Borrowed item_at(Borrowed base, Borrowed index) {
+  if (!base.is_list() || !index.is_int()) return Borrowed::unset();
+  auto* list = base.as<interp::List>();
+  const auto at = static_cast<uint64_t>(index.as_int());
+  return at < list->size ? interp::list_get(list, at) : Borrowed::unset();
+}
+
+Borrowed last_item(Borrowed base) {
+  if (!base.is_list()) return Borrowed::unset();
+  return item_at(base, Borrowed::integer(static_cast<int64_t>(base.as<interp::List>()->size) - 1));
+}
+
+Borrowed field_of(const Chunk& chunk, Borrowed base, const FieldCache& cache) {
+  if (!base.is_record() && !base.is_variant()) return Borrowed::unset();
+  auto* record = base.as<interp::Record>();
+  const int at = chunk.runtime->shapes.shape(record->shape)->index_of(cache.name);
+  return at == interp::Shape::kNotFound ? Borrowed::unset() : record->fields()[at];
+}
+
+Borrowed part_of_pattern(const Insn& insn, const Borrowed* r) {
+  const Borrowed base = r[insn.b];
+  if (insn.c == kNoRegister) return base;
+  if (base.is_variant()) return base.as<interp::Record>()->fields()[insn.c];
+  if (!base.is_list()) return Borrowed::unset();
+  const auto size = static_cast<int64_t>(base.as<interp::List>()->size);
+  return item_at(base, Borrowed::integer(insn.x & kSense ? size - 1 - insn.c : insn.c));
+}
+
+// What the instruction is about to read out of a container, or to replace in one.
+Borrowed part_read(const Chunk& chunk, uint32_t at, const Borrowed* r, const Borrowed* place) {
+  const Insn& insn = chunk.code[chunk.size + at];
+  auto cache = [&](uint64_t index) -> const FieldCache& { return *chunk.caches[index]; };
+  switch (static_cast<Op>(insn.op)) {
+    case Op::Index:
+    case Op::ViewIndex: return item_at(r[insn.b], r[insn.c]);
+    case Op::Field:
+    case Op::ViewField: return field_of(chunk, r[insn.b], cache(insn.c));
+    case Op::TestField:
+      return field_of(chunk, r[insn.b], cache(std::bit_cast<uint64_t>(chunk.code[chunk.size + at + 1])));
+    case Op::ViewItem: return part_of_pattern(insn, r);
+    case Op::ForNext: return item_at(r[insn.a], r[insn.a + 1]);
+    case Op::SetIndex: return item_at(r[insn.a], r[insn.b]);
+    case Op::SetField: return field_of(chunk, r[insn.a], cache(insn.b));
+    case Op::Pop: return last_item(r[insn.b]);
+    case Op::TakeIndex: return item_at(*place, r[insn.b]);
+    case Op::TakeField: return field_of(chunk, *place, cache(insn.b));
+    case Op::StoreIndex:
+    case Op::UpdateIndex: return item_at(*place, r[insn.a]);
+    case Op::StoreField:
+    case Op::UpdateField: return field_of(chunk, *place, cache(insn.a));
+    default: return Borrowed::unset();
+  }
+}
+
+uint64_t seen_inside(const Chunk& chunk, uint32_t at, const Borrowed* registers, const Borrowed* place) {
+  const Op op = static_cast<Op>(chunk.code[chunk.size + at].op);
+  const Borrowed part = part_read(chunk, at, registers, place);
+  const uint64_t bits = part.is_unset() ? 0 : bits_of(part, true);
+  return looks_at_place(op) ? bits | SeenInside::of_place(bits_of(*place, true)) : bits;
+}
+
+void add_bits(std::atomic<uint64_t>& slot, uint64_t bits) {
+  const uint64_t before = slot.load(std::memory_order_relaxed);
+  if ((before | bits) != before) slot.store(before | bits, std::memory_order_relaxed);
+}
+
 // Beyond its budget a chunk goes on recording until a further tier has been asked for, within bounds: its
 // executions are counted as long as it records.
 constexpr int32_t kLongestRecording = 1000000;
@@ -71,15 +151,15 @@ bool goes_on(const Chunk& chunk, int32_t left, const Function& function) {
 
 }  // namespace
 
-bool record(Chunk& chunk, const Insn* pc, const Borrowed* registers, const Function& function) {
+bool record(Chunk& chunk, const Insn* pc, const Borrowed* registers, const Borrowed* place, const Function& function) {
   uint32_t at = chunk.index_of(pc);
   // Bit 63: has run, even without operands.
   const Insn& insn = chunk.code[at + chunk.size];
   uint64_t seen = seen_by(insn, registers) | Seen::kRan;
-  std::atomic<uint64_t>& slot = chunk.profile[at];
-  const uint64_t before = slot.load(std::memory_order_relaxed);
+  const uint64_t before = chunk.profile[at].load(std::memory_order_relaxed);
   if (const Function* callee = callee_of(insn, registers, function)) seen |= with_callee(before, callee->unit->number);
-  if ((before | seen) != before) slot.store(before | seen, std::memory_order_relaxed);
+  add_bits(chunk.profile[at], seen);
+  add_bits(chunk.insides[at], seen_inside(chunk, at, registers, place));
   int32_t left = chunk.recording_budget.load(std::memory_order_relaxed) - 1;
   chunk.recording_budget.store(left, std::memory_order_relaxed);
   if (goes_on(chunk, left, function)) return false;

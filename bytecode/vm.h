@@ -48,7 +48,8 @@ Leave run(Context& context, Chunk* chunk, Closure* closure, Borrowed* registers,
 // to the first frame of the run (false: its registers are released).
 bool unwind(Context& context, Frame& frame, const Borrowed* first_frame);
 
-// profile.cpp: notes the operand types of the instruction; true when recording is over.
-bool record(Chunk& chunk, const Insn* pc, const Borrowed* registers, const Function& function);
+// profile.cpp: notes the operand types of the instruction; true when recording is over. `place`: where a walk
+// has come to, good only for the instructions of one.
+bool record(Chunk& chunk, const Insn* pc, const Borrowed* registers, const Borrowed* place, const Function& function);
 
 }  // namespace posset::bytecode

@@ -21,6 +21,8 @@ constexpr uint32_t kOftenRemade = 3;
 // Instructions that are inlined into a unit at most.
 constexpr uint32_t kMostInlined = 600;
 
+}  // namespace
+
 Kind kind_of_mask(uint64_t mask) {
   const uint64_t tags = mask & Seen::kTags;
   if (std::popcount(tags) != 1) return Kind::Any;
@@ -29,6 +31,8 @@ Kind kind_of_mask(uint64_t mask) {
     case Tag::Bool: return Kind::Bool;
     case Tag::Int: return Kind::Int;
     case Tag::Float: return Kind::Float;
+    case Tag::Record: return Kind::Record;
+    case Tag::Variant: return Kind::Variant;
     case Tag::List: break;
     default: return Kind::Any;
   }
@@ -38,6 +42,8 @@ Kind kind_of_mask(uint64_t mask) {
   if (mask == (Seen::of(Tag::List) | Seen::of(Packing::Any))) return Kind::Items;
   return Kind::Any;
 }
+
+namespace {
 
 // What these give, however they are done.
 Kind known_result(Op op) {
@@ -97,11 +103,13 @@ Kinds::~Kinds() = default;
 
 void Kinds::prepare() {
   roots_.assign(chunk_.size, bytecode::kNoRegister);
+  begins_.assign(chunk_.size, 0);
+  copy_profile();
   returned_.slots.assign(chunk_.slots, Kind::None);
   find_leaders();
   // Not without a profile.
   for (uint32_t pc = 0; shared_->steady && pc < chunk_.size; ++pc) {
-    exits_where_new_ |= chunk_.profile[pc].load(std::memory_order_relaxed) != 0;
+    exits_where_new_ |= profile_[pc] != 0;
   }
   pin();
   find_ends_of_loops();
@@ -127,6 +135,14 @@ void Kinds::find_ends_of_loops() {
   }
 }
 
+void Kinds::copy_profile() {
+  for (uint32_t pc = 0; pc < chunk_.size; ++pc) {
+    profile_.push_back(chunk_.profile[pc].load(std::memory_order_relaxed));
+    insides_.push_back(chunk_.insides[pc].load(std::memory_order_relaxed));
+  }
+  for (const auto& cache : chunk_.caches) caches_.push_back(cache->seen.load(std::memory_order_relaxed));
+}
+
 void Kinds::pin() {
   for (uint32_t pc = 0; pc < chunk_.size; pc += length(pc)) {
     if (static_cast<Op>(insn_at(pc).op) != Op::PlaceLocal) continue;
@@ -135,6 +151,7 @@ void Kinds::pin() {
       pinned_.add(insn_at(pc).a);
     } else {
       roots_[end] = insn_at(pc).a;
+      for (uint32_t each = pc; each <= end; ++each) begins_[each] = pc;
     }
   }
 }
@@ -159,14 +176,16 @@ std::optional<uint16_t> Kinds::walk_root(uint32_t pc) const {
   return roots_[pc] == bytecode::kNoRegister ? std::nullopt : std::optional(roots_[pc]);
 }
 
-bool Kinds::is_fused(uint32_t pc, const Plan& plan) const {
-  return plan.way == Way::Inline && static_cast<Op>(insn_at(pc).op) == Op::UpdateIndex;
+uint32_t Kinds::exit_pc(uint32_t pc, const Plan& plan) const {
+  const Op op = static_cast<Op>(insn_at(pc).op);
+  const bool walks = is_in(op, Op::PlaceIndex, Op::TakePlace) || op == Op::PushPlace;
+  return walks && plan.way == Way::Inline ? begins_[pc] : pc;
 }
 
 // ---- the fixed point ----
 
 State Kinds::at_start() const {
-  State state{true, std::vector<Kind>(chunk_.registers, Kind::None), RegisterSet(chunk_.registers)};
+  State state(chunk_.registers, Kind::None);
   for (uint32_t reg = 0; reg < chunk_.registers && !caller_; ++reg) {
     if (live(0, reg)) state.kinds[reg] = expected(reg);
     // Of a call of itself the arguments are not in the frame.
@@ -181,13 +200,12 @@ State Kinds::at_start() const {
 
 // Of a register when the chunk is entered: what all instructions that read it have seen.
 Kind Kinds::expected(uint32_t reg) const {
-  const uint64_t at_entry = chunk_.profile[0].load(std::memory_order_relaxed);
-  if (pinned(reg) || (at_entry & Seen::kExited)) return Kind::Any;
+  if (pinned(reg) || exited(0)) return Kind::Any;
   uint64_t mask = 0;
   for (uint32_t pc = 0; pc < chunk_.size; pc += length(pc)) {
     const Insn& insn = insn_at(pc);
     const bytecode::OpInfo& known = bytecode::info(static_cast<Op>(insn.op));
-    const Seen seen{chunk_.profile[pc].load(std::memory_order_relaxed)};
+    const Seen seen = this->seen(pc);
     int next = Seen::First;
     auto look = [&](char kind, uint16_t operand) {
       if (kind == 'V' && operand == reg) mask |= seen.mask(Seen::Changed);
@@ -220,7 +238,7 @@ void Kinds::find_leaders() {
 void Kinds::solve() {
   // A handler is entered with everything in the frame.
   for (const bytecode::Region& region : chunk_.regions) {
-    merge(region.handler, {true, std::vector<Kind>(chunk_.registers, Kind::Any), RegisterSet(chunk_.registers)});
+    merge(region.handler, State(chunk_.registers, Kind::Any));
   }
   merge(0, at_start());
   while (!work_.empty()) {
@@ -254,13 +272,16 @@ void Kinds::flow(uint32_t pc, const State& from) {
 bool Kinds::merge(uint32_t into, const State& from) {
   State& state = states_[into];
   bool changed = !state.reached;
-  if (!state.reached) state = {true, std::vector<Kind>(chunk_.registers, Kind::None), RegisterSet(chunk_.registers)};
+  if (!state.reached) state = State(chunk_.registers, Kind::None);
   for (uint32_t reg = 0; reg < chunk_.registers; ++reg) {
     if (pinned(reg)) state.kinds[reg] = Kind::Any;
     if (pinned(reg) || !live(into, reg)) continue;
     const Kind kind = joined(state.kinds[reg], from.kinds[reg]);
-    changed |= kind != state.kinds[reg];
+    const bool first = state.kinds[reg] == Kind::None;
+    const uint32_t shape = first || state.shapes[reg] == from.shapes[reg] ? from.shapes[reg] : kNoShape;
+    changed |= kind != state.kinds[reg] || shape != state.shapes[reg];
     state.kinds[reg] = kind;
+    state.shapes[reg] = shape;
     if (from.dirty.has(reg) && !state.dirty.has(reg)) {
       state.dirty.add(reg);
       changed = true;
@@ -278,8 +299,12 @@ Kind Kinds::constant_kind(uint16_t index) const {
 }
 
 Kind Kinds::seen_kind(uint32_t pc, Seen::Operand operand) const {
-  const Seen seen{chunk_.profile[pc].load(std::memory_order_relaxed)};
-  return seen.word & Seen::kExited ? Kind::Any : kind_of_mask(seen.mask(operand));
+  return exited(pc) ? Kind::Any : kind_of_mask(seen(pc).mask(operand));
+}
+
+// Of what the instruction reads out of a container.
+Kind Kinds::speculated_part(uint32_t pc) const {
+  return exited(pc) ? Kind::Any : kind_of_mask(bytecode::SeenInside{insides_[pc]}.part());
 }
 
 Kind Kinds::speculated(Kind known, uint32_t pc, Seen::Operand operand) const {
@@ -289,8 +314,8 @@ Kind Kinds::speculated(Kind known, uint32_t pc, Seen::Operand operand) const {
 Plan Kinds::plan(uint32_t pc, const State& before) const {
   const Insn& insn = insn_at(pc);
   const Op op = static_cast<Op>(insn.op);
-  const uint64_t seen = chunk_.profile[pc].load(std::memory_order_relaxed);
-  if (exits_where_new_ && !certain_[pc] && !(seen & (Seen::kRan | Seen::kExited))) return {Way::Exit};
+  const bool is_new = !(profile_[pc] & (Seen::kRan | Seen::kExited)) && !certain_[pc];
+  if (exits_where_new_ && is_new && before.place == Kind::None) return {Way::Exit};
   Plan plan;
   if (is_in(op, Op::Add, Op::ModI) || op == Op::Neg || op == Op::Not) {
     plan = number_plan(pc, insn, before);
@@ -325,8 +350,7 @@ Plan Kinds::number_plan(uint32_t pc, const Insn& insn, const State& before) cons
   if (!is_number(b) || !is_number(c)) return {Way::Dynamic};
   const bool ints = b == Kind::Int && c == Kind::Int;
   if (!ints && (first == Op::IntDiv || first == Op::Mod)) return {Way::Exec, Kind::Any, b, c, Kind::Any};
-  const bool exited = chunk_.profile[pc].load(std::memory_order_relaxed) & Seen::kExited;
-  if (ints && exited && first != Op::Div) return {Way::Dynamic};
+  if (ints && exited(pc) && first != Op::Div) return {Way::Dynamic};
   return {Way::Inline, Kind::Any, b, c, ints && first != Op::Div ? Kind::Int : Kind::Float};
 }
 
@@ -361,7 +385,7 @@ Plan Kinds::loop_plan(uint32_t pc, const Insn& insn, const State& before) const 
     }
     case Op::ForNext: {
       const Kind a = speculated(before.kinds[insn.a], pc, Seen::Changed);
-      if (is_list(a)) return {Way::Inline, a, Kind::Any, Kind::Any, element_of(a)};
+      if (is_list(a)) return {Way::Inline, a, Kind::Any, Kind::Any, a == Kind::Items ? speculated_part(pc) : element_of(a)};
       if (a == Kind::Nil) return {Way::Inline, a, Kind::Any, Kind::Any, Kind::Int};
       return {Way::Exec};
     }
@@ -405,15 +429,8 @@ Plan Kinds::data_plan(uint32_t pc, const Insn& insn, const State& before) const 
       if (insn.x & bytecode::kConsumeB) return {Way::Exec};
       const Kind b = speculated(before.kinds[insn.b], pc, Seen::First);
       const Kind c = speculated(before.kinds[insn.c], pc, Seen::Second);
-      if (is_list(b) && c == Kind::Int) return {Way::Inline, Kind::Any, b, c, element_of(b)};
-      return {Way::Dynamic};
-    }
-    case Op::SetIndex: {
-      const Kind a = speculated(before.kinds[insn.a], pc, Seen::Changed);
-      const Kind b = speculated(before.kinds[insn.b], pc, Seen::First);
-      const Kind c = speculated(before.kinds[insn.c], pc, Seen::Second);
-      if (is_list(a) && a != Kind::Items && b == Kind::Int && c == element_of(a)) return {Way::Inline, a, b, c};
-      return {Way::Exec};
+      if (!is_list(b) || c != Kind::Int) return {Way::Dynamic};
+      return {Way::Inline, Kind::Any, b, c, b == Kind::Items ? speculated_part(pc) : element_of(b)};
     }
     case Op::Swap: {
       const Kind a = speculated(before.kinds[insn.a], pc, Seen::Changed);
@@ -430,16 +447,7 @@ Plan Kinds::data_plan(uint32_t pc, const Insn& insn, const State& before) const 
       if (is_list(b)) return {Way::Inline, Kind::Any, b, Kind::Any, Kind::Int};
       return {Way::Dynamic, Kind::Any, Kind::Any, Kind::Any, Kind::Int};
     }
-    case Op::Field:
-    case Op::ViewField: return {insn.x & bytecode::kConsumeB ? Way::Exec : Way::Dynamic};
-    case Op::PlaceLocal: {
-      const uint32_t next = pc + 1;
-      if (roots_[next] != insn.a || static_cast<Op>(insn_at(next).op) != Op::UpdateIndex) return {Way::Exec};
-      if (update_plan(next, insn_at(next), before).way != Way::Inline) return {Way::Exec};
-      return {Way::Inline, speculated(before.kinds[insn.a], pc, Seen::Changed)};
-    }
-    case Op::UpdateIndex: return update_plan(pc, insn, before);
-    default: return {Way::Exec};
+    default: return container_plan(pc, insn, before);
   }
 }
 
@@ -450,27 +458,9 @@ Plan Kinds::intrinsic_plan(uint32_t pc, const Insn& insn, const State& before) c
   for (uint32_t n = 1; n < insn.c; ++n) {
     if (before.kinds[insn.a + 2U + n] != argument || pinned(insn.a + 2U + n)) return {Way::Exec};
   }
-  const bool exited = chunk_.profile[pc].load(std::memory_order_relaxed) & Seen::kExited;
   const auto result = intrinsic_result(intrinsic_called(chunk_, insn), argument, insn.c);
-  if (exited || !result) return {Way::Exec};
+  if (exited(pc) || !result) return {Way::Exec};
   return {Way::Inline, Kind::Any, Kind::Any, Kind::Any, *result};
-}
-
-// xs[i] op= v right behind its PlaceLocal: two numbers of the list's packing.
-Plan Kinds::update_plan(uint32_t pc, const Insn& insn, const State& before) const {
-  using syntax::BinaryOp;
-  if (pc == 0 || static_cast<Op>(insn_at(pc - 1).op) != Op::PlaceLocal || leaders_[pc]) return {Way::Exec};
-  const Kind list = speculated(before.kinds[insn_at(pc - 1).a], pc - 1, Seen::Changed);
-  const Kind at = speculated(before.kinds[insn.a], pc, Seen::First);
-  const Kind right = speculated(before.kinds[insn.b], pc, Seen::Second);
-  const auto op = static_cast<BinaryOp>(std::bit_cast<uint64_t>(insn_at(pc + 1)));
-  const bool simple = op == BinaryOp::Add || op == BinaryOp::Sub || (op == BinaryOp::Mul && list == Kind::Floats);
-  const bool exited = chunk_.profile[pc - 1].load(std::memory_order_relaxed) & Seen::kExited;
-  const bool has_old = insn.c != bytecode::kNoRegister;
-  if (exited || !simple || (insn.x & bytecode::kSense)) return {Way::Exec};
-  if ((list != Kind::Ints && list != Kind::Floats) || at != Kind::Int || right != element_of(list)) return {Way::Exec};
-  if (has_old && before.kinds[insn.c] != right) return {Way::Exec};
-  return {Way::Inline, at, right};
 }
 
 // ---- effects ----
@@ -479,23 +469,7 @@ State Kinds::after(uint32_t pc, const Plan& plan, const State& before) const {
   const Insn& insn = insn_at(pc);
   const Op op = static_cast<Op>(insn.op);
   State state = before;
-  auto set = [&](uint32_t reg, Kind kind, bool dirty) {
-    if (pinned(reg)) return;
-    state.kinds[reg] = kind;
-    dirty ? state.dirty.add(reg) : state.dirty.remove(reg);
-  };
-  if (plan.way == Way::Exec) {
-    for_each_access(chunk_, pc, [&](const Access& each) {
-      for (uint32_t reg = each.first; reg < each.first + each.count; ++reg) {
-        set(reg, each.written ? Kind::Any : state.kinds[reg], false);
-      }
-    });
-    const char kind = bytecode::info(op).a;
-    if (const auto root = walk_root(pc)) set(*root, Kind::Any, false);
-    // A direct call has its result in registers.
-    if (kind == 'D' || kind == 'U') set(insn.a, plan.result, is_in(op, Op::CallKnown, Op::CallValue));
-    return state;
-  }
+  if (plan.way == Way::Exec) return left_to_exec(pc, plan, std::move(state));
   const bytecode::OpInfo& known = bytecode::info(op);
   if (plan.way == Way::Inline) {
     auto refine = [&](char kind, uint16_t reg, Kind to) {
@@ -506,28 +480,60 @@ State Kinds::after(uint32_t pc, const Plan& plan, const State& before) const {
     refine(known.c, insn.c, plan.c);
     if (is_in(op, Op::CallKnown, Op::CallValue)) pass_back(pc, insn, state);
   }
-  return moved(insn, plan, std::move(state));
+  return moved(pc, plan, std::move(state));
+}
+
+namespace {
+
+// What has fields keeps them while one of them is replaced, or while something within it is.
+bool keeps_shape(Op op) {
+  return op == Op::SetField || op == Op::PlaceLocal || is_in(op, Op::StoreIndex, Op::StoreField) ||
+         is_in(op, Op::UpdateIndex, Op::UpdateField) || is_in(op, Op::TakeIndex, Op::TakeField);
+}
+
+}  // namespace
+
+State Kinds::left_to_exec(uint32_t pc, const Plan& plan, State state) const {
+  const Insn& insn = insn_at(pc);
+  const Op op = static_cast<Op>(insn.op);
+  const char kind = bytecode::info(op).a;
+  auto changed = [&](uint32_t reg, bool in_place) {
+    if (pinned(reg)) return;
+    const bool stays = in_place && has_fields(state.kinds[reg]) && keeps_shape(op);
+    state.set(reg, stays ? state.kinds[reg] : Kind::Any, false, stays ? state.shapes[reg] : kNoShape);
+  };
+  for_each_access(chunk_, pc, [&](const Access& each) {
+    for (uint32_t reg = each.first; reg < each.first + each.count; ++reg) {
+      if (each.written) changed(reg, kind == 'V' && reg == insn.a);
+      state.dirty.remove(reg);
+    }
+  });
+  if (const auto root = walk_root(pc)) changed(*root, true);
+  // A direct call has its result in registers.
+  if ((kind == 'D' || kind == 'U') && !pinned(insn.a)) {
+    state.set(insn.a, plan.result, op == Op::CallKnown || op == Op::CallValue);
+  }
+  return state;
 }
 
 // Of instructions that are not left to exec.
-State Kinds::moved(const Insn& insn, const Plan& plan, State state) const {
-  auto set = [&](uint32_t reg, Kind kind) {
-    if (pinned(reg)) return;
-    state.kinds[reg] = kind;
-    state.dirty.add(reg);
+State Kinds::moved(uint32_t pc, const Plan& plan, State state) const {
+  const Insn& insn = insn_at(pc);
+  auto set = [&](uint32_t reg, Kind kind, uint32_t shape = kNoShape) {
+    if (!pinned(reg)) state.set(reg, kind, true, shape);
   };
   switch (static_cast<Op>(insn.op)) {
     case Op::LoadNil: set(insn.a, Kind::Nil); break;
     case Op::LoadBool: set(insn.a, Kind::Bool); break;
     case Op::LoadInt: set(insn.a, Kind::Int); break;
     case Op::LoadConst: set(insn.a, constant_kind(insn.b)); break;
-    case Op::Copy: set(insn.a, state.kinds[insn.b]); break;
+    case Op::Copy: set(insn.a, state.kinds[insn.b], state.shapes[insn.b]); break;
     case Op::Move:
-      set(insn.a, state.kinds[insn.b]);
+      set(insn.a, state.kinds[insn.b], state.shapes[insn.b]);
       set(insn.b, Kind::Nil);
       break;
     case Op::Store:
-      set(insn.a, state.kinds[insn.b]);
+      set(insn.a, state.kinds[insn.b], state.shapes[insn.b]);
       if (insn.x & bytecode::kConsumeB) set(insn.b, Kind::Nil);
       break;
     case Op::Drop: set(insn.a, Kind::Nil); break;
@@ -556,10 +562,7 @@ State Kinds::moved(const Insn& insn, const Plan& plan, State state) const {
       set(insn.a + 1U, Kind::Int);
       set(insn.b, plan.result);
       break;
-    default: {
-      const char kind = bytecode::info(static_cast<Op>(insn.op)).a;
-      if (kind == 'D' || kind == 'U') set(insn.a, plan.result);
-    }
+    default: part_moved(pc, plan, state);
   }
   return state;
 }

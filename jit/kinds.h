@@ -4,8 +4,10 @@
 // guard the kind is known.
 //
 // The plan of an instruction depends on the state before it and on the profile alone, so analysis and emission
-// agree by asking the same function. Instructions that have exited before (Seen::kExited) are planned without
-// speculation. Source of the method: sparse forward data flow to the least fixed point.
+// agree by asking the same function; the profile and the inline caches go on changing, so that both are copied
+// first. Instructions that have exited before (Seen::kExited) are planned without speculation. Plans for records,
+// variants and walks to places are in kinds_data.cpp. Source of the method: sparse forward data flow to the least
+// fixed point.
 #pragma once
 
 #include <functional>
@@ -21,14 +23,20 @@
 namespace posset::jit {
 
 // What is known of a value when code is made. Ints to Items are lists by packing.
-enum class Kind : uint8_t { None, Nil, Bool, Int, Float, Ints, Floats, Bools, Items, Any };
+enum class Kind : uint8_t { None, Nil, Bool, Int, Float, Ints, Floats, Bools, Items, Record, Variant, Any };
+
+// Records and variants keep their shape for life, so what is known of it holds as long as the register does.
+constexpr uint32_t kNoShape = UINT32_MAX;
 
 inline bool is_number(Kind kind) { return kind == Kind::Int || kind == Kind::Float; }
 inline bool is_list(Kind kind) { return kind >= Kind::Ints && kind <= Kind::Items; }
 // Never counted.
+inline bool has_fields(Kind kind) { return kind == Kind::Record || kind == Kind::Variant; }
 inline bool is_plain(Kind kind) { return kind >= Kind::Nil && kind <= Kind::Float; }
 Kind element_of(Kind list);
 Kind joined(Kind a, Kind b);
+// Of a mask of the profile: what has been met there always, else Any.
+Kind kind_of_mask(uint64_t mask);
 
 enum class Way : uint8_t {
   Exec,     // by exec, operands in the frame
@@ -41,12 +49,31 @@ struct Plan {
   Way way = Way::Exec;
   Kind a = Kind::Any, b = Kind::Any, c = Kind::Any;  // of operands read, behind the guards
   Kind result = Kind::Any;
+  // Where a field is: of operand a or b, or of what a walk has come to.
+  uint32_t shape = kNoShape;
+  uint32_t field = 0;
+  Kind part = Kind::Any;  // the old value of an update
 };
 
 struct State {
+  State() = default;
+  State(uint32_t registers, Kind kind)
+      : reached(true), kinds(registers, kind), shapes(registers, kNoShape), dirty(registers) {}
+
+  void set(uint32_t reg, Kind kind, bool is_dirty, uint32_t shape = kNoShape) {
+    kinds[reg] = kind;
+    shapes[reg] = shape;
+    is_dirty ? dirty.add(reg) : dirty.remove(reg);
+  }
+
   bool reached = false;
-  std::vector<Kind> kinds;   // None: nothing that matters
-  RegisterSet dirty;         // not (yet) in the frame
+  std::vector<Kind> kinds;       // None: nothing that matters
+  std::vector<uint32_t> shapes;  // of records and variants
+  RegisterSet dirty;             // not (yet) in the frame
+  // What a walk done in place has come to; None: no such walk. `root`: it is still at that register.
+  Kind place = Kind::None;
+  uint32_t place_shape = kNoShape;
+  uint16_t root = bytecode::kNoRegister;
 };
 
 // What a call of the chunk gives: its value, and of each slot (inout parameters matter) what it holds then.
@@ -83,8 +110,11 @@ class Kinds {
   const State& at_leader(uint32_t pc) const { return states_[pc]; }
   // The variable whose element or part a walk to a place changes, at the instruction that ends the walk.
   std::optional<uint16_t> walk_root(uint32_t pc) const;
-  // The update of an element right behind its PlaceLocal: where it exits, it exits at that.
-  bool is_fused(uint32_t pc, const Plan& plan) const;
+  // Where the instruction exits: a walk done in place has changed nothing before its last instruction, and exits
+  // at its first.
+  uint32_t exit_pc(uint32_t pc, const Plan& plan) const;
+  // The PlaceLocal of the walk to a place that the instruction is part of.
+  uint32_t walk_begin(uint32_t pc) const { return begins_[pc]; }
   // Registers whose address is taken for longer than a walk without branches: they stay in the frame.
   bool pinned(uint32_t reg) const { return pinned_.has(reg); }
   bool live(uint32_t pc, uint32_t reg) const { return live_[pc].has(reg); }
@@ -113,10 +143,11 @@ class Kinds {
   bool can_inline(uint32_t pc, const bytecode::Insn& insn, const bytecode::Chunk& body) const;
   void pass_back(uint32_t pc, const bytecode::Insn& insn, State& state) const;
   void note_return(const bytecode::Insn& insn, const State& state);
-  State moved(const bytecode::Insn& insn, const Plan& plan, State state) const;
+  State moved(uint32_t pc, const Plan& plan, State state) const;
+  State left_to_exec(uint32_t pc, const Plan& plan, State state) const;
+  void copy_profile();
   void pin();
   uint32_t walk_end(uint32_t begin) const;
-  Plan update_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   void find_leaders();
   void find_ends_of_loops();
   void solve();
@@ -131,6 +162,26 @@ class Kinds {
   Plan data_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   Plan intrinsic_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   Plan loop_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
+  Kind speculated_part(uint32_t pc) const;
+  // ---- kinds_data.cpp ----
+  Plan container_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
+  bool find_field(uint16_t cache, uint32_t known_shape, Kind base, Plan& plan) const;
+  Plan read_field_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
+  Plan set_field_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
+  Plan set_index_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
+  Plan test_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
+  Plan view_item_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
+  Plan make_plan(const bytecode::Insn& insn, const State& before) const;
+  Kind packing_made(const bytecode::Insn& insn, const State& before) const;
+  Plan pop_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
+  Plan walk_plan(uint32_t pc, const State& before) const;
+  Plan step_plan(uint32_t pc, const State& before) const;
+  Plan index_step_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
+  Plan field_step_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
+  Plan update_plan(uint32_t pc, Plan plan, Kind right, uint16_t old, const State& before) const;
+  Kind next_place(uint32_t pc) const;
+  void part_moved(uint32_t pc, const Plan& plan, State& state) const;
+  void walked(uint32_t pc, const Plan& plan, State& state) const;
 
   const bytecode::Insn& insn_at(uint32_t pc) const { return chunk_.code[chunk_.size + pc]; }
   uint32_t length(uint32_t pc) const { return bytecode::has_next_word(static_cast<bytecode::Op>(insn_at(pc).op)) ? 2 : 1; }
@@ -139,6 +190,8 @@ class Kinds {
     return static_cast<uint32_t>(int64_t{pc} + (wide ? insn_at(pc).wide : insn_at(pc).imm_c()));
   }
   Kind constant_kind(uint16_t index) const;
+  bytecode::Seen seen(uint32_t pc) const { return {profile_[pc]}; }
+  bool exited(uint32_t pc) const { return profile_[pc] & bytecode::Seen::kExited; }
 
   const bytecode::Chunk& chunk_;
   const Kinds* const caller_ = nullptr;  // null: the unit's own
@@ -149,8 +202,11 @@ class Kinds {
   bool exits_where_new_ = false;  // code is not made for what has never run
   std::vector<RegisterSet> live_;
   RegisterSet pinned_;
+  std::vector<uint64_t> profile_, insides_;  // by instruction, as they were when this was made
+  std::vector<uint64_t> caches_;
   std::vector<uint16_t> roots_;  // by instruction, see walk_root; kNoRegister: none
   std::vector<uint8_t> certain_;     // by instruction: runs when a loop that is running ends
+  std::vector<uint32_t> begins_;  // by instruction of a walk: its PlaceLocal
   std::vector<State> states_;        // by leader
   std::vector<uint8_t> leaders_;
   std::vector<uint32_t> work_;

@@ -54,7 +54,7 @@ Kinds::Callee& Kinds::callee_at(uint32_t pc, const Insn& insn) const {
   const auto [found, fresh] = callees_.try_emplace(pc);
   Callee& callee = found->second;
   if (!fresh) return callee;
-  const Seen seen{chunk_.profile[pc].load(std::memory_order_relaxed)};
+  const Seen seen = this->seen(pc);
   if (seen.callee() == 0 || (seen.word & Seen::kExited)) return callee;
   const Chunk* body = shared_->bodies(seen.callee());
   callee.recursive = body == &outermost() && static_cast<Op>(insn.op) == Op::CallKnown && parameters_fit(insn, *body);
@@ -93,8 +93,7 @@ void Kinds::pass_back(uint32_t pc, const Insn& insn, State& state) const {
   const Kinds& callee = *callees_.at(pc).kinds;
   for (uint32_t n = 0; n < insn.c; ++n) {
     const bool lent = n < 64 && (callee.chunk_.inout_mask >> n & 1);
-    state.kinds[insn.a + 2U + n] = lent ? callee.returned_.slots[n] : Kind::Nil;
-    state.dirty.add(insn.a + 2U + n);
+    state.set(insn.a + 2U + n, lent ? callee.returned_.slots[n] : Kind::Nil, true);
   }
 }
 

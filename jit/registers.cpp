@@ -15,6 +15,8 @@ Tag tag_of_kind(Kind kind) {
     case Kind::Floats:
     case Kind::Bools:
     case Kind::Items: return Tag::List;
+    case Kind::Record: return Tag::Record;
+    case Kind::Variant: return Tag::Variant;
     default: return Tag::Nil;
   }
 }
@@ -39,12 +41,12 @@ Operand Translator::read(uint16_t reg) {
     if (refined == reg) return v;
   }
   if (cached(reg)) return cached_value(reg, state_.kinds[reg]);
-  return load_value(register_pointer(reg));
+  return load_value(register_pointer(reg), Memory::Frame);
 }
 
 void Translator::write(uint16_t reg, const Operand& v) {
   if (cached(reg)) return keep(reg, after_.kinds[reg], v);
-  store_value(register_pointer(reg), v);
+  store_value(register_pointer(reg), v, Memory::Frame);
 }
 
 void Translator::store_value(llvm::Value* to, const Operand& v, Memory memory) {
@@ -71,7 +73,7 @@ llvm::Value* Translator::is(const Operand& v, Kind kind) {
 
 llvm::Value* Translator::is_heap(const Operand& v) {
   if (is_plain(v.kind)) return b_.getFalse();
-  if (is_list(v.kind)) return b_.getTrue();
+  if (is_list(v.kind) || has_fields(v.kind)) return b_.getTrue();
   return b_.CreateICmpNE(b_.CreateAnd(v.tag, word(0xf8)), word(0));
 }
 
@@ -113,7 +115,7 @@ void Translator::release(const Operand& v) {
   if (is_plain(v.kind)) return;
   auto* counted = cold("counted");
   auto* done = block("done");
-  b_.CreateCondBr(is_heap(v), counted, done);
+  b_.CreateCondBr(is_heap(v), kinds_ ? one_less(v, counted, done) : counted, done);
   b_.SetInsertPoint(counted);
   llvm::Type* type = b_.getInt64Ty();
   b_.CreateCall(helper("release_value", b_.getVoidTy(), {type, type}), {tag_of(v), payload_of(v)});
@@ -121,10 +123,24 @@ void Translator::release(const Operand& v) {
   go_on_in(done);
 }
 
+// Where a local object with other owners loses one; the last reference and shared objects are the helper's.
+llvm::BasicBlock* Translator::one_less(const Operand& v, llvm::BasicBlock* otherwise, llvm::BasicBlock* done) {
+  llvm::IRBuilder<>::InsertPointGuard keep_place(b_);
+  auto* count = block("count");
+  auto* several = block("several");
+  go_on_in(count);
+  llvm::Value* owners = load(b_.getInt32Ty(), object(v));
+  b_.CreateCondBr(b_.CreateICmpSGT(owners, b_.getInt32(1)), several, otherwise);
+  go_on_in(several);
+  put(b_.CreateSub(owners, b_.getInt32(1)), object(v));
+  b_.CreateBr(done);
+  return count;
+}
+
 // ---- variables and frame ----
 
 void Translator::flush(uint32_t reg, Kind kind) {
-  store_value(register_pointer(static_cast<uint16_t>(reg)), cached_value(reg, kind));
+  store_value(register_pointer(static_cast<uint16_t>(reg)), cached_value(reg, kind), Memory::Frame);
 }
 
 void Translator::flush_operands(uint32_t pc) {
@@ -150,7 +166,7 @@ void Translator::flush_live(uint32_t pc, bool but_operands) {
 
 void Translator::reload(uint32_t reg, Kind kind) {
   if (!cached(reg)) return;
-  keep(reg, kind, load_value(register_pointer(static_cast<uint16_t>(reg))));
+  keep(reg, kind, load_value(register_pointer(static_cast<uint16_t>(reg)), Memory::Frame));
 }
 
 void Translator::reload_written(uint32_t pc) {
@@ -254,7 +270,7 @@ llvm::Value* Translator::is_kind(const Operand& v, Kind wanted) {
 
 llvm::BasicBlock* Translator::exit_at(uint32_t pc) {
   if (exit_) return exit_;
-  if (kinds_->is_fused(pc, plan_)) --pc;
+  pc = kinds_->exit_pc(pc, plan_);
   llvm::IRBuilder<>::InsertPointGuard keep_place(b_);
   exit_ = cold("exit");
   b_.SetInsertPoint(exit_);

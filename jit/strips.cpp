@@ -130,7 +130,8 @@ class Finder {
         reached = false;
         continue;
       }
-      if (plan.way != Way::Inline || counts_references(at(pc), plan, state)) return false;
+      const bool harmless = leaves_lists(static_cast<Op>(at(pc).op)) && !counts_references(at(pc), plan, state);
+      if (plan.way != Way::Inline || !harmless) return false;
       const State after = kinds_.after(pc, plan, state);
       if (pc == loop_.latch) return strip_.counted || find_limit(state);
       look_at(pc, plan, after);
@@ -146,12 +147,54 @@ class Finder {
     if (loop_.contains(to)) enter(to, known_now_);
   }
 
+  // Done in place, these change no list's size, and its owners only where counts_references says so.
+  static bool leaves_lists(Op op) {
+    switch (op) {
+      case Op::Nop:
+      case Op::LoadNil:
+      case Op::LoadBool:
+      case Op::LoadInt:
+      case Op::LoadConst:
+      case Op::Copy:
+      case Op::Move:
+      case Op::Store:
+      case Op::Drop:
+      case Op::DropRange:
+      case Op::Neg:
+      case Op::Not:
+      case Op::Jump:
+      case Op::JumpIf:
+      case Op::LoopIf:
+      case Op::JumpSet:
+      case Op::JumpNil:
+      case Op::ForRange:
+      case Op::CallNative:
+      case Op::ViewCaptured:
+      case Op::Index:
+      case Op::ViewIndex:
+      case Op::Field:
+      case Op::ViewField:
+      case Op::Len:
+      case Op::SetIndex:
+      case Op::Swap:
+      case Op::PlaceLocal:
+      case Op::PlaceIndex:
+      case Op::PlaceField:
+      case Op::UpdateIndex:
+      case Op::UpdateField: return true;
+      default: return is_in(op, Op::Add, Op::ModI) || is_in(op, Op::Eq, Op::Ge) || is_in(op, Op::JumpEq, Op::LoopGeK);
+    }
+  }
+
   static bool counts_references(const Insn& insn, const Plan& plan, const State& state) {
     switch (static_cast<Op>(insn.op)) {
       case Op::Copy: return !is_plain(state.kinds[insn.b]);
       case Op::Store: return !is_plain(state.kinds[insn.a]) || !is_plain(state.kinds[insn.b]);
       case Op::Drop: return !is_plain(state.kinds[insn.a]);
-      case Op::Index: return !is_plain(plan.result);
+      case Op::Index:
+      case Op::Field: return !is_plain(plan.result) || (insn.x & bytecode::kConsumeB);
+      case Op::SetIndex: return plan.a == Kind::Items;
+      case Op::Len: return insn.x & bytecode::kConsumeB;
       case Op::DropRange:
         for (uint32_t n = 0; n < insn.b; ++n) {
           if (!is_plain(state.kinds[insn.a + n])) return true;
@@ -172,7 +215,9 @@ class Finder {
     if (op == Op::Copy || op == Op::Move || op == Op::Store) result = term_of(insn.b, after);
     if (op == Op::Index || op == Op::ViewIndex) look(pc, insn.b, plan.b, term_of(insn.c, after), false);
     if (op == Op::SetIndex) look(pc, insn.a, plan.a, term_of(insn.b, after), true);
-    if (op == Op::UpdateIndex) look(pc, at(pc - 1).a, after.kinds[at(pc - 1).a], term_of(insn.a, after), true);
+    if (op == Op::UpdateIndex && kinds_.walk_begin(pc) == pc - 1) {
+      look(pc, at(pc - 1).a, after.kinds[at(pc - 1).a], term_of(insn.a, after), true);
+    }
     const char kind = info(pc).a;
     const bool changes_list = op == Op::SetIndex || op == Op::Swap || op == Op::PlaceLocal;
     if (kind == 'D' || kind == 'U' || (kind == 'V' && !changes_list)) known_now_.erase(insn.a);

@@ -77,7 +77,7 @@ void Translator::append_element(const Operand& list, llvm::Value* at, Packing pa
   llvm::Value* to = element_pointer(list, at, packing);
   if (packing == Packing::Any) {
     if (copies) retain(v);
-    return store_value(to, v);
+    return store_value(to, v, Memory::Items);
   }
   auto* fits = block("fits");
   b_.CreateCondBr(is(v, element_kind(packing)), fits, slow);

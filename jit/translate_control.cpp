@@ -302,10 +302,14 @@ void Translator::for_next(uint32_t pc, const Insn& insn) {
   llvm::Value* size = size_of(list);
   b_.CreateCondBr(b_.CreateICmpULT(cursor, size), more, block_at(pc + 1));
   go_on_in(more);
+  // Before the step is charged: an exit comes back to this instruction.
+  Operand known;
+  const bool narrows = list.kind == Kind::Items && plan_.result != Kind::Any;
+  if (narrows) known = narrowed(load_element(list, cursor, interp::Packing::Any), plan_.result, exit_at(pc));
   go_round(pc, target(pc), [&] {
     auto* done = block("done");
     by_packing(list, done, done, [&](interp::Packing packing) {
-      const Operand item = load_element(list, cursor, packing);
+      const Operand item = narrows ? known : load_element(list, cursor, packing);
       retain(item);
       write(insn.b, item);
     });

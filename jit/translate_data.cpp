@@ -23,16 +23,15 @@ bool Translator::data(uint32_t pc, const Insn& insn) {
       if (!kinds_) return false;
       swap(pc, insn);
       return true;
-    case Op::PlaceLocal: return kinds_ != nullptr;  // with what follows
-    case Op::UpdateIndex:
-      if (!kinds_) return false;
-      update_index(pc, insn);
-      return true;
     case Op::Field:
+    case Op::ViewField:
+      if (plan_.way == Way::Inline) {
+        known_field(pc, insn);
+        return true;
+      }
       if (insn.x & bytecode::kConsumeB) return false;
       field(pc, insn);
       return true;
-    case Op::ViewField: field(pc, insn); return true;
     case Op::Len:
       length_of(pc, insn);
       return true;
@@ -105,14 +104,18 @@ void Translator::index(uint32_t pc, const Insn& insn) {
   auto* slow = slow_way(pc, after);
   llvm::Value* at = element(list, read(insn.c), slow);
   by_packing(list, slow, after, [&](Packing packing) {
-    const Operand item = load_element(list, at, packing);
+    Operand item = load_element(list, at, packing);
+    if (plan_.way == Way::Inline) item = narrowed(item, plan_.result, slow);
     if (static_cast<Op>(insn.op) == Op::Index) retain(item);
     write(insn.a, item);
   });
 }
 
 Operand Translator::load_element(const Operand& list, llvm::Value* at, Packing packing) {
-  llvm::Value* from = element_pointer(list, at, packing);
+  return load_item(element_pointer(list, at, packing), packing);
+}
+
+Operand Translator::load_item(llvm::Value* from, Packing packing) {
   switch (packing) {
     case Packing::Int: return {Kind::Int, nullptr, of(Memory::Ints, load_word(from, 0))};
     case Packing::Float: return floating(of(Memory::Floats, load(b_.getDoubleTy(), from)));
@@ -129,15 +132,21 @@ llvm::Value* Translator::is_unique(const Operand& v) {
   return b_.CreateICmpEQ(of(Memory::Count, load(b_.getInt32Ty(), object(v))), b_.getInt32(1));
 }
 
-// An element of the list's packing into a list that nobody else has. Lists of anything: when neither the old
-// nor the new element is counted.
+// An element of the list's packing into a list that nobody else has. Stage 1, in lists of anything: when neither
+// the old nor the new element is counted.
 void Translator::set_index(uint32_t pc, const Insn& insn) {
   const Operand list = read(insn.a);
-  const Operand v = read(insn.c);
   auto* after = block("after");
   auto* slow = slow_way(pc, after);
   llvm::Value* at = changed_element(list, read(insn.b), slow);
-  by_packing(list, slow, after, [&](Packing packing) { store_element(list, at, packing, v, slow); });
+  if (cached(insn.a) && after_.kinds[insn.a] != state_.kinds[insn.a] && plan_.way != Way::Inline) write(insn.a, list);
+  by_packing(list, slow, after, [&](Packing packing) {
+    if (kinds_ && packing == Packing::Any) {
+      replace_part(element_pointer(list, at, packing), insn.c, insn.x & bytecode::kConsumeC);
+    } else {
+      store_element(list, at, packing, read(insn.c), slow);
+    }
+  });
 }
 
 // Two elements of a list that nobody else has.
@@ -154,34 +163,6 @@ void Translator::swap(uint32_t pc, const Insn& insn) {
   const Operand b = load_element(list, second, packing);
   put_element(list, first, packing, b);
   put_element(list, second, packing, a);
-}
-
-// An element of a list of ints or floats that nobody else has, changed by a number of its kind.
-void Translator::update_index(uint32_t pc, const Insn& insn) {
-  using syntax::BinaryOp;
-  const Operand list = read(at(pc - 1).a);
-  llvm::BasicBlock* slow = exit_at(pc);
-  llvm::Value* place = changed_element(list, read(insn.a), slow);
-  const interp::Packing packing = packing_of_kind(list.kind);
-  const Operand old = load_element(list, place, packing);
-  if (insn.c != bytecode::kNoRegister) {
-    auto* current = block("current");
-    b_.CreateCondBr(b_.CreateICmpEQ(payload_of(old), payload_of(read(insn.c))), current, slow);
-    go_on_in(current);
-  }
-  const auto op = static_cast<BinaryOp>(std::bit_cast<uint64_t>(at(pc + 1)));
-  const bool adds = op == BinaryOp::Add;
-  Operand changed;
-  if (list.kind == Kind::Floats) {
-    const auto on_floats = adds                  ? llvm::Instruction::FAdd
-                           : op == BinaryOp::Sub ? llvm::Instruction::FSub
-                                                 : llvm::Instruction::FMul;
-    changed = floating(b_.CreateBinOp(on_floats, as_double(old), as_double(read(insn.b))));
-  } else {
-    const auto on_ints = adds ? llvm::Intrinsic::sadd_with_overflow : llvm::Intrinsic::ssub_with_overflow;
-    changed = {Kind::Int, nullptr, checked(payload_of(old), payload_of(read(insn.b)), on_ints, slow)};
-  }
-  put_element(list, place, packing, changed);
 }
 
 void Translator::store_element(const Operand& list, llvm::Value* at, Packing packing, const Operand& v,
@@ -202,10 +183,14 @@ void Translator::store_element(const Operand& list, llvm::Value* at, Packing pac
 
 // Of the list's packing; what it replaces is not released.
 void Translator::put_element(const Operand& list, llvm::Value* at, Packing packing, const Operand& v) {
-  if (packing == Packing::Any) return store_value(element_pointer(list, at, packing), v, Memory::Items);
+  put_item(packing, v, element_pointer(list, at, packing));
+}
+
+void Translator::put_item(Packing packing, const Operand& v, llvm::Value* to) {
+  if (packing == Packing::Any) return store_value(to, v, Memory::Items);
   llvm::Value* stored = packing == Packing::Float ? as_double(v) : payload_of(v);
   if (packing == Packing::Bool) stored = b_.CreateTrunc(stored, b_.getInt8Ty());
-  of(elements_of(packing), put(stored, element_pointer(list, at, packing)));
+  of(elements_of(packing), put(stored, to));
 }
 
 // The field's place in a record of the shape the cache has seen, else `slow`.
@@ -232,7 +217,7 @@ void Translator::field(uint32_t pc, const Insn& insn) {
   auto* after = block("after");
   auto* slow = slow_way(pc, after);
   llvm::Value* from = field_pointer(read(insn.b), insn.c, slow);
-  const Operand v = unknown(load_word(from, 0), load_word(from, 8));
+  const Operand v = load_part(from);
   if (static_cast<Op>(insn.op) == Op::Field) retain(v);
   write(insn.a, v);
   b_.CreateBr(after);

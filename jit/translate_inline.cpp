@@ -141,7 +141,7 @@ void Translator::take_arguments(const Insn& insn) {
     if (cached(n)) {
       keep(n, kinds_->at_leader(0).kinds[n], v);
     } else {
-      store_value(register_pointer(n), v);
+      store_value(register_pointer(n), v, Memory::Frame);
     }
   }
 }

@@ -122,7 +122,7 @@ bool Translator::native_arguments(const Insn& insn, std::vector<llvm::Value*>& a
     const Kind wanted = called.cached(n) ? expected.kinds[n] : Kind::None;
     const Operand v = read(reg);
     if (wanted == Kind::None) {
-      store_value(register_pointer(reg), v);
+      store_value(register_pointer(reg), v, Memory::Frame);
       continue;
     }
     if (wanted != Kind::Any && v.kind != wanted) {

@@ -136,7 +136,7 @@ llvm::BasicBlock* Translator::entry_block(uint32_t pc, uint32_t number) {
   for (uint32_t reg = 0; state_.reached && reg < chunk_.registers; ++reg) {
     const Kind kind = state_.kinds[reg];
     if (!cached(reg) || kind == Kind::None) continue;
-    const Operand v = load_value(register_pointer(reg));
+    const Operand v = load_value(register_pointer(reg), Memory::Frame);
     auto* fits = block("fits");
     b_.CreateCondBr(is_kind(v, kind), fits, refused);
     go_on_in(fits);
@@ -182,8 +182,8 @@ void Translator::instruction(uint32_t pc) {
 }
 
 bool Translator::inlined(uint32_t pc, const Insn& insn) {
-  return move(insn) || arith(pc, insn) || compare(pc, insn) || jump(pc, insn) || data(pc, insn) || build(pc, insn) ||
-         intrinsic(pc, insn) || call(pc, insn);
+  return move(insn) || arith(pc, insn) || compare(pc, insn) || jump(pc, insn) || data(pc, insn) || place(pc, insn) ||
+         pattern(pc, insn) || make(pc, insn) || build(pc, insn) || intrinsic(pc, insn) || call(pc, insn);
 }
 
 llvm::Value* Translator::call_exec(uint32_t pc) {

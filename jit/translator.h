@@ -1,6 +1,6 @@
 // The translator's state and what its families share. Definitions by family: translator.cpp (blocks,
 // prologue, errors, generic instructions), translate_arith.cpp, translate_control.cpp, translate_data.cpp,
-// translate_build.cpp, translate_call.cpp.
+// translate_place.cpp, translate_pattern.cpp, translate_make.cpp, translate_build.cpp, translate_call.cpp.
 //
 // Stage 1 keeps registers in the frame (two words each), so that at every instruction the frame is what the
 // machine would have. Stage 2 keeps them in variables of the function, by what is known of them (kinds.h): an
@@ -46,7 +46,9 @@ interp::Packing packing_of_kind(Kind list);
 
 // Instead of a loop head: arguments are passed by kind, see translate_recursion.cpp.
 constexpr uint32_t kNativeArguments = UINT32_MAX;
-// What an access to memory is about. Two that are about different things never meet.
+
+// What an access to memory is about. Two that are about different things never meet. Items: of lists of anything,
+// and fields.
 enum class Memory : uint8_t { Host, Frame, Count, Header, Ints, Floats, Bools, Items, kCount };
 
 class Translator {
@@ -201,8 +203,8 @@ class Translator {
   Operand integer(int64_t v) { return {Kind::Int, nullptr, word(static_cast<uint64_t>(v))}; }
   llvm::Value* tag_of(const Operand& v);
   void write(uint16_t reg, const Operand& v);
-  void store_value(llvm::Value* to, const Operand& v, Memory memory = Memory::Frame);
-  Operand load_value(llvm::Value* from, Memory memory = Memory::Frame);
+  void store_value(llvm::Value* to, const Operand& v, Memory memory);
+  Operand load_value(llvm::Value* from, Memory memory);
   llvm::Value* payload_of(const Operand& v);
   // Folds to a constant where the kind is known.
   llvm::Value* is(const Operand& v, Kind kind);
@@ -218,6 +220,7 @@ class Translator {
   llvm::Value* object(const Operand& v) { return b_.CreateIntToPtr(v.payload, b_.getPtrTy()); }
   void retain(const Operand& v);
   void release(const Operand& v);
+  llvm::BasicBlock* one_less(const Operand& v, llvm::BasicBlock* otherwise, llvm::BasicBlock* done);
   Operand nil() { return {Kind::Nil, nullptr, word(0)}; }
 
   // ---- translate_arith.cpp ----
@@ -274,11 +277,11 @@ class Translator {
   void by_packing(const Operand& list, llvm::BasicBlock* slow, llvm::BasicBlock* after,
                   const std::function<void(interp::Packing)>& body);
   llvm::Value* element_pointer(const Operand& list, llvm::Value* at, interp::Packing packing);
+  Operand load_item(llvm::Value* from, interp::Packing packing);
   Operand load_element(const Operand& list, llvm::Value* at, interp::Packing packing);
   void store_element(const Operand& list, llvm::Value* at, interp::Packing packing, const Operand& v,
                      llvm::BasicBlock* slow);
   void index(uint32_t pc, const Insn& insn);
-  void update_index(uint32_t pc, const Insn& insn);
   void set_index(uint32_t pc, const Insn& insn);
   void swap(uint32_t pc, const Insn& insn);
   llvm::Value* field_pointer(const Operand& base, uint16_t cache, llvm::BasicBlock* slow);
@@ -296,6 +299,52 @@ class Translator {
   void captured(const Insn& insn);
   void callback_ready(uint32_t pc, const Insn& insn);
   llvm::Value* iterates(const Operand& v, bool counts);
+
+  // ---- translate_place.cpp ----
+  bool place(uint32_t pc, const Insn& insn);
+  void known_field(uint32_t pc, const Insn& insn);
+  void set_field(uint32_t pc, const Insn& insn);
+  void check_shape(const Operand& v, uint32_t known, uint32_t wanted, llvm::BasicBlock* otherwise);
+  // Of that kind, or on to `otherwise`.
+  Operand narrowed(const Operand& v, Kind wanted, llvm::BasicBlock* otherwise);
+  void demand_unique(const Operand& v, llvm::BasicBlock* otherwise);
+  Operand load_part(llvm::Value* from) { return load_value(from, Memory::Items); }
+  llvm::Value* field_at(const Operand& base, uint32_t field);
+  void replace_part(llvm::Value* to, uint16_t reg, bool consume);
+  llvm::Value* place_part(uint32_t pc, const Insn& insn);
+  Operand part_at(llvm::Value* from, Kind kind, llvm::BasicBlock* otherwise);
+  void walk_step(uint32_t pc);
+  void store_part(uint32_t pc, const Insn& insn);
+  void take_part(uint32_t pc, const Insn& insn);
+  void update_part(uint32_t pc, const Insn& insn);
+  void demand_same(const Operand& now, const Operand& before, llvm::BasicBlock* otherwise);
+  Operand updated(uint32_t pc, const Operand& old, const Operand& right);
+
+  // ---- translate_make.cpp ----
+  bool make(uint32_t pc, const Insn& insn);
+  llvm::Value* allocate(Tag tag, size_t bytes, uint8_t flags, llvm::BasicBlock* slow);
+  llvm::Value* allocate_list(Kind kind, size_t items, size_t size, llvm::BasicBlock* slow);
+  Operand object_made(Kind kind, llvm::Value* cell);
+  Operand moved_out(uint16_t reg);
+  bool make_record(uint32_t pc, Tag tag, uint32_t count, llvm::Value* shape);
+  bool new_list(uint32_t pc, const Insn& insn);
+  bool make_list(uint32_t pc, const Insn& insn);
+  void put_item(interp::Packing packing, const Operand& v, llvm::Value* to);
+  void push(uint32_t pc, const Insn& insn);
+  void push_packed(const Operand& list, llvm::Value* size, Kind packed, const Operand& v,
+                     llvm::BasicBlock* otherwise, llvm::BasicBlock* after);
+  void push_item(const Operand& list, llvm::Value* size, Kind packed, const Operand& v);
+  void pop(uint32_t pc, const Insn& insn);
+
+  // ---- translate_pattern.cpp ----
+  bool pattern(uint32_t pc, const Insn& insn);
+  bool test(uint32_t pc, llvm::Value* fits);
+  llvm::Value* constructed_shape(uint16_t link);
+  void test_variant(uint32_t pc, const Insn& insn);
+  void test_list(uint32_t pc, const Insn& insn);
+  bool test_const(uint32_t pc, const Insn& insn);
+  void test_field(uint32_t pc, const Insn& insn);
+  void view_item(uint32_t pc, const Insn& insn);
 
   // ---- translate_call.cpp ----
   struct Callee {
@@ -414,6 +463,7 @@ class Translator {
   Plan plan_;
   std::vector<std::pair<uint16_t, Operand>> refined_;  // operands behind their guards
   llvm::BasicBlock* exit_ = nullptr;
+  Operand place_;  // what a walk done in place has come to
   std::vector<llvm::AllocaInst*> tags_, payloads_, numbers_;  // by register
 };
 

@@ -92,6 +92,22 @@ class Heap {
     }
     return make_object_slow(bytes, tag, flags);
   }
+  // For compiled code that takes free cells as make_object does.
+  static constexpr bool has_class(size_t bytes) { return bytes <= kMaxSmall; }
+  static constexpr size_t class_of(size_t bytes) { return (bytes + kGranule - 1) / kGranule; }
+  // Templates, so that only who calls them is asked whether offsetof will do.
+  template <class Self = Heap>
+  static size_t free_cells_offset(size_t cls) {
+    return offsetof(Self, free_) + cls * sizeof(Cell*);
+  }
+  template <class Self = Heap>
+  static size_t allocations_offset() {
+    return offsetof(Self, stats_) + offsetof(HeapStats, allocations);
+  }
+  static uint64_t header_word(Tag tag, uint8_t flags, size_t cls) {
+    return 1 | uint64_t{static_cast<uint8_t>(tag)} << 32 | uint64_t{flags} << 40 |
+           uint64_t{cls} << 48;
+  }
   // Gives a dead object's memory back (children already released). `heap_of(object)` must be this.
   void free_object(Object* object) {
     ++stats_.frees;
@@ -166,8 +182,7 @@ class Heap {
   static void set_header(Object* object, Tag tag, uint8_t flags, size_t cls) {
     // One store instead of five.
     static_assert(std::endian::native == std::endian::little);
-    uint64_t word =
-        1 | uint64_t{static_cast<uint8_t>(tag)} << 32 | uint64_t{flags} << 40 | uint64_t{cls} << 48;
+    uint64_t word = header_word(tag, flags, cls);
     std::memcpy(static_cast<void*>(object), &word, sizeof word);
   }
   static Page* page_of(const void* cell) {

@@ -5,7 +5,7 @@
 namespace posset::fuzz {
 
 // clang-format off
-const char kTypes[] = "ifbsrLSNMDRVTFCE";
+const char kTypes[] = "ifbsrLSNMDRVTFCEPBQ";
 
 const char kPrelude[] =
     "import \"lists\"\nimport \"maps\"\nimport \"math\"\nimport \"strings\"\nimport \"json\"\n"
@@ -19,6 +19,10 @@ const std::vector<PlaceForm> kPlaceForms = {
     {'C', 'i', ".value", false},     {'N', 'L', "[$k]", false},       {'D', 'L', "[$q]", false},
     {'D', 'L', "[$q, []]", true},    {'D', 'L', "[$q, $L]", true},    {'R', 'L', ".items", false},
     {'R', 's', ".name", false},      {'S', 's', "[$k]", false},       {'M', 'i', "[$s, 0]", true},
+    {'P', 'i', ".n", false},         {'P', 'f', ".w", false},
+    {'B', 'P', "[$k]", false},       {'B', 'i', "[$k].n", false},     {'B', 'f', "[$k].w", false},
+    {'Q', 'P', ".body", false},      {'Q', 'B', ".bodies", false},    {'Q', 'f', ".body.w", false},
+    {'Q', 'i', ".bodies[$k].n", false}, {'Q', 'f', ".bodies[$k].w", false}, {'Q', 'P', ".bodies[$k]", false},
 };
 
 const std::vector<Production> kProductions = {
@@ -79,7 +83,7 @@ const std::vector<Production> kProductions = {
     {'i', 3, "$L[$k]"}, {'i', 1, "$L[$i]"}, {'i', 2, "$L[$i, $i]"}, {'i', 1, "get($L, $i, $i)"},
     {'i', 2, "$M[$q]"}, {'i', 2, "$M[$q, $i]"}, {'i', 1, "get($M, $s, $i)"}, {'i', 1, "($N[$k][$k])"},
     {'i', 2, "$R.x"}, {'i', 1, "$R.items[$k]"}, {'i', 1, "($R?.x)"}, {'i', 2, "$C.value"},
-    {'i', 1, "$V.r"}, {'i', 1, "$T.value"}, {'i', 1, "$E.line"}, {'i', 1, "$E.column"},
+    {'i', 3, "$P.n"}, {'i', 1, "$B[$k].n"}, {'i', 1, "$Q.body.n"}, {'i', 1, "$V.r"}, {'i', 1, "$T.value"}, {'i', 1, "$E.line"}, {'i', 1, "$E.column"},
     {'i', 3, "$F($i)"}, {'i', 1, "($i |> $F)"}, {'i', 1, "($i |> ($<$=i$| => $i$>))"},
     {'i', 2, "sum($L)"}, {'i', 1, "product($L)"}, {'i', 1, "min($i, $i)"}, {'i', 1, "max($L)"},
     {'i', 1, "first($L)"}, {'i', 1, "$L.last()"}, {'i', 1, "abs($i)"}, {'i', 1, "clamp($i, $k, $i)"},
@@ -94,6 +98,7 @@ const std::vector<Production> kProductions = {
     {'f', 6, "($f $u $f)"}, {'f', 2, "($i / $i)"}, {'f', 2, "float($i)"}, {'f', 2, "($i * $f)"}, {'f', 1, "($f - $i)"},
     {'f', 1, "($f ** $k)"}, {'f', 1, "sqrt($f)"}, {'f', 1, "(-$f)"}, {'f', 1, "math.sin($f)"}, {'f', 1, "($i ** -$k)"},
     {'f', 1, "sum([$f, $f, $f])"}, {'f', 1, "max($f, $f)"}, {'f', 1, "float($s)"}, {'f', 1, "[$f, $f, $f][$k]"},
+    {'f', 3, "$P.w"}, {'f', 2, "$B[$k].w"}, {'f', 1, "$Q.body.w"},
 
     // ---- bool ----
     {'b', 1, "true"}, {'b', 1, "false"}, {'b', 4, "$.b"},
@@ -149,6 +154,12 @@ const std::vector<Production> kProductions = {
     {'R', 1, "{x: 1, name: \"n\", items: [1]}"}, {'R', 4, "$.R"}, {'R', 4, "{x: $i, name: $s, items: $L}"},
     {'R', 2, "{..$R, x: $i}"}, {'R', 1, "{items: $L, ..$R}"}, {'R', 1, "{..$R, items: $L, extra: $a}"},
 
+    {'P', 1, "{n: 1, w: 0.5, tag: nil}"}, {'P', 4, "$.P"}, {'P', 4, "{n: $i, w: $f, tag: $a}"}, {'P', 1, "{n: $i, w: $i, tag: nil}"},
+    {'P', 1, "{w: $f, tag: $a, n: $i}"}, {'P', 2, "$B[$k]"}, {'P', 2, "$Q.body"}, {'P', 1, "{..$P, w: $f}"},
+    {'B', 1, "[{n: 1, w: 1.5, tag: 1}, {n: 2, w: 2.5, tag: \"x\"}]"}, {'B', 4, "$.B"}, {'B', 3, "[$P, $P, $P]"},
+    {'B', 3, "[${for $=i in 0..4 $|=> $@{n: $i, w: $f, tag: nil}$}]"}, {'B', 1, "$Q.bodies"},
+    {'Q', 1, "{body: {n: 1, w: 0.5, tag: nil}, bodies: []}"}, {'Q', 4, "$.Q"}, {'Q', 3, "{body: $P, bodies: $B}"},
+
     {'V', 1, "Dot"}, {'V', 4, "$.V"}, {'V', 2, "Circle($i)"}, {'V', 2, "Rect($i, $i)"}, {'V', 1, "Circle($a)"},
     {'T', 1, "Leaf"}, {'T', 4, "$.T"}, {'T', 3, "Node($T, $i, $T)"}, {'T', 1, "$T.left"},
 
@@ -173,6 +184,11 @@ const std::vector<Production> kProductions = {
     {'v', 4, "$&L.push($i)"}, {'v', 2, "push(&$&L, $i)"}, {'v', 2, "${push(&$^L, $i)$}"}, {'v', 1, "$&S.push($s)"}, {'v', 1, "$&N.push($L)"},
     {'v', 1, "$&L.insert($k, $i)"}, {'v', 1, "$&L.swap($k, $k)"}, {'v', 1, "extend(&$&L, $L)"}, {'v', 1, "$&L.remove($i)"},
     {'v', 1, "remove_if(&$&L, ($<$=i$| => $b$>))"}, {'v', 1, "remove(&$&D, $q)"},
+    {'v', 3, "${for $=i in 0..6 $| {\nwith $~P = &$^P$| {\n$@$2.w += $f\n$2.n $o= $i\ndo $#v\n}\n}$}"},
+    {'v', 3, "${for $=P in $B $| {\n$@$-f += $1.w\n$-i = $1.n\ndo $#v\n}$}"}, {'v', 2, "$&f $u= $f"}, {'v', 2, "$&f = $f"},
+    {'v', 2, "${let {n: $=i, w: $=f, tag: $=a} = $P$|\nprintln($1, $2)$}"}, {'v', 1, "push(&$&B, $P)"}, {'v', 1, "println(pop(&$&B).n)"},
+    {'v', 2, "${for $=i in 0..5 $| { $@$&f = $f }$}"}, {'v', 2, "${var $~P = $P$|\nlet $=P = $1$|\n$1.w $u= $f\nprintln($1, $2)$}"},
+    {'v', 1, "($<(inout $~P, $=i) $|=> { $1.n += $2 }$>)(&$&P, $i)"},
     {'v', 8, "println($a, $a)"}, {'v', 2, "print($a)"}, {'v', 2, "println($t)"}, {'v', 2, "$t"},
     {'v', 3, "if $b $#v"}, {'v', 2, "if $b $#v else $#v"}, {'v', 1, "if $b $#v else if $b $#v else $#v"},
     {'v', 3, "${for $=i in $r $|$*v$}"}, {'v', 3, "${for $=i in $L $|$*v$}"}, {'v', 1, "${for $=s in $s $|$*v$}"},

@@ -1,0 +1,310 @@
+// Plans for what looks into containers: fields by the shape that the inline cache has seen, patterns, walks to
+// places. See kinds.h.
+//
+// A walk (PlaceLocal, steps, an end) is done in place as a whole or not at all: its steps only look, everything
+// that may not fit is found before its end changes anything, and then the walk exits at its beginning. So the
+// walk needs no pointer that a tier could see, only the container it has come to (State::place), and every
+// container on its way must have no other owner: copying a shared one is left to exec or to bytecode.
+#include <algorithm>
+#include <bit>
+
+#include "interp/syntax/ast.h"
+#include "interp/value/shape.h"
+#include "jit/kinds.h"
+
+namespace posset::jit {
+
+using bytecode::Insn;
+using bytecode::Op;
+using bytecode::Seen;
+using bytecode::SeenInside;
+using syntax::BinaryOp;
+
+Plan Kinds::container_plan(uint32_t pc, const Insn& insn, const State& before) const {
+  switch (static_cast<Op>(insn.op)) {
+    case Op::Field:
+    case Op::ViewField:
+    case Op::TestField: return read_field_plan(pc, insn, before);
+    case Op::SetField: return set_field_plan(pc, insn, before);
+    case Op::SetIndex: return set_index_plan(pc, insn, before);
+    case Op::TestRecord:
+    case Op::TestVariant:
+    case Op::TestList:
+    case Op::TestConst: return test_plan(pc, insn, before);
+    case Op::ViewItem: return view_item_plan(pc, insn, before);
+    case Op::PlaceLocal: return walk_plan(pc, before);
+    case Op::MakeRecord:
+    case Op::MakeVariant:
+    case Op::NewList:
+    case Op::MakeList:
+    case Op::Push: return make_plan(insn, before);
+    case Op::Pop: return pop_plan(pc, insn, before);
+    default: return step_plan(pc, before);
+  }
+}
+
+// ---- fields ----
+
+// Where a field is in what the register is known to be, or else in what the cache has seen.
+bool Kinds::find_field(uint16_t cache, uint32_t known_shape, Kind base, Plan& plan) const {
+  const uint64_t seen = caches_[cache];
+  if (known_shape == kNoShape) {
+    if (seen == UINT64_MAX) return false;
+    known_shape = static_cast<uint32_t>(seen >> 32);
+  }
+  const interp::Shape* shape = chunk_.runtime->shapes.shape(known_shape);
+  const auto& names = shape->fields;
+  const auto found = std::find(names.begin(), names.end(), chunk_.caches[cache]->name);
+  if (found == names.end() || shape->is_variant() != (base == Kind::Variant)) return false;
+  plan.shape = known_shape;
+  plan.field = static_cast<uint32_t>(found - names.begin());
+  return true;
+}
+
+Plan Kinds::read_field_plan(uint32_t pc, const Insn& insn, const State& before) const {
+  const Op op = static_cast<Op>(insn.op);
+  const uint16_t cache = op == Op::TestField ? static_cast<uint16_t>(std::bit_cast<uint64_t>(insn_at(pc + 1))) : insn.c;
+  const Plan otherwise{op == Op::Field && (insn.x & bytecode::kConsumeB) ? Way::Exec : Way::Dynamic};
+  const Kind base = speculated(before.kinds[insn.b], pc, Seen::First);
+  if (exited(pc) || !has_fields(base)) return otherwise;
+  Plan plan{Way::Inline, Kind::Any, base, Kind::Any, speculated_part(pc)};
+  return find_field(cache, before.shapes[insn.b], base, plan) ? plan : otherwise;
+}
+
+Plan Kinds::set_field_plan(uint32_t pc, const Insn& insn, const State& before) const {
+  const Kind base = speculated(before.kinds[insn.a], pc, Seen::Changed);
+  if (exited(pc) || !has_fields(base)) return {Way::Dynamic};
+  Plan plan{Way::Inline, base};
+  return find_field(insn.b, before.shapes[insn.a], base, plan) ? plan : Plan{Way::Dynamic};
+}
+
+Plan Kinds::set_index_plan(uint32_t pc, const Insn& insn, const State& before) const {
+  const Kind a = speculated(before.kinds[insn.a], pc, Seen::Changed);
+  const Kind b = speculated(before.kinds[insn.b], pc, Seen::First);
+  const Kind c = speculated(before.kinds[insn.c], pc, Seen::Second);
+  if (exited(pc) || !is_list(a) || b != Kind::Int) return {Way::Dynamic};
+  if (a == Kind::Items) return {Way::Inline, a, b};
+  return c == element_of(a) ? Plan{Way::Inline, a, b, c} : Plan{Way::Dynamic};
+}
+
+// ---- patterns ----
+
+Plan Kinds::test_plan(uint32_t pc, const Insn& insn, const State& before) const {
+  const Op op = static_cast<Op>(insn.op);
+  const Kind a = speculated(before.kinds[insn.a], pc, Seen::First);
+  const bool fits = op == Op::TestRecord ? a == Kind::Record : op == Op::TestVariant && a == Kind::Variant;
+  return fits ? Plan{Way::Inline, a} : Plan{Way::Dynamic};
+}
+
+// A test has told that the item is there.
+Plan Kinds::view_item_plan(uint32_t pc, const Insn& insn, const State& before) const {
+  if (insn.c == bytecode::kNoRegister) return {Way::Inline, Kind::Any, Kind::Any, Kind::Any, before.kinds[insn.b]};
+  const Kind b = speculated(before.kinds[insn.b], pc, Seen::First);
+  if (exited(pc) || (b != Kind::Variant && !is_list(b))) return {Way::Exec};
+  const bool packed = is_list(b) && b != Kind::Items;
+  return {Way::Inline, Kind::Any, b, Kind::Any, packed ? element_of(b) : speculated_part(pc)};
+}
+
+// ---- building ----
+
+Plan Kinds::make_plan(const Insn& insn, const State& before) const {
+  const Op op = static_cast<Op>(insn.op);
+  Plan plan{Way::Dynamic};
+  if (op == Op::MakeRecord) {
+    plan.result = Kind::Record;
+    plan.shape = chunk_.shapes[insn.c]->id;
+  } else if (op == Op::MakeVariant) {
+    plan.result = Kind::Variant;
+    const syntax::Link& link = chunk_.function->links[insn.c];
+    const auto& fields = link.type->constructors[link.index].fields;
+    const bool typed = std::any_of(fields.begin(), fields.end(), [](auto& each) { return each.type != nullptr; });
+    if (typed || fields.size() != insn.x) plan.way = Way::Exec;
+  } else if (op == Op::MakeList) {
+    plan.result = packing_made(insn, before);
+    if (plan.result == Kind::Any) plan.way = Way::Exec;
+  }
+  return plan;
+}
+
+// Of a list of the registers: that of the items when they are all of one kind that is packed, of anything when one
+// is in no packed list or they differ. Any: not known.
+Kind Kinds::packing_made(const Insn& insn, const State& before) const {
+  Kind first = Kind::None;
+  bool differ = false, unknown = false;
+  for (uint32_t reg = insn.b; reg < uint32_t{insn.b} + insn.c; ++reg) {
+    const Kind kind = pinned(reg) ? Kind::Any : before.kinds[reg];
+    if (kind == Kind::Nil || is_list(kind) || has_fields(kind)) return Kind::Items;
+    if (kind == Kind::Any || kind == Kind::None) unknown = true;
+    else if (first == Kind::None) first = kind;
+    else if (kind != first) differ = true;
+  }
+  if (differ || insn.c == 0) return Kind::Items;
+  if (unknown) return Kind::Any;
+  return first == Kind::Int ? Kind::Ints : first == Kind::Float ? Kind::Floats : Kind::Bools;
+}
+
+Plan Kinds::pop_plan(uint32_t pc, const Insn& insn, const State& before) const {
+  const Kind list = speculated(before.kinds[insn.b], pc, Seen::Changed);
+  if (exited(pc) || !is_list(list) || insn.a == insn.b) return {Way::Exec};
+  return {Way::Inline, Kind::Any, list, Kind::Any, list == Kind::Items ? speculated_part(pc) : element_of(list)};
+}
+
+// ---- walks ----
+
+Plan Kinds::walk_plan(uint32_t pc, const State& before) const {
+  const uint16_t root = insn_at(pc).a;
+  if (pinned(root) || exited(pc)) return {Way::Exec};
+  const Plan plan{Way::Inline, speculated(before.kinds[root], pc, Seen::Changed)};
+  if (!has_fields(plan.a) && !is_list(plan.a)) return {Way::Exec};
+  State state = after(pc, plan, before);
+  for (uint32_t at = pc + length(pc);; at += length(at)) {
+    const Plan step = step_plan(at, state);
+    if (step.way != Way::Inline) return {Way::Exec};
+    if (walk_root(at)) return plan;
+    state = after(at, step, state);
+  }
+}
+
+Plan Kinds::step_plan(uint32_t pc, const State& before) const {
+  const Insn& insn = insn_at(pc);
+  switch (static_cast<Op>(insn.op)) {
+    case Op::PlaceIndex:
+    case Op::StoreIndex:
+    case Op::UpdateIndex:
+    case Op::TakeIndex: return is_list(before.place) ? index_step_plan(pc, insn, before) : Plan{Way::Exec};
+    case Op::PlaceField:
+    case Op::StoreField:
+    case Op::UpdateField:
+    case Op::TakeField: return has_fields(before.place) ? field_step_plan(pc, insn, before) : Plan{Way::Exec};
+    default: return {Way::Exec};
+  }
+}
+
+// What the next step has found at its place: what this one comes to.
+Kind Kinds::next_place(uint32_t pc) const {
+  const Kind kind = kind_of_mask(SeenInside{insides_[pc + length(pc)]}.place());
+  return has_fields(kind) || is_list(kind) ? kind : Kind::Any;
+}
+
+Plan Kinds::index_step_plan(uint32_t pc, const Insn& insn, const State& before) const {
+  const Op op = static_cast<Op>(insn.op);
+  const Kind list = before.place;
+  const Kind item = list == Kind::Items ? speculated_part(pc) : element_of(list);
+  const Kind at = speculated(before.kinds[op == Op::TakeIndex ? insn.b : insn.a], pc, Seen::First);
+  if (at != Kind::Int) return {Way::Exec};
+  Plan plan{Way::Inline, at};
+  switch (op) {
+    case Op::PlaceIndex:
+      plan.result = next_place(pc);
+      return list == Kind::Items && plan.result != Kind::Any ? plan : Plan{Way::Exec};
+    case Op::TakeIndex: return {Way::Inline, Kind::Any, at, Kind::Any, item};
+    case Op::StoreIndex:
+      plan.b = list == Kind::Items ? Kind::Any : speculated(before.kinds[insn.b], pc, Seen::Second);
+      return list == Kind::Items || plan.b == item ? plan : Plan{Way::Exec};
+    default:
+      if (insn.x & bytecode::kSense) return {Way::Exec};
+      plan.part = item;
+      plan = update_plan(pc, plan, speculated(before.kinds[insn.b], pc, Seen::Second), insn.c, before);
+      return list == Kind::Items || plan.result == item ? plan : Plan{Way::Exec};
+  }
+}
+
+Plan Kinds::field_step_plan(uint32_t pc, const Insn& insn, const State& before) const {
+  const Op op = static_cast<Op>(insn.op);
+  Plan plan{Way::Inline};
+  if (!find_field(op == Op::TakeField ? insn.b : insn.a, before.place_shape, before.place, plan)) return {Way::Exec};
+  switch (op) {
+    case Op::PlaceField:
+      plan.result = next_place(pc);
+      return plan.result != Kind::Any ? plan : Plan{Way::Exec};
+    case Op::TakeField: plan.result = speculated_part(pc); return plan;
+    case Op::StoreField: return plan;
+    default:
+      plan.part = speculated_part(pc);
+      return update_plan(pc, plan, speculated(before.kinds[insn.b], pc, Seen::First), insn.c, before);
+  }
+}
+
+// old op= right: two numbers.
+Plan Kinds::update_plan(uint32_t pc, Plan plan, Kind right, uint16_t old, const State& before) const {
+  const auto op = static_cast<BinaryOp>(std::bit_cast<uint64_t>(insn_at(pc + 1)));
+  const bool simple = op == BinaryOp::Add || op == BinaryOp::Sub || op == BinaryOp::Mul || op == BinaryOp::Div;
+  if (!simple || !is_number(plan.part) || !is_number(right)) return {Way::Exec};
+  if (old != bytecode::kNoRegister) {
+    const Kind known = before.kinds[old];
+    if (pinned(old) || (known != Kind::Any && known != plan.part)) return {Way::Exec};
+  }
+  const bool ints = plan.part == Kind::Int && right == Kind::Int && op != BinaryOp::Div;
+  plan.b = right;
+  plan.result = ints ? Kind::Int : Kind::Float;
+  return plan;
+}
+
+// ---- effects ----
+
+// What reads, replaces or takes a part, on either way out.
+void Kinds::part_moved(uint32_t pc, const Plan& plan, State& state) const {
+  const Insn& insn = insn_at(pc);
+  const Op op = static_cast<Op>(insn.op);
+  auto set = [&](uint32_t reg, Kind kind) {
+    if (!pinned(reg)) state.set(reg, kind, true);
+  };
+  auto learn = [&](uint32_t reg) {
+    if (plan.way == Way::Inline && !pinned(reg)) state.shapes[reg] = plan.shape;
+  };
+  switch (op) {
+    case Op::Field:
+    case Op::ViewField:
+    case Op::TestField:
+      learn(insn.b);
+      if (op == Op::Field && (insn.x & bytecode::kConsumeB)) set(insn.b, Kind::Nil);
+      return set(insn.a, plan.result);
+    case Op::SetField:
+      learn(insn.a);
+      if (insn.x & bytecode::kConsumeC) set(insn.c, Kind::Nil);
+      return;
+    case Op::SetIndex:
+      // Left to exec it may get another packing.
+      if (plan.way != Way::Inline && !pinned(insn.a)) state.kinds[insn.a] = Kind::Any;
+      if (insn.x & bytecode::kConsumeC) set(insn.c, Kind::Nil);
+      return;
+    case Op::MakeRecord:
+    case Op::MakeVariant:
+    case Op::MakeList:
+      for_each_access(chunk_, pc, [&](const Access& each) {
+        for (uint32_t n = 0; each.read && n < each.count; ++n) set(each.first + n, Kind::Nil);
+      });
+      set(insn.a, plan.result);
+      if (op == Op::MakeRecord && !pinned(insn.a)) state.shapes[insn.a] = plan.shape;
+      return;
+    case Op::Push:
+      // The first item gives an empty list its packing, one that does not fit takes it away.
+      if (!pinned(insn.a)) state.kinds[insn.a] = Kind::Any;
+      if (insn.x & bytecode::kConsumeB) set(insn.b, Kind::Nil);
+      return;
+    default: break;
+  }
+  const char kind = bytecode::info(op).a;
+  if (kind == 'D' || kind == 'U') set(insn.a, plan.result);
+  if (plan.way == Way::Inline && (op == Op::PlaceLocal || state.place != Kind::None)) walked(pc, plan, state);
+}
+
+void Kinds::walked(uint32_t pc, const Plan& plan, State& state) const {
+  const Insn& insn = insn_at(pc);
+  const Op op = static_cast<Op>(insn.op);
+  if (op == Op::PlaceLocal) {
+    state.place = plan.a;
+    state.root = insn.a;
+    state.place_shape = state.shapes[insn.a];
+    return;
+  }
+  if (state.place == Kind::None) return;
+  if (plan.shape != kNoShape && state.root != bytecode::kNoRegister) state.shapes[state.root] = plan.shape;
+  const bool consumes = (op == Op::StoreIndex || op == Op::StoreField) && (insn.x & bytecode::kConsumeB);
+  if (consumes && !pinned(insn.b)) state.set(insn.b, Kind::Nil, true);
+  state.place = op == Op::PlaceIndex || op == Op::PlaceField ? plan.result : Kind::None;
+  state.place_shape = kNoShape;
+  state.root = bytecode::kNoRegister;
+}
+
+}  // namespace posset::jit

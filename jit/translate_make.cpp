@@ -1,0 +1,200 @@
+// Stage 2: making small objects, and push and pop. Cells come from the heap's free lists
+// as Heap::make_object takes them; when there is none of the size, exec does the instruction.
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+
+#include "interp/runtime/context.h"
+#include "interp/value/list.h"
+#include "interp/value/shape.h"
+#include "jit/translator.h"
+
+namespace posset::jit {
+
+using interp::Heap;
+using interp::List;
+using interp::Packing;
+using interp::Record;
+
+bool Translator::make(uint32_t pc, const Insn& insn) {
+  if (!kinds_) return false;
+  switch (static_cast<Op>(insn.op)) {
+    case Op::MakeRecord: {
+      const interp::Shape* shape = chunk_.shapes[insn.c];
+      return make_record(pc, Tag::Record, static_cast<uint32_t>(shape->fields.size()), b_.getInt32(shape->id));
+    }
+    case Op::MakeVariant: return make_record(pc, Tag::Variant, insn.x, constructed_shape(insn.c));
+    case Op::MakeList: return make_list(pc, insn);
+    case Op::NewList: return new_list(pc, insn);
+    case Op::Push: push(pc, insn); return true;
+    case Op::Pop: pop(pc, insn); return true;
+    default: return false;
+  }
+}
+
+// ---- objects ----
+
+// A cell with its header, or on to `slow`. Null: not of a size that has cells.
+llvm::Value* Translator::allocate(Tag tag, size_t bytes, uint8_t flags, llvm::BasicBlock* slow) {
+  const size_t cls = Heap::class_of(bytes);
+  llvm::Value* heap = word_pointer(host_, offsetof(interp::Context, heap));
+  llvm::Value* to_free = word_pointer(heap, Heap::free_cells_offset(cls));
+  llvm::Value* cell = load(b_.getPtrTy(), to_free);
+  auto* found = block("found");
+  b_.CreateCondBr(b_.CreateIsNotNull(cell), found, slow);
+  go_on_in(found);
+  put(load_word(cell, 0), to_free);
+  llvm::Value* made = word_pointer(heap, Heap::allocations_offset());
+  put(b_.CreateAdd(load(b_.getInt64Ty(), made), word(1)), made);
+  store_word(cell, 0, word(Heap::header_word(tag, flags, cls)));
+  return cell;
+}
+
+Operand Translator::object_made(Kind kind, llvm::Value* cell) {
+  return {kind, nullptr, b_.CreatePtrToInt(cell, b_.getInt64Ty())};
+}
+
+bool Translator::make_record(uint32_t pc, Tag tag, uint32_t count, llvm::Value* shape) {
+  const Insn& insn = at(pc);
+  const size_t bytes = sizeof(Record) + count * sizeof(Borrowed);
+  if (plan_.way == Way::Exec || !Heap::has_class(bytes)) return false;
+  auto* after = block("after");
+  llvm::Value* cell = allocate(tag, bytes, 0, slow_way(pc, after));
+  put(shape, word_pointer(cell, offsetof(Record, shape)));
+  put(b_.getInt32(count), word_pointer(cell, offsetof(Record, size)));
+  for (uint32_t n = 0; n < count; ++n) {
+    store_value(word_pointer(cell, sizeof(Record) + n * sizeof(Borrowed)), moved_out(static_cast<uint16_t>(insn.b + n)),
+                Memory::Items);
+  }
+  write(insn.a, object_made(tag == Tag::Record ? Kind::Record : Kind::Variant, cell));
+  b_.CreateBr(after);
+  go_on_in(after);
+  return true;
+}
+
+Operand Translator::moved_out(uint16_t reg) {
+  const Operand v = read(reg);
+  write(reg, nil());
+  return v;
+}
+
+// ---- lists ----
+
+llvm::Value* Translator::allocate_list(Kind kind, size_t items, size_t size, llvm::BasicBlock* slow) {
+  const Packing packing = packing_of_kind(kind);
+  const size_t bytes = sizeof(List) + items * interp::element_bytes(packing);
+  llvm::Value* cell = allocate(Tag::List, bytes, static_cast<uint8_t>(packing), slow);
+  const size_t room = Heap::class_of(bytes) * Heap::kGranule - sizeof(List);
+  store_word(cell, offsetof(List, size), word(size));
+  store_word(cell, offsetof(List, capacity), word(room / interp::element_bytes(packing)));
+  return cell;
+}
+
+bool Translator::new_list(uint32_t pc, const Insn& insn) {
+  if (plan_.way == Way::Exec || !Heap::has_class(sizeof(List) + insn.b * sizeof(Borrowed))) return false;
+  auto* after = block("after");
+  llvm::Value* cell = allocate_list(Kind::Items, insn.b, 0, slow_way(pc, after));
+  write(insn.a, object_made(Kind::Items, cell));
+  b_.CreateBr(after);
+  go_on_in(after);
+  return true;
+}
+
+// Of items that tell its packing.
+bool Translator::make_list(uint32_t pc, const Insn& insn) {
+  if (plan_.way == Way::Exec || !Heap::has_class(sizeof(List) + insn.c * sizeof(Borrowed))) return false;
+  auto* after = block("after");
+  llvm::Value* cell = allocate_list(plan_.result, insn.c, insn.c, slow_way(pc, after));
+  const Operand list = object_made(plan_.result, cell);
+  for (uint32_t n = 0; n < insn.c; ++n) {
+    llvm::Value* to = element_pointer(list, word(n), packing_of_kind(list.kind));
+    put_item(packing_of_kind(list.kind), moved_out(static_cast<uint16_t>(insn.b + n)), to);
+  }
+  write(insn.a, list);
+  b_.CreateBr(after);
+  go_on_in(after);
+  return true;
+}
+
+namespace {
+
+// The packing that a value of the kind asks for: that of the list it is the item of.
+Kind list_for(Kind item) {
+  switch (item) {
+    case Kind::Int: return Kind::Ints;
+    case Kind::Float: return Kind::Floats;
+    case Kind::Bool: return Kind::Bools;
+    default: return Kind::Items;
+  }
+}
+
+}  // namespace
+
+// Into a list that nobody else has, that has room, and whose packing the item fits.
+void Translator::push(uint32_t pc, const Insn& insn) {
+  const bool consume = insn.x & bytecode::kConsumeB;
+  const Operand list = read(insn.a);
+  const Operand v = read(insn.b);
+  auto* after = block("after");
+  auto* slow = slow_way(pc, after);
+  auto* listed = block("listed");
+  llvm::Value* tagged = b_.CreateICmpEQ(tag_of(list), tag_word(Tag::List));
+  // Pushed onto itself it has two owners.
+  if (!consume && !is_plain(v.kind)) {
+    tagged = b_.CreateAnd(tagged, b_.CreateICmpNE(payload_of(list), payload_of(v)));
+  }
+  b_.CreateCondBr(tagged, listed, slow);
+  go_on_in(listed);
+  demand_unique(list, slow);
+  llvm::Value* size = load_word(object(list), offsetof(List, size));
+  auto* room = block("room");
+  llvm::Value* has_room = b_.CreateICmpULT(size, load_word(object(list), offsetof(List, capacity)));
+  b_.CreateCondBr(b_.CreateAnd(has_room, b_.CreateICmpNE(size, word(0))), room, slow);
+  go_on_in(room);
+  if (cached(insn.a)) write(insn.a, list);
+  auto* any = block("any");
+  const Kind packed = list_for(v.kind);
+  if (packed != Kind::Items) push_packed(list, size, packed, v, any, after);
+  if (packed == Kind::Items) b_.CreateBr(any);
+  go_on_in(any);
+  auto* fits = block("fits");
+  b_.CreateCondBr(b_.CreateICmpEQ(packing_of(list), b_.getInt8(static_cast<uint8_t>(Packing::Any))), fits, slow);
+  go_on_in(fits);
+  push_item(list, size, Kind::Items, v);
+  if (!consume) retain(v);
+  if (consume) write(insn.b, nil());
+  b_.CreateBr(after);
+  go_on_in(after);
+}
+
+void Translator::push_packed(const Operand& list, llvm::Value* size, Kind packed, const Operand& v,
+                               llvm::BasicBlock* otherwise, llvm::BasicBlock* after) {
+  auto* fits = block("fits");
+  const auto packing = static_cast<uint8_t>(packing_of_kind(packed));
+  b_.CreateCondBr(b_.CreateICmpEQ(packing_of(list), b_.getInt8(packing)), fits, otherwise);
+  go_on_in(fits);
+  push_item(list, size, packed, v);
+  b_.CreateBr(after);
+}
+
+void Translator::push_item(const Operand& list, llvm::Value* size, Kind packed, const Operand& v) {
+  put_item(packing_of_kind(packed), v, element_pointer(list, size, packing_of_kind(packed)));
+  store_word(object(list), offsetof(List, size), b_.CreateAdd(size, word(1)));
+}
+
+// The reference moves out of the list.
+void Translator::pop(uint32_t pc, const Insn& insn) {
+  llvm::BasicBlock* exit = exit_at(pc);
+  const Operand list = read(insn.b);
+  demand_unique(list, exit);
+  llvm::Value* size = load_word(object(list), offsetof(List, size));
+  auto* some = block("some");
+  b_.CreateCondBr(b_.CreateICmpNE(size, word(0)), some, exit);
+  go_on_in(some);
+  llvm::Value* left = b_.CreateSub(size, word(1));
+  const Operand item = narrowed(load_element(list, left, packing_of_kind(list.kind)), plan_.result, exit);
+  store_word(object(list), offsetof(List, size), left);
+  write(insn.a, item);
+}
+
+}  // namespace posset::jit

@@ -1,0 +1,109 @@
+// Patterns: tests that jump when they fail, and views of the parts.
+#include <bit>
+#include <cstddef>
+
+#include "interp/value/shape.h"
+#include "jit/translator.h"
+
+namespace posset::jit {
+
+using interp::List;
+using interp::Record;
+
+bool Translator::pattern(uint32_t pc, const Insn& insn) {
+  if (!kinds_) return false;
+  switch (static_cast<Op>(insn.op)) {
+    case Op::TestRecord: return test(pc, b_.CreateICmpEQ(tag_of(read(insn.a)), tag_word(Tag::Record)));
+    case Op::TestVariant: test_variant(pc, insn); return true;
+    case Op::TestList: test_list(pc, insn); return true;
+    case Op::TestConst: return test_const(pc, insn);
+    case Op::TestField:
+      if (plan_.way == Way::Inline) {
+        known_field(pc, insn);
+      } else {
+        test_field(pc, insn);
+      }
+      return true;
+    case Op::ViewItem: view_item(pc, insn); return true;
+    default: return false;
+  }
+}
+
+bool Translator::test(uint32_t pc, llvm::Value* fits) {
+  b_.CreateCondBr(fits, block_at(pc + length(pc)), block_at(target(pc)));
+  return true;
+}
+
+// Of a constructor with fields, or of the value that one without is. Links of constructors are there before any
+// code runs, and stay.
+llvm::Value* Translator::constructed_shape(uint16_t link) {
+  static_assert(offsetof(Record, shape) == offsetof(interp::Constructor, shape));
+  llvm::Value* constructor = closure_of_link(link);
+  llvm::LoadInst* shape = load(b_.getInt32Ty(), word_pointer(constructor, offsetof(Record, shape)));
+  shape->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(*context_, {}));
+  return shape;
+}
+
+void Translator::test_variant(uint32_t pc, const Insn& insn) {
+  const Operand v = read(insn.a);
+  llvm::BasicBlock* fails = block_at(target(pc));
+  auto* variant = block("variant");
+  b_.CreateCondBr(b_.CreateICmpEQ(tag_of(v), tag_word(Tag::Variant)), variant, fails);
+  go_on_in(variant);
+  llvm::Value* shape = load(b_.getInt32Ty(), word_pointer(object(v), offsetof(Record, shape)));
+  test(pc, b_.CreateICmpEQ(shape, constructed_shape(insn.b)));
+}
+
+void Translator::test_list(uint32_t pc, const Insn& insn) {
+  const Operand v = read(insn.a);
+  llvm::BasicBlock* fails = block_at(target(pc));
+  auto* list = block("list");
+  b_.CreateCondBr(b_.CreateICmpEQ(tag_of(v), tag_word(Tag::List)), list, fails);
+  go_on_in(list);
+  llvm::Value* size = load_word(object(v), offsetof(List, size));
+  const bool at_least = insn.x & bytecode::kSense;
+  test(pc, at_least ? b_.CreateICmpUGE(size, word(insn.b)) : b_.CreateICmpEQ(size, word(insn.b)));
+}
+
+// Nil, bools, ints and short strings are equal when both words are, except that an int may equal a float.
+bool Translator::test_const(uint32_t pc, const Insn& insn) {
+  const Borrowed wanted = chunk_.constants[insn.b];
+  if (!wanted.is_nil() && !wanted.is_bool() && !wanted.is_int() && !wanted.is_short_string()) return false;
+  const Operand v = read(insn.a);
+  llvm::Value* same = b_.CreateICmpEQ(tag_of(v), word(wanted.word0));
+  if (!wanted.is_nil()) same = b_.CreateAnd(same, b_.CreateICmpEQ(payload_of(v), word(wanted.word1)));
+  if (!wanted.is_int()) return test(pc, same);
+  auto* slow = cold("slow");
+  auto* other = block("other");
+  b_.CreateCondBr(is(v, Kind::Float), slow, other);
+  exec_in(slow, pc);
+  go_on_in(other);
+  return test(pc, same);
+}
+
+void Translator::test_field(uint32_t pc, const Insn& insn) {
+  const auto cache = static_cast<uint16_t>(std::bit_cast<uint64_t>(at(pc + 1)));
+  auto* slow = cold("slow");
+  llvm::Value* from = field_pointer(read(insn.b), cache, slow);
+  exec_in(slow, pc);
+  write(insn.a, load_part(from));
+  b_.CreateBr(block_at(pc + length(pc)));
+}
+
+// The test before it has told that the item is there.
+void Translator::view_item(uint32_t pc, const Insn& insn) {
+  const Operand base = read(insn.b);
+  if (insn.c == bytecode::kNoRegister) return write(insn.a, base);
+  if (base.kind == Kind::Variant) {
+    const Operand part = load_part(field_at(base, insn.c));
+    return write(insn.a, narrowed(part, plan_.result, exit_at(pc)));
+  }
+  llvm::Value* index = word(insn.c);
+  if (insn.x & bytecode::kSense) {
+    index = b_.CreateSub(load_word(object(base), offsetof(List, size)), word(uint64_t{insn.c} + 1));
+  }
+  const Operand item = load_element(base, index, packing_of_kind(base.kind));
+  write(insn.a, narrowed(item, plan_.result, exit_at(pc)));
+}
+
+}  // namespace posset::jit

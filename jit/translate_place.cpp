@@ -1,0 +1,190 @@
+// Stage 2: fields of a known shape, and walks to places done in place (kinds_data.cpp plans them). A walk keeps no
+// pointer from one instruction to the next, only the container it has come to; whatever does not fit exits at
+// the walk's beginning, before anything has been changed.
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+
+#include <llvm/IR/Intrinsics.h>
+
+#include "jit/translator.h"
+
+namespace posset::jit {
+
+using interp::Record;
+
+bool Translator::place(uint32_t pc, const Insn& insn) {
+  if (!kinds_) return false;
+  switch (static_cast<Op>(insn.op)) {
+    case Op::SetField: set_field(pc, insn); return true;
+    case Op::PlaceLocal: place_ = read(insn.a); return true;
+    case Op::PlaceIndex:
+    case Op::PlaceField: walk_step(pc); return true;
+    case Op::StoreIndex:
+    case Op::StoreField: store_part(pc, insn); return true;
+    case Op::UpdateIndex:
+    case Op::UpdateField: update_part(pc, insn); return true;
+    case Op::TakeIndex:
+    case Op::TakeField: take_part(pc, insn); return true;
+    default: return false;
+  }
+}
+
+// ---- guards ----
+
+Operand Translator::narrowed(const Operand& v, Kind wanted, llvm::BasicBlock* otherwise) {
+  if (wanted == Kind::Any || v.kind == wanted) return v;
+  auto* fits = block("fits");
+  b_.CreateCondBr(is_kind(v, wanted), fits, otherwise);
+  go_on_in(fits);
+  return {wanted, nullptr, v.payload};
+}
+
+void Translator::check_shape(const Operand& v, uint32_t known, uint32_t wanted, llvm::BasicBlock* otherwise) {
+  if (known == wanted) return;
+  auto* shaped = block("shaped");
+  llvm::Value* shape = load(b_.getInt32Ty(), word_pointer(object(v), offsetof(Record, shape)));
+  b_.CreateCondBr(b_.CreateICmpEQ(shape, b_.getInt32(wanted)), shaped, otherwise);
+  go_on_in(shaped);
+}
+
+void Translator::demand_unique(const Operand& v, llvm::BasicBlock* otherwise) {
+  auto* unique = block("unique");
+  b_.CreateCondBr(is_unique(v), unique, otherwise);
+  go_on_in(unique);
+}
+
+// ---- fields of values ----
+
+llvm::Value* Translator::field_at(const Operand& base, uint32_t field) {
+  return word_pointer(object(base), sizeof(Record) + uint64_t{field} * sizeof(Borrowed));
+}
+
+void Translator::known_field(uint32_t pc, const Insn& insn) {
+  const Operand base = read(insn.b);
+  llvm::BasicBlock* exit = exit_at(pc);
+  check_shape(base, state_.shapes[insn.b], plan_.shape, exit);
+  const Operand v = narrowed(load_part(field_at(base, plan_.field)), plan_.result, exit);
+  const bool counts = static_cast<Op>(insn.op) == Op::Field;
+  if (counts) retain(v);
+  if (counts && (insn.x & bytecode::kConsumeB)) {
+    if (insn.b != insn.a) write(insn.b, nil());
+    release(base);
+  }
+  write(insn.a, v);
+}
+
+void Translator::set_field(uint32_t pc, const Insn& insn) {
+  const bool consume = insn.x & bytecode::kConsumeC;
+  const Operand base = read(insn.a);
+  auto* after = block("after");
+  auto* slow = slow_way(pc, after);
+  llvm::Value* to = nullptr;
+  if (plan_.way == Way::Inline) {
+    check_shape(base, state_.shapes[insn.a], plan_.shape, slow);
+    to = field_at(base, plan_.field);
+  } else {
+    to = field_pointer(base, insn.b, slow);
+  }
+  demand_unique(base, slow);
+  replace_part(to, insn.c, consume);
+  b_.CreateBr(after);
+  go_on_in(after);
+}
+
+// The old value dies last: nothing may see a slot whose value is gone.
+void Translator::replace_part(llvm::Value* to, uint16_t reg, bool consume) {
+  const Operand v = read(reg);
+  const Operand old = load_part(to);
+  if (consume) {
+    write(reg, nil());
+  } else {
+    retain(v);
+  }
+  store_value(to, v, Memory::Items);
+  release(old);
+}
+
+// ---- walks ----
+
+// Where the instruction's item or field is, in a container that nobody else has.
+llvm::Value* Translator::place_part(uint32_t pc, const Insn& insn) {
+  const Op op = static_cast<Op>(insn.op);
+  llvm::BasicBlock* exit = exit_at(pc);
+  if (has_fields(place_.kind)) {
+    check_shape(place_, state_.place_shape, plan_.shape, exit);
+    demand_unique(place_, exit);
+    return field_at(place_, plan_.field);
+  }
+  llvm::Value* at = changed_element(place_, read(op == Op::TakeIndex ? insn.b : insn.a), exit);
+  return element_pointer(place_, at, packing_of_kind(place_.kind));
+}
+
+// What is there, of a kind that the container or the plan tells.
+Operand Translator::part_at(llvm::Value* from, Kind kind, llvm::BasicBlock* otherwise) {
+  if (has_fields(place_.kind) || place_.kind == Kind::Items) return narrowed(load_part(from), kind, otherwise);
+  return load_item(from, packing_of_kind(place_.kind));
+}
+
+void Translator::walk_step(uint32_t pc) {
+  const Insn& insn = at(pc);
+  place_ = part_at(place_part(pc, insn), plan_.result, exit_at(pc));
+}
+
+void Translator::store_part(uint32_t pc, const Insn& insn) {
+  llvm::Value* to = place_part(pc, insn);
+  if (has_fields(place_.kind) || place_.kind == Kind::Items) {
+    return replace_part(to, insn.b, insn.x & bytecode::kConsumeB);
+  }
+  put_item(packing_of_kind(place_.kind), read(insn.b), to);
+}
+
+// Moves the value out and leaves nil; numbers of a packed list are copied.
+void Translator::take_part(uint32_t pc, const Insn& insn) {
+  llvm::Value* from = place_part(pc, insn);
+  const Operand v = part_at(from, plan_.result, exit_at(pc));
+  if (has_fields(place_.kind) || place_.kind == Kind::Items) store_value(from, nil(), Memory::Items);
+  write(insn.a, v);
+}
+
+void Translator::update_part(uint32_t pc, const Insn& insn) {
+  llvm::Value* to = place_part(pc, insn);
+  llvm::BasicBlock* exit = exit_at(pc);
+  const Operand old = part_at(to, plan_.part, exit);
+  if (insn.c != bytecode::kNoRegister) demand_same(old, read(insn.c), exit);
+  const Operand result = updated(pc, old, read(insn.b));
+  const bool tagged = has_fields(place_.kind) || place_.kind == Kind::Items;
+  if (!tagged) return put_item(packing_of_kind(place_.kind), result, to);
+  if (result.kind != old.kind) of(Memory::Items, store_word(to, 0, tag_of(result)));
+  of(Memory::Items, store_word(to, 8, payload_of(result)));
+}
+
+// The old value as it was read before the right side ran is still the one in the place.
+void Translator::demand_same(const Operand& now, const Operand& before, llvm::BasicBlock* otherwise) {
+  auto* current = block("current");
+  llvm::Value* same = b_.CreateICmpEQ(payload_of(now), payload_of(before));
+  if (before.tag) same = b_.CreateAnd(same, b_.CreateICmpEQ(tag_of(now), before.tag));
+  b_.CreateCondBr(same, current, otherwise);
+  go_on_in(current);
+}
+
+Operand Translator::updated(uint32_t pc, const Operand& old, const Operand& right) {
+  using syntax::BinaryOp;
+  struct Row {
+    BinaryOp op;
+    llvm::Intrinsic::ID on_ints;
+    llvm::Instruction::BinaryOps on_floats;
+  };
+  static constexpr Row kRows[] = {
+      {BinaryOp::Add, llvm::Intrinsic::sadd_with_overflow, llvm::Instruction::FAdd},
+      {BinaryOp::Sub, llvm::Intrinsic::ssub_with_overflow, llvm::Instruction::FSub},
+      {BinaryOp::Mul, llvm::Intrinsic::smul_with_overflow, llvm::Instruction::FMul},
+      {BinaryOp::Div, llvm::Intrinsic::not_intrinsic, llvm::Instruction::FDiv},
+  };
+  const auto op = static_cast<BinaryOp>(std::bit_cast<uint64_t>(at(pc + 1)));
+  const Row& row = *std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& each) { return each.op == op; });
+  if (plan_.result == Kind::Float) return floating(b_.CreateBinOp(row.on_floats, number_of(old), number_of(right)));
+  return {Kind::Int, nullptr, checked(payload_of(old), payload_of(right), row.on_ints, exit_at(pc))};
+}
+
+}  // namespace posset::jit
