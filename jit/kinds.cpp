@@ -480,10 +480,19 @@ State Kinds::after(uint32_t pc, const Plan& plan, const State& before) const {
     refine(known.c, insn.c, plan.c);
     if (is_in(op, Op::CallKnown, Op::CallValue)) pass_back(pc, insn, state);
   }
+  if (plan.way == Way::Dynamic) forget_consumed(pc, state);
   return moved(pc, plan, std::move(state));
 }
 
 namespace {
+
+// Read, and not changed in place.
+bool is_operand(const Insn& insn, uint32_t reg) {
+  const bytecode::OpInfo& known = bytecode::info(static_cast<Op>(insn.op));
+  if (known.a == 'R' && insn.a == reg) return true;
+  if (known.b == 'W') return false;
+  return (known.b == 'R' && insn.b == reg) || (known.c == 'R' && insn.c == reg);
+}
 
 // What has fields keeps them while one of them is replaced, or while something within it is.
 bool keeps_shape(Op op) {
@@ -492,6 +501,18 @@ bool keeps_shape(Op op) {
 }
 
 }  // namespace
+
+// Where the fast paths do not fit, exec consumes counted operands, which are nil then.
+void Kinds::forget_consumed(uint32_t pc, State& state) const {
+  for_each_access(chunk_, pc, [&](const Access& each) {
+    for (uint32_t reg = each.first; each.read && each.written && reg < each.first + each.count; ++reg) {
+      const bool counted = is_list(state.kinds[reg]) || has_fields(state.kinds[reg]);
+      if (pinned(reg) || !counted || !is_operand(insn_at(pc), reg)) continue;
+      state.kinds[reg] = Kind::Any;
+      state.shapes[reg] = kNoShape;
+    }
+  });
+}
 
 State Kinds::left_to_exec(uint32_t pc, const Plan& plan, State state) const {
   const Insn& insn = insn_at(pc);

@@ -144,6 +144,7 @@ class Kinds {
   void pass_back(uint32_t pc, const bytecode::Insn& insn, State& state) const;
   void note_return(const bytecode::Insn& insn, const State& state);
   State moved(uint32_t pc, const Plan& plan, State state) const;
+  void forget_consumed(uint32_t pc, State& state) const;
   State left_to_exec(uint32_t pc, const Plan& plan, State state) const;
   void copy_profile();
   void pin();

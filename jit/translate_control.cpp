@@ -19,6 +19,12 @@ constexpr llvm::CmpInst::Predicate kOnFloats[] = {llvm::CmpInst::FCMP_OEQ, llvm:
                                                   llvm::CmpInst::FCMP_OGT, llvm::CmpInst::FCMP_OGE};
 // Rows of one comparison of the table: JumpX, JumpXI, JumpXK, LoopX, LoopXI, LoopXK.
 constexpr int kJumpVariants = 6;
+constexpr int kLastOfEquality = 1;  // Eq, Ne
+
+bool is_short_text(const Operand& v) {
+  const auto* tag = llvm::dyn_cast_or_null<llvm::ConstantInt>(v.tag);
+  return v.kind == Kind::Any && tag && (tag->getZExtValue() & 0xff) == static_cast<uint64_t>(Tag::ShortStr);
+}
 
 bool is_next(const Insn& insn) {
   return static_cast<Op>(insn.op) == Op::ForNext || static_cast<Op>(insn.op) == Op::ForRange;
@@ -74,8 +80,22 @@ void Translator::drop(uint16_t first, uint16_t count) {
 
 // ---- comparisons ----
 
+// With a text of the program: two short strings are equal when both words are.
+void Translator::text_branch(const Operand& v, const Operand& text, llvm::BasicBlock* same,
+                             llvm::BasicBlock* different, llvm::BasicBlock* slow) {
+  auto* other = block("other");
+  llvm::Value* tags = b_.CreateICmpEQ(tag_of(v), tag_of(text));
+  b_.CreateCondBr(b_.CreateAnd(tags, b_.CreateICmpEQ(payload_of(v), payload_of(text))), same, other);
+  go_on_in(other);
+  llvm::Value* tag = b_.CreateAnd(tag_of(v), word(0xff));
+  b_.CreateCondBr(b_.CreateICmpEQ(tag, tag_word(Tag::ShortStr)), different, slow);
+}
+
 void Translator::compare_branch(int which, const Operand& b, const Operand& c, llvm::BasicBlock* holds,
                                 llvm::BasicBlock* fails, llvm::BasicBlock* slow) {
+  if (which <= kLastOfEquality && is_short_text(c)) {
+    return text_branch(b, c, which == 0 ? holds : fails, which == 0 ? fails : holds, slow);
+  }
   auto* ints = block("ints");
   auto* others = block("others");
   b_.CreateCondBr(b_.CreateAnd(is(b, Kind::Int), is(c, Kind::Int)), ints, others);

@@ -254,6 +254,8 @@ class Translator {
   // Branches on b `which` c: to `holds` or `fails`, or to `slow` when these are no numbers of one kind.
   void compare_branch(int which, const Operand& b, const Operand& c, llvm::BasicBlock* holds,
                       llvm::BasicBlock* fails, llvm::BasicBlock* slow);
+  void text_branch(const Operand& v, const Operand& text, llvm::BasicBlock* same, llvm::BasicBlock* different,
+                   llvm::BasicBlock* slow);
   void exec_in(llvm::BasicBlock* slow, uint32_t pc);
   void jump_on_bool(uint32_t pc, const Insn& insn, bool back);
   void for_range(uint32_t pc, const Insn& insn);
