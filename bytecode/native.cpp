@@ -126,15 +126,12 @@ void native_release_value(uint64_t word0, uint64_t word1) { interp::release(Borr
 
 namespace {
 
-// The instruction is met anew, and its operands recorded. How much the exit counts.
-uint32_t note_exit(Chunk& chunk, uint32_t at) {
+// The instruction is met anew, and its operands recorded.
+void note_exit(Chunk& chunk, uint32_t at, bool is_new) {
   std::atomic<uint64_t>& seen = chunk.profile[at];
-  // What was new is known after one look; whether what has failed will do so again, is not.
-  const bool is_new = !(seen.load(std::memory_order_relaxed) & (Seen::kRan | Seen::kExited));
-  const uint32_t weight = is_new ? kManyExits / 2 : 1;
-  if (!is_new) seen.fetch_or(Seen::kExited, std::memory_order_relaxed);
+  const bool failed = !is_new && (seen.load(std::memory_order_relaxed) & Seen::kRan);
+  if (failed) seen.fetch_or(Seen::kExited, std::memory_order_relaxed);
   chunk.recording_budget.store(kRecordingAfterExit, std::memory_order_relaxed);
-  return weight;
 }
 
 // `frame` is the one the code was made for.
@@ -167,12 +164,16 @@ NativeFrame& save_frames(NativeFrame& inner, uint32_t depth) {
 
 }  // namespace
 
-Borrowed native_resume(NativeFrame* frame, const Insn* pc) { return native_resume_inlined(frame, pc, 0); }
+Borrowed native_resume(NativeFrame* frame, const Insn* pc) { return native_resume_inlined(frame, pc, 0, false); }
 
-Borrowed native_resume_inlined(NativeFrame* frame, const Insn* pc, uint32_t depth) {
+Borrowed native_resume_new(NativeFrame* frame, const Insn* pc) { return native_resume_inlined(frame, pc, 0, true); }
+
+Borrowed native_resume_inlined(NativeFrame* frame, const Insn* pc, uint32_t depth, bool is_new) {
   NativeFrame& outermost = save_frames(*frame, depth);
   const uint32_t at = frame->chunk->index_of(pc);
-  count_exit(outermost, note_exit(*frame->chunk, at));
+  note_exit(*frame->chunk, at, is_new);
+  // What was new is known after a look or two; whether what has failed will do so again, is not.
+  count_exit(outermost, is_new ? kManyExits / 2 : 1);
   frame->context->depth += depth;
   return finish_in_bytecode(*frame, {frame->chunk->code.get() + at, frame->place, frame->shared_cell != 0, outermost.registers});
 }

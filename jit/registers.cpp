@@ -287,7 +287,8 @@ void Translator::leave_to_bytecode(uint32_t pc) {
   }
   llvm::Type* pair = llvm::StructType::get(b_.getInt64Ty(), b_.getInt64Ty());
   give_fuel_back();
-  b_.CreateRet(b_.CreateCall(helper("resume", pair, {b_.getPtrTy(), b_.getPtrTy()}), {frame(), pc_address(pc)}));
+  const char* resume = is_new_exit() ? "resume_new" : "resume";
+  b_.CreateRet(b_.CreateCall(helper(resume, pair, {b_.getPtrTy(), b_.getPtrTy()}), {frame(), pc_address(pc)}));
 }
 
 }  // namespace posset::jit

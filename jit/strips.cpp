@@ -22,7 +22,7 @@ using Known = std::map<uint16_t, int>;  // terms by register
 class Finder {
  public:
   Finder(const Chunk& chunk, const Kinds& kinds, const std::vector<Loop>& loops, const Loop& loop)
-      : chunk_(chunk), kinds_(kinds), loops_(loops), loop_(loop), written_(chunk.registers) {}
+      : chunk_(chunk), kinds_(kinds), loops_(loops), loop_(loop), written_(chunk.registers), set_(chunk.registers) {}
 
   std::optional<Strip> run() {
     const Insn& latch = at(loop_.latch);
@@ -80,10 +80,18 @@ class Finder {
       for_each_access(chunk_, pc, [&](const Access& each) {
         for (uint32_t reg = each.first; each.written && !(reads && each.read) && reg < each.first + each.count; ++reg) {
           written_.add(reg);
+          if (!grows(pc)) set_.add(reg);
         }
       });
     }
     return true;
+  }
+
+  // x += y or x -= y.
+  bool grows(uint32_t pc) const {
+    const Op op = static_cast<Op>(at(pc).op);
+    const bool sum = op == Op::Add || op == Op::AddI || op == Op::Sub || op == Op::SubI;
+    return sum && at(pc).a == at(pc).b;
   }
 
   int add(const Term& term) {
@@ -244,6 +252,7 @@ class Finder {
     if (variant == 1 || variant == 2) return -1;  // constants of more than 16 bits
     const int left = term_of(insn.b, after);
     const int right = variant == 3 ? add({Term::Form::Constant, 0, insn.imm_c()}) : term_of(insn.c, after);
+    if (left < 0 && right >= 0 && grows(pc)) grow(pc, insn, right, first == Op::Sub, after);
     if (left < 0 || right < 0) return -1;
     const Term l = strip_.terms[static_cast<size_t>(left)], r = strip_.terms[static_cast<size_t>(right)];
     if (first == Op::Mul && l.varies && r.varies) return -1;
@@ -255,6 +264,12 @@ class Finder {
     strip_.sums.push_back(pc);
     strip_.checked.push_back(term);
     return term;
+  }
+
+  void grow(uint32_t pc, const Insn& insn, int term, bool down, const State& after) {
+    const Kind first = kinds_.at_leader(loop_.head).kinds[insn.a];
+    if (set_.has(insn.a) || kinds_.pinned(insn.a) || first != Kind::Int || after.kinds[insn.a] != Kind::Int) return;
+    strip_.growths.push_back({pc, insn.a, term, down});
   }
 
   // ---- loops by comparison ----
@@ -286,6 +301,7 @@ class Finder {
   const Loop& loop_;
   Strip strip_;
   RegisterSet written_;
+  RegisterSet set_;  // to something else than a sum of itself
   std::map<uint32_t, Known> entered_;  // by leader within the body
   Known known_now_;
   std::map<uint16_t, int> fixed_;

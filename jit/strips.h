@@ -6,7 +6,8 @@
 // the same amount) and when everything in it is done in place, without calls and without counting references: then
 // no list changes its size or its owners while the strip runs. Sums of what counts and what does not change are
 // linear, so that what holds for the first and the last round holds for all between them: an index is within its
-// list, and a sum does not overflow.
+// list, and a sum does not overflow. A variable that only grows by such sums stays between what it would be if it
+// grew in every round by the most, and by the least.
 #pragma once
 
 #include <cstdint>
@@ -36,6 +37,13 @@ struct Strip {
     int term;
     bool changes;  // the list
   };
+  struct Growth {
+    uint32_t pc;
+    uint16_t reg;
+    int term;
+    bool down;  // it is subtracted
+  };
+  std::vector<Growth> growths;
   std::vector<Term> terms;
   std::vector<uint32_t> sums;   // instructions that need no check for overflow
   std::vector<int> checked;     // their terms

@@ -238,8 +238,8 @@ llvm::Value* Translator::resume_inlined(uint32_t pc) {
   give_fuel_back();
   if (recursive()) unit_.root->fill_frame();
   llvm::Type* pair = llvm::StructType::get(b_.getInt64Ty(), b_.getInt64Ty());
-  llvm::Function* resume = helper("resume_inlined", pair, {b_.getPtrTy(), b_.getPtrTy(), b_.getInt32Ty()});
-  return b_.CreateCall(resume, {native_frame_, pc_address(pc), b_.getInt32(calls_deep())});
+  llvm::Function* resume = helper("resume_inlined", pair, {b_.getPtrTy(), b_.getPtrTy(), b_.getInt32Ty(), b_.getInt8Ty()});
+  return b_.CreateCall(resume, {native_frame_, pc_address(pc), b_.getInt32(calls_deep()), b_.getInt8(is_new_exit())});
 }
 
 llvm::Value* Translator::has_room_inlined() {

@@ -21,7 +21,7 @@ constexpr uint64_t kFewestRounds = 4;
 void Translator::prepare_strips() {
   for (size_t n = 0; n < loops_.size(); ++n) {
     auto strip = find_strip(chunk_, *kinds_, loops_, loops_[n]);
-    if (!strip || (strip->looks.empty() && strip->sums.empty())) continue;
+    if (!strip || (strip->looks.empty() && strip->sums.empty() && strip->growths.empty())) continue;
     if (kinds_->at_leader(loops_[n].head).kinds[strip->counter] != Kind::Int) continue;
     shapes_[n].strip = std::move(strip);
     shapes_[n].tries = new_variable(b_.getInt32Ty());
@@ -77,7 +77,7 @@ void Translator::weigh_strip(const Strip& strip, const Loop& loop, llvm::BasicBl
     more = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, more, b_.CreateSub(b_.CreateSub(size, at), word(1)));
   }
   holds = b_.CreateAnd(holds, b_.CreateICmpUGE(more, word(kFewestRounds - 1)));
-  holds = b_.CreateAnd(holds, holds_in_last_round(strip, first, b_.CreateMul(more, step)));
+  holds = b_.CreateAnd(holds, holds_in_last_round(strip, first, more, step));
   put(more, left_);
   put(b_.CreateSub(fuel(), more), fuel_behind_);
   b_.CreateCondBr(holds, fast, failed);
@@ -119,17 +119,45 @@ llvm::Value* Translator::rounds_by_condition(const Strip& strip, const Loop& loo
 }
 
 // What is linear and holds for the first and the last round holds for those between them.
-llvm::Value* Translator::holds_in_last_round(const Strip& strip, Terms& first, llvm::Value* distance) {
+llvm::Value* Translator::holds_in_last_round(const Strip& strip, Terms& first, llvm::Value* more,
+                                             llvm::Value* step) {
+  llvm::Value* distance = b_.CreateMul(more, step);
+  llvm::Value* rounds = b_.CreateAdd(more, word(1));
   llvm::Value* end = strip.upwards ? b_.CreateAdd(first.counter, distance) : b_.CreateSub(first.counter, distance);
   Terms last{end, {}, b_.getTrue()};
+  llvm::Value* grown = holds_growth(strip, first, last, rounds);
   for (int each : strip.checked) {
     term(strip, each, first);
     term(strip, each, last);
   }
-  llvm::Value* holds = b_.CreateAnd(first.fits, last.fits);
+  llvm::Value* holds = b_.CreateAnd(grown, b_.CreateAnd(first.fits, last.fits));
   for (const Strip::Look& look : strip.looks) {
     if (!strip.terms[static_cast<size_t>(look.term)].varies) continue;
     holds = b_.CreateAnd(holds, b_.CreateICmpULT(term(strip, look.term, last), size_of(list_of(look))));
+  }
+  return holds;
+}
+
+// No variable that grows can overflow in so many rounds, each by the most or by the least that it grows by.
+llvm::Value* Translator::holds_growth(const Strip& strip, Terms& first, Terms& last, llvm::Value* rounds) {
+  llvm::Value* holds = b_.getTrue();
+  auto checked_sum = [&](llvm::Intrinsic::ID which, llvm::Value* a, llvm::Value* b) {
+    llvm::Value* both = b_.CreateBinaryIntrinsic(which, a, b);
+    holds = b_.CreateAnd(holds, b_.CreateNot(b_.CreateExtractValue(both, 1)));
+    return b_.CreateExtractValue(both, 0);
+  };
+  std::map<uint16_t, std::pair<llvm::Value*, llvm::Value*>> bounds;
+  for (const Strip::Growth& growth : strip.growths) {
+    auto& [low, high] = bounds.try_emplace(growth.reg, read(growth.reg).payload, read(growth.reg).payload).first->second;
+    llvm::Value* a = term(strip, growth.term, first);
+    llvm::Value* b = term(strip, growth.term, last);
+    llvm::Value* least = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, a, b), word(0));
+    llvm::Value* most = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, a, b), word(0));
+    least = checked_sum(llvm::Intrinsic::smul_with_overflow, least, rounds);
+    most = checked_sum(llvm::Intrinsic::smul_with_overflow, most, rounds);
+    const auto which = growth.down ? llvm::Intrinsic::ssub_with_overflow : llvm::Intrinsic::sadd_with_overflow;
+    low = checked_sum(which, low, growth.down ? most : least);
+    high = checked_sum(which, high, growth.down ? least : most);
   }
   return holds;
 }
@@ -202,7 +230,8 @@ bool Translator::is_proved_kind(uint16_t reg, Kind kind) const {
 }
 
 bool Translator::is_proved_sum(uint32_t pc) const {
-  return strip_ && std::find(strip_->sums.begin(), strip_->sums.end(), pc) != strip_->sums.end();
+  return strip_ && (std::find(strip_->sums.begin(), strip_->sums.end(), pc) != strip_->sums.end() ||
+                    std::any_of(strip_->growths.begin(), strip_->growths.end(), [&](auto& each) { return each.pc == pc; }));
 }
 
 // The index is within the list, and a list that is changed has no other owner.

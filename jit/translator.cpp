@@ -17,7 +17,7 @@ constexpr uint8_t kEnds = bytecode::Ends;
 
 // Ends of slices, exits, errors.
 bool is_rare(std::string_view helper) {
-  static constexpr std::string_view kRare[] = {"poll", "raised", "resume", "resume_inlined", "decline", "left", "newer"};
+  static constexpr std::string_view kRare[] = {"poll", "raised", "resume", "resume_new", "resume_inlined", "decline", "left", "newer"};
   return std::find(std::begin(kRare), std::end(kRare), helper) != std::end(kRare);
 }
 

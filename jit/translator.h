@@ -148,7 +148,8 @@ class Translator {
                    llvm::BasicBlock* failed);
   llvm::Value* rounds_by_condition(const Strip& strip, const Loop& loop, Terms& first, llvm::Value* step,
                                    llvm::BasicBlock* single);
-  llvm::Value* holds_in_last_round(const Strip& strip, Terms& first, llvm::Value* distance);
+  llvm::Value* holds_in_last_round(const Strip& strip, Terms& first, llvm::Value* more, llvm::Value* step);
+  llvm::Value* holds_growth(const Strip& strip, Terms& first, Terms& last, llvm::Value* rounds);
   llvm::Value* term(const Strip& strip, int number, Terms& in);
   void strip_body(const Strip& strip, const Loop& loop);
   void strip_latch(const Strip& strip, const Loop& loop, llvm::BasicBlock* condition);
@@ -195,6 +196,8 @@ class Translator {
   // Goes back to bytecode at the instruction.
   llvm::BasicBlock* exit_at(uint32_t pc);
   void leave_to_bytecode(uint32_t pc);
+  // Because nothing has run here so far.
+  bool is_new_exit() const { return kinds_ && plan_.way == Way::Exit; }
   llvm::Value* word_pointer(llvm::Value* base, uint64_t offset);
   llvm::Value* register_pointer(uint16_t reg) { return word_pointer(registers_, uint64_t{reg} * sizeof(Borrowed)); }
   Operand read(uint16_t reg);
