@@ -109,7 +109,9 @@ class Linker {
   const Borrowed* builtin(Function& function, const Link& link) {
     auto host = context_.host_functions.find(std::string(link.name));
     if (host != context_.host_functions.end()) return own(function, Value::adopt(Borrowed::builtin(host->second)));
-    return own(function, Value::adopt(Borrowed::builtin(context_.runtime.builtins.at(link.name))));
+    const NativeFunction* known = context_.runtime.builtins.at(link.name);
+    if (known->calls_mask != 0 && function.decl->loops.empty()) function.calls_back = true;
+    return own(function, Value::adopt(Borrowed::builtin(known)));
   }
 
   const Borrowed* builtin_export(Function& function, const Link& link) {

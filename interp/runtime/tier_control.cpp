@@ -56,6 +56,12 @@ bool TierControl::wanted(int level, uint32_t count, const Counted& counted) cons
   return count >= std::max(options.thresholds[level], counted.again_at[level].load(std::memory_order_relaxed));
 }
 
+bool TierControl::wanted_at_once(const Function& function, const Counted& counted, int loop) const {
+  constexpr uint32_t kSoon = 2;  // whoever sets another threshold means it
+  const uint32_t threshold = runtime_.options.thresholds[1];
+  return function.calls_back && loop < 0 && threshold <= kSoon && wanted(1, threshold, counted);
+}
+
 bool TierControl::is_settled(const Counted& counted, uint32_t count) const {
   const int ready = counted.ready.load(std::memory_order_acquire);
   for (int level = 1; level <= runtime_.options.max_tier && level < kTiers; ++level) {
@@ -71,6 +77,7 @@ bool TierControl::is_settled(const Counted& counted, uint32_t count) const {
 
 int TierControl::count_and_promote(const Function& function, Counted& counted, int loop) {
   const uint32_t count = counted.tick();
+  if (count == 1 && wanted_at_once(function, counted, loop)) request(function, counted, loop, 1, count, true);
   for (int level = 1; level < kTiers; ++level) {
     if (wanted(level, count, counted)) request(function, counted, loop, level, count);
   }
@@ -123,7 +130,8 @@ void TierControl::note_entry(const Function& function, Counted& counted, int loo
                  {function.unit->number, loop, level, static_cast<int64_t>(job), count});
 }
 
-void TierControl::request(const Function& function, Counted& counted, int loop, int level, uint32_t count) {
+void TierControl::request(const Function& function, Counted& counted, int loop, int level, uint32_t count,
+                          bool at_once) {
   TierStatus expected = TierStatus::NotStarted;
   if (!counted.status[level].compare_exchange_strong(expected, TierStatus::Compiling, std::memory_order_acq_rel)) {
     return;
@@ -133,7 +141,7 @@ void TierControl::request(const Function& function, Counted& counted, int loop, 
       runtime_.units.share(*function.unit), function.decl->module->shared_from_this(), function.decl, loop, level,
       next_job()});
   if (trace_) trace_->record(kind(TierEvent::threshold_crossed), {job->unit->number, loop, level, count});
-  if (runtime_.options.forced_tier >= level) {
+  if (at_once || runtime_.options.forced_tier >= level) {
     compile(*job);
   } else {
     submit(job);
