@@ -73,18 +73,18 @@ bool Compiler::callback_call(const CallNode& node, const Link& link, uint16_t ds
   Label other, done;
   const auto x = static_cast<uint8_t>(loop.parameters() << kParametersShift | (loop.counts ? kSense : 0));
   jump3(other, Op::CallbackReady, loop.first(), loop.function(), x);
-  callback_loop(node, loop, dst);
+  callback_loop(node, loop);
   jump(done, Op::Jump);
   bind(other);
   owned_ = evaluated;
   for (uint32_t i = 0; i < loop.arguments; ++i) disown(static_cast<uint16_t>(loop.first() + i));
   emit(Op::CallNative, loop.window, callee_index(node), loop.arguments);
-  emit(Op::Move, dst, loop.window);
   bind(done);
+  emit(Op::Move, dst, loop.window);  // last of all: the variable of a let lives from here on
   return true;
 }
 
-void Compiler::callback_loop(const CallNode& node, CallbackLoop& loop, uint16_t dst) {
+void Compiler::callback_loop(const CallNode& node, CallbackLoop& loop) {
   loop.hidden = alloc(3);
   loop.result = loop.answer == Answer::Fold ? static_cast<uint16_t>(loop.first() + 1) : alloc();
   loop.item = alloc();
@@ -101,8 +101,8 @@ void Compiler::callback_loop(const CallNode& node, CallbackLoop& loop, uint16_t 
   bind(next);
   jump3(body, advance, loop.hidden, loop.item, kFree);
   bind(leave);
-  own(dst);
-  emit(Op::Move, dst, loop.result);
+  emit(Op::Move, loop.window, loop.result);
+  own(loop.window);
   disown(loop.result);
   emit(Op::Drop, loop.hidden);
   emit(Op::Drop, loop.function());

@@ -217,7 +217,7 @@ class Compiler {
 
   // ---- compile_callback.cpp ----
   bool callback_call(const CallNode& node, const Link& link, uint16_t dst);
-  void callback_loop(const CallNode& node, CallbackLoop& loop, uint16_t dst);
+  void callback_loop(const CallNode& node, CallbackLoop& loop);
   void begin_callbacks(const CallbackLoop& loop);
   void callback_round(uint16_t link, const CallbackLoop& loop, Label& leave);
   void callback_answer(uint16_t link, const CallbackLoop& loop, Label& leave);
