@@ -532,7 +532,7 @@ State Kinds::left_to_exec(uint32_t pc, const Plan& plan, State state) const {
   if (const auto root = walk_root(pc)) changed(*root, true);
   // A direct call has its result in registers.
   if ((kind == 'D' || kind == 'U') && !pinned(insn.a)) {
-    state.set(insn.a, plan.result, op == Op::CallKnown || op == Op::CallValue);
+    state.set(insn.a, plan.result, is_in(op, Op::CallKnown, Op::CallValue));
   }
   return state;
 }

@@ -296,9 +296,9 @@ void Translator::raised_block(const std::vector<uint32_t>& handlers, const Raise
   go_on_in(raised.block);
   give_fuel_back();
   llvm::Function* unwind = helper("raised", b_.getInt64Ty(), {b_.getPtrTy(), b_.getPtrTy()});
-  llvm::Value* handler = b_.CreateCall(unwind, {frame(), raised.pc});
+  llvm::Value* found = b_.CreateCall(unwind, {frame(), raised.pc});
   auto* left = block("left");
-  auto* choice = b_.CreateSwitch(handler, left);
+  auto* choice = b_.CreateSwitch(found, left);
   std::vector<bool> seen(chunk_.size, false);
   for (uint32_t handler : handlers) {
     if (seen[handler]) continue;
