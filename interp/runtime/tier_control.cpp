@@ -162,6 +162,7 @@ void TierControl::submit(const std::shared_ptr<Compilation>& job) {
     }
     ended();
   };
+  task.lane = job->level == 1 ? sched::Lane::Compile : sched::Lane::Native;
   task.type = {job->level == 1 ? sched::TaskKind::BytecodeCompile : sched::TaskKind::JitCompile};
   task.job = job->job;
   {

@@ -5,6 +5,21 @@
 
 namespace posset::sched {
 
+namespace {
+
+// Native compilations use a processor for long; what they are made for goes first where there are too few.
+constexpr int kNativeNiceness = 5;
+
+// These do what nobody else is there for.
+LaneMask lanes_of_evaluators(const HybridOptions& options) {
+  LaneMask lanes = kEvalLane;
+  if (options.pool_threads == 0) lanes |= kCompileLane;
+  if (options.native_threads == 0) lanes |= kNativeLane;
+  return lanes;
+}
+
+}  // namespace
+
 HybridScheduler::HybridScheduler(const Clock& clock, Trace* trace, HybridOptions options)
     : clock_(clock),
       trace_(trace),
@@ -25,9 +40,11 @@ HybridScheduler::HybridScheduler(const Clock& clock, Trace* trace, HybridOptions
              .lanes = kCompileLane,
              .threads = options_.pool_threads,
              .after_task = [this] { arena_.open_if_wanted(); }}),
+      natives_(queue_, runner_, trace,
+               {.name = "native", .lanes = kNativeLane, .threads = options_.native_threads, .niceness = kNativeNiceness}),
       evaluators_(queue_, runner_, trace,
                   {.name = "evaluate",
-                   .lanes = options_.pool_threads == 0 ? kBothLanes : kEvalLane,
+                   .lanes = lanes_of_evaluators(options_),
                    .threads = options_.evaluation_threads}) {}
 
 HybridScheduler::~HybridScheduler() { stop(StopMode::Discard); }
@@ -46,10 +63,14 @@ Admission HybridScheduler::to_arena(Task& task, double estimate_ns) {
 
 // False: nobody would ever take a task of this lane.
 bool HybridScheduler::start_workers(Lane lane) {
-  const bool by_pool = lane == Lane::Compile && options_.pool_threads > 0;
-  const size_t wanted = by_pool ? options_.pool_threads : options_.evaluation_threads;
-  if (wanted == 0) return true;  // the host serves the lane with run_one
-  return by_pool ? pool_.start() : evaluators_.start();
+  WorkerPool* workers = workers_of(lane);
+  return !workers || workers->start();
+}
+
+WorkerPool* HybridScheduler::workers_of(Lane lane) {
+  if (lane == Lane::Compile && options_.pool_threads > 0) return &pool_;
+  if (lane == Lane::Native && options_.native_threads > 0) return &natives_;
+  return options_.evaluation_threads > 0 ? &evaluators_ : nullptr;
 }
 
 Admission HybridScheduler::without_workers() const {
@@ -136,9 +157,8 @@ size_t HybridScheduler::drop(StopMode mode) {
 
 LaneMask HybridScheduler::lanes_without_threads() const {
   LaneMask lanes = 0;
-  if (options_.evaluation_threads == 0) lanes |= kEvalLane;
-  if (options_.evaluation_threads == 0 && options_.pool_threads == 0) lanes |= kCompileLane;
-  return lanes;
+  if (options_.evaluation_threads > 0) return lanes;
+  return lanes_of_evaluators(options_);
 }
 
 size_t HybridScheduler::drain(int64_t deadline_ns) {
@@ -162,6 +182,7 @@ size_t HybridScheduler::stop(StopMode mode, int64_t deadline_ns) {
   }
   if (mode == StopMode::Drain) dropped += drain(deadline_ns);
   pool_.join();
+  natives_.join();
   evaluators_.join();
   arena_.wait();
   MutexLock lock(stop_mutex_);

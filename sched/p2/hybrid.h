@@ -46,6 +46,7 @@ struct HybridOptions {
   // What the defaults below are reckoned from; another number makes a machine of that size.
   size_t hardware = hardware_threads();
   size_t pool_threads = std::max<size_t>(1, hardware / 4);  // for compilations; started when first needed
+  size_t native_threads = pool_threads;                     // for native compilations; likewise
   size_t evaluation_threads = hardware;                     // for submitted evaluations; likewise. Without
                                                             // pool threads they compile too
   size_t max_queue_size = hardware * 16;  // tasks waiting in the queue, and as many in the arena
@@ -137,7 +138,7 @@ class HybridScheduler {
   size_t stop(StopMode mode, int64_t deadline_ns = kNever) POSSET_EXCLUDES(stop_mutex_);
 
   // Is the caller a thread of this scheduler, which must not wait for its end?
-  bool is_own_thread() const { return pool_.is_worker() || evaluators_.is_worker() || arena_.is_worker(); }
+  bool is_own_thread() const { return pool_.is_worker() || natives_.is_worker() || evaluators_.is_worker() || arena_.is_worker(); }
 
   HybridStatistics statistics() const;
   const HybridOptions& options() const { return options_; }
@@ -145,6 +146,8 @@ class HybridScheduler {
  private:
   bool may_use_arena(const Task& task) const;
   Admission to_arena(Task& task, double estimate_ns);
+  // Null: nobody but the host, with run_one.
+  WorkerPool* workers_of(Lane lane);
   bool start_workers(Lane lane);
   Admission without_workers() const;
   Admission accepted(Counter& route);
@@ -163,6 +166,7 @@ class HybridScheduler {
   TaskQueue queue_;
   Arena arena_;
   WorkerPool pool_;        // compilations; also opens the arena
+  WorkerPool natives_;     // native compilations
   WorkerPool evaluators_;  // evaluations, until executors take them
   Counter queued_;
   Counter refused_full_;

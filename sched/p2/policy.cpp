@@ -36,7 +36,7 @@ PriorityPolicy::Pushed PriorityPolicy::push(Entry entry) {
 
 std::optional<PriorityPolicy::Entry> PriorityPolicy::pop(LaneMask lanes) {
   std::vector<Entry>* best = nullptr;
-  for (Lane lane : {Lane::Eval, Lane::Compile}) {
+  for (Lane lane : kLanes) {
     std::vector<Entry>& candidate = heap(lane);
     if ((lanes & lane_bit(lane)) == 0 || candidate.empty()) continue;
     if (!best || candidate.front().before(best->front())) best = &candidate;
@@ -103,7 +103,7 @@ PriorityPolicy::Stop PriorityPolicy::stop(StopMode mode) {
   for (const Parked& parked : parked_) made.wake.push_back(parked.consumer);
   parked_.clear();
   if (mode == StopMode::Drain) return made;
-  while (std::optional<Entry> entry = pop(kBothLanes)) made.dropped.push_back(*entry);
+  while (std::optional<Entry> entry = pop(kAllLanes)) made.dropped.push_back(*entry);
   return made;
 }
 
@@ -119,7 +119,7 @@ void PriorityPolicy::set_weights(double weight, double decay_per_s) {
 
 size_t PriorityPolicy::size(LaneMask lanes) const {
   size_t sum = 0;
-  for (Lane lane : {Lane::Eval, Lane::Compile}) {
+  for (Lane lane : kLanes) {
     if (lanes & lane_bit(lane)) sum += heap(lane).size();
   }
   return sum;

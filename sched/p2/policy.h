@@ -12,7 +12,7 @@
 // an age of zero, would drop the ageing altogether.) So nothing that comes in later than
 // (base - lowest base + weight * (estimate - lowest estimate)) / decay seconds after a task overtakes it.
 //
-// Both lanes share the order. Consumers see the lanes of their mask; one that sees both takes the lowest of
+// All lanes share the order. Consumers see the lanes of their mask; one that sees both takes the lowest of
 // all. A consumer that finds nothing parks; a task that comes in wakes one parked consumer that may take it,
 // rather one that sees no other lane, and a stop wakes all.
 #pragma once
@@ -85,7 +85,7 @@ class PriorityPolicy {
   // Both not negative. What is queued is ordered anew.
   void set_weights(double weight, double decay_per_s);
 
-  size_t size() const { return heap(Lane::Eval).size() + heap(Lane::Compile).size(); }
+  size_t size() const { return size(kAllLanes); }
   size_t size(LaneMask lanes) const;
   const Config& config() const { return config_; }
   // For checks: the queued entries of a lane in no particular order, and who is parked.
@@ -106,7 +106,7 @@ class PriorityPolicy {
   Config config_;
   bool stopped_ = false;
   uint64_t next_sequence_ = 0;
-  std::array<std::vector<Entry>, kLanes> heaps_;
+  std::array<std::vector<Entry>, std::size(kLanes)> heaps_;
   std::vector<Parked> parked_;  // the last to park is woken first: its memory is warm
 };
 

@@ -6,7 +6,23 @@
 #include <system_error>
 #include <utility>
 
+#ifdef __linux__
+#include <sys/resource.h>
+#include <unistd.h>
+#endif
+
 namespace posset::sched {
+
+namespace {
+
+// A hint: when it is refused the thread is as important as others.
+void be_nice([[maybe_unused]] int niceness) {
+#ifdef __linux__
+  if (niceness != 0) setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), niceness);
+#endif
+}
+
+}  // namespace
 
 WorkerPool::WorkerPool(TaskQueue& queue, TaskRunner& runner, Trace* trace, Config config)
     : queue_(queue), runner_(runner), trace_(trace), config_(std::move(config)) {}
@@ -38,6 +54,7 @@ bool WorkerPool::start() {
 
 void WorkerPool::work(TaskQueue::ConsumerId consumer, size_t number) {
   if (trace_) trace_->name_thread(config_.name + " " + std::to_string(number));
+  be_nice(config_.niceness);
   while (std::optional<TaskQueue::Taken> taken = queue_.take(consumer)) {
     runner_.run(std::move(taken->task), taken->entry.enqueued_ns, Route::Pool);
     taken.reset();

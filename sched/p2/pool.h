@@ -19,8 +19,9 @@ class WorkerPool {
  public:
   struct Config {
     std::string name;  // of its threads in a trace, with a number
-    LaneMask lanes = kBothLanes;
+    LaneMask lanes = kAllLanes;
     size_t threads = 1;
+    int niceness = 0;  // of its threads, as in nice(2), where the system knows it by thread
     std::function<void()> after_task;  // on the worker, with no lock held; may be empty
   };
 

@@ -49,7 +49,7 @@ class TaskQueue {
   bool wait_empty(int64_t deadline_ns) POSSET_EXCLUDES(mutex_);
 
   void set_weights(double weight, double decay_per_s) POSSET_EXCLUDES(mutex_);
-  size_t size(LaneMask lanes = kBothLanes) const POSSET_EXCLUDES(mutex_);
+  size_t size(LaneMask lanes = kAllLanes) const POSSET_EXCLUDES(mutex_);
   bool stopped() const POSSET_EXCLUDES(mutex_);
 
  private:

@@ -22,16 +22,18 @@ enum class Priority : uint8_t {
   Batch = 50,
 };
 
-// What kind of consumer a task is for. One queue and one order for both.
-enum class Lane : uint8_t { Eval, Compile };
-constexpr size_t kLanes = 2;
+// What kind of consumer a task is for. One queue and one order for all. Native compilations take a thousand times
+// as long as others, which must not wait for them: docs/decisions/007.
+enum class Lane : uint8_t { Eval, Compile, Native };
+constexpr Lane kLanes[] = {Lane::Eval, Lane::Compile, Lane::Native};
 
 // The lanes a consumer takes from.
 using LaneMask = uint8_t;
 constexpr LaneMask lane_bit(Lane lane) { return static_cast<LaneMask>(1U << static_cast<unsigned>(lane)); }
 constexpr LaneMask kEvalLane = lane_bit(Lane::Eval);
 constexpr LaneMask kCompileLane = lane_bit(Lane::Compile);
-constexpr LaneMask kBothLanes = kEvalLane | kCompileLane;
+constexpr LaneMask kNativeLane = lane_bit(Lane::Native);
+constexpr LaneMask kAllLanes = kEvalLane | kCompileLane | kNativeLane;
 
 enum class TaskKind : uint8_t { Eval, BytecodeCompile, JitCompile, Generic };
 

@@ -280,7 +280,7 @@ void P2World<Policy>::check_order(const Entry& taken, LaneMask lanes) {
 
 template <class Policy>
 std::string P2World<Policy>::check_wake_up() const {
-  for (Lane lane : {Lane::Eval, Lane::Compile}) {
+  for (Lane lane : kLanes) {
     if (policy_.size(lane_bit(lane)) == 0) continue;
     bool all_sleep = true, any = false;
     for (const Worker* worker : workers_) {

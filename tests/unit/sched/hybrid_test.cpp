@@ -444,11 +444,11 @@ TEST_CASE("hybrid: without threads the host runs the tasks, in order") {
   submit('n', Priority::Normal, Lane::Eval);
   submit('l', Priority::Low, Lane::Compile);
   CHECK(scheduler.run_one(kCompileLane));
-  CHECK(scheduler.run_one(kBothLanes));
+  CHECK(scheduler.run_one(kAllLanes));
   CHECK(order == "ci");
   CHECK(scheduler.stop(StopMode::Drain) == 0);  // the stopping thread runs the rest
   CHECK(order == "cinlb");
-  CHECK_FALSE(scheduler.run_one(kBothLanes));
+  CHECK_FALSE(scheduler.run_one(kAllLanes));
 }
 
 TEST_CASE("hybrid: the trace tells a task's story in order") {

@@ -147,7 +147,7 @@ Finding caught(const P2Plan& plan) {
 
 TEST_CASE("p2 sim P5: under one level-10 task a second, BATCH of time 0 starts at 400 s") {
   P2Plan plan;
-  plan.workers = {kBothLanes};
+  plan.workers = {kAllLanes};
   plan.submitters = {{{.at_ns = 0, .takes_ns = kSecond, .priority = Priority::Batch}}, {}};
   // One is there before, so that the worker is never idle.
   plan.submitters[1].push_back({.at_ns = 0, .takes_ns = kSecond});
@@ -166,7 +166,7 @@ TEST_CASE("p2 sim P5: under one level-10 task a second, BATCH of time 0 starts a
 TEST_CASE("p2 sim P5: an overtaking exact to a tenth of a second") {
   for (auto [gap_ns, batch_first] : {std::pair(399'900 * kMillisecond, false), std::pair(400'100 * kMillisecond, true)}) {
     P2Plan plan;
-    plan.workers = {kBothLanes};
+    plan.workers = {kAllLanes};
     const int64_t late = 500 * kSecond;  // the worker is busy until both wait
     plan.submitters = {{{.takes_ns = late, .priority = Priority::Interactive},
                         {.at_ns = kSecond, .takes_ns = kSecond, .priority = Priority::Batch, .estimate_s = 0},
@@ -180,7 +180,7 @@ TEST_CASE("p2 sim P5: an overtaking exact to a tenth of a second") {
 TEST_CASE("p2 sim P6: a mixed burst waits less than half as long as first come, first served") {
   Random random(6);
   P2Plan plan;
-  plan.workers = {kBothLanes};
+  plan.workers = {kAllLanes};
   std::vector<SimTask> burst;
   for (int i = 0; i < 300; ++i) {
     const int64_t takes_ns = (i % 3 == 0 ? 1 : i % 3 == 1 ? 10 : 100) * kMillisecond;
@@ -198,7 +198,7 @@ TEST_CASE("p2 sim P6: a mixed burst waits less than half as long as first come, 
 
 TEST_CASE("p2 sim P6: with known estimates one worker serves ascending") {
   P2Plan plan;
-  plan.workers = {kBothLanes};
+  plan.workers = {kAllLanes};
   plan.submitters = {{{.takes_ns = kSecond, .priority = Priority::Interactive}}};
   for (int64_t takes : {7, 3, 9, 1, 5}) plan.submitters[0].push_back({.at_ns = 10, .takes_ns = takes * kSecond});
   std::vector<SimFate> fates;
@@ -218,7 +218,7 @@ TEST_CASE("p2 sim P11: random plans in random orders break nothing, and every ta
 TEST_CASE("p2 sim P10: every order of a small plan with a stop") {
   P2Plan plan;
   plan.config.max_queue_size = 2;
-  plan.workers = {kCompileLane, kBothLanes};
+  plan.workers = {kCompileLane, kAllLanes};
   plan.submitters = {{{}, {.lane = Lane::Eval}}, {{}}};
   plan.cancels = {{0, 1}};
   for (StopMode mode : {StopMode::Drain, StopMode::Discard}) {

@@ -28,7 +28,7 @@ Entry entry(uint64_t job, Priority priority, double enqueued_s = 0, double estim
 
 PriorityPolicy::Config wide() { return {.max_queue_size = 100'000}; }
 
-std::vector<uint64_t> pop_all(PriorityPolicy& policy, LaneMask lanes = kBothLanes) {
+std::vector<uint64_t> pop_all(PriorityPolicy& policy, LaneMask lanes = kAllLanes) {
   std::vector<uint64_t> jobs;
   while (auto next = policy.pop(lanes)) jobs.push_back(next->job);
   return jobs;
@@ -130,7 +130,7 @@ TEST_CASE("policy: a task that waits under a stream of better ones runs (upstrea
   double now_s = 0;
   for (uint64_t job = 0;; ++job, now_s += 1) {
     policy.push(entry(job, Priority::BackgroundCompile, now_s));
-    if (policy.pop(kBothLanes)->job == 999'999) break;
+    if (policy.pop(kAllLanes)->job == 999'999) break;
     REQUIRE(now_s < 500);
   }
   CHECK(now_s >= 400);
@@ -200,7 +200,7 @@ TEST_CASE("policy: a queued task can be taken out by its number") {
 
 TEST_CASE("policy: a push wakes one parked consumer that may take it") {
   PriorityPolicy policy(wide());
-  REQUIRE(policy.park(0, kBothLanes));
+  REQUIRE(policy.park(0, kAllLanes));
   REQUIRE(policy.park(1, kCompileLane));
   REQUIRE(policy.park(2, kEvalLane));
   // The one that sees both is spared while another will do.
