@@ -202,7 +202,20 @@ void TierControl::postpone(Compilation& job, Reason reason) {
   counted.status[job.level].compare_exchange_strong(expected, TierStatus::NotStarted, std::memory_order_acq_rel);
 }
 
+// Native code of a loop by itself is only for a loop that is running. While the request waited, the code around
+// the loop may have come, which is what will be entered. Where the loop goes on for all that, it asks again.
+bool TierControl::is_superseded(Compilation& job) const {
+  if (job.level == 1 || job.loop < 0 || runtime_.options.forced_tier >= job.level) return false;
+  if (job.counted().again_at[job.level].load(std::memory_order_relaxed) != 0) return false;
+  for (int around = job.loop; around >= 0;) {
+    around = job.unit->loop_parents[static_cast<size_t>(around)];
+    if (job.unit->counted(around).status[1].load(std::memory_order_acquire) == TierStatus::Ready) return true;
+  }
+  return false;
+}
+
 void TierControl::compile(Compilation& job) {
+  if (is_superseded(job)) return postpone(job, Reason::superseded);
   // Compilers of later tiers read the code of earlier ones.
   Reclaimer::Pin pin(runtime_.units.reclaimer);
   const TierInterface* tier = runtime_.tier(job.level);

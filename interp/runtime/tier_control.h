@@ -72,6 +72,7 @@ class TierControl {
   bool wanted_at_once(const Function& function, const Counted& counted, int loop) const;
   void request(const Function& function, Counted& counted, int loop, int level, uint32_t count, bool at_once = false);
   void submit(const std::shared_ptr<Compilation>& job);
+  bool is_superseded(Compilation& job) const;
   void compile(Compilation& job);
   void refused(Compilation& job, const Refusal& refusal);
   void postpone(Compilation& job, Reason reason);

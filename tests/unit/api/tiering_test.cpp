@@ -195,6 +195,67 @@ TEST_CASE("tiering: what waits when the runtime is closed was stopped, and so is
   posset_runtime_release(runtime);
 }
 
+namespace {
+
+// Bytecode as it is, and a native tier that compiles when the test lets it.
+posset_runtime* runtime_with_native_stand_in() {
+  static const TierInterface tier = [] {
+    TierInterface made;
+    made.level = 2;
+    made.name = "stand-in";
+    made.compile = refuse;
+    return made;
+  }();
+  compiler.compilations = 0;
+  compiler.closed = true;
+  compiler.answer = [] { return Reason::not_translated; };
+  posset_runtime* runtime = nullptr;
+  posset_runtime_options options = posset_runtime_defaults();
+  options.tier1_after = 50;
+  options.tier2_after = 60;
+  REQUIRE(posset_runtime_create(&options, &runtime) == POSSET_OK);
+  REQUIRE(posset_attach_tier(runtime, posset_bytecode_tier()) == POSSET_OK);
+  REQUIRE(posset_attach_tier(runtime, &tier) == POSSET_OK);
+  return runtime;
+}
+
+bool body_has_bytecode(posset_runtime* runtime, const std::string& name) {
+  bool ready = false;
+  runtime->state.units.for_each([&](const posset::interp::Unit& unit) {
+    if (unit.name == name) ready = unit.body.status[1] == posset::interp::TierStatus::Ready;
+  });
+  return ready;
+}
+
+}  // namespace
+
+TEST_CASE("tiering: a loop is not made native when the code around it has come meanwhile") {
+  posset_runtime* runtime = runtime_with_native_stand_in();
+  {
+    World w(runtime, posset_context_defaults());
+    // As many as there may be threads; from there on requests wait.
+    std::string busy = "nil\n";
+    for (size_t i = 0; i < posset::sched::hardware_threads(); ++i) {
+      const std::string n = std::to_string(i);
+      busy += "fn g" + n + "(x) => x + " + n + "\n";
+    }
+    w.session(busy);
+    for (size_t i = 0; i < posset::sched::hardware_threads(); ++i) {
+      const std::string call = "g" + std::to_string(i) + "(1)";
+      while (!has(explain(w, ("g" + std::to_string(i)).c_str()), "tier 2: being compiled")) w.session("for _ in 0..70 { " + call + " }");
+    }
+    w.session("fn f(n) {\n  var s = 0\n  for i in 0..n { s += i }\n  s\n}");
+    while (!has(explain(w, "f"), "tier 2: being compiled")) w.session("f(100000)");
+    while (!body_has_bytecode(runtime, "f")) w.session("f(1)");
+    compiler.open();
+    posset_runtime_settle(runtime);
+    INFO(explain(w, "f"));
+    CHECK(has(explain(w, "f"), "[superseded]"));
+    CHECK(w.session("f(10)") == "45");
+  }
+  posset_runtime_release(runtime);
+}
+
 TEST_CASE("tiering: a compiler that has no memory failed, and the unit stays where it is") {
   posset_runtime* runtime = counting_runtime();
   compiler.answer = []() -> Reason { throw std::bad_alloc(); };
