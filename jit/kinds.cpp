@@ -19,7 +19,7 @@ namespace {
 
 constexpr uint32_t kOftenRemade = 3;
 // Instructions that are inlined into a unit at most.
-constexpr uint32_t kMostInlined = 600;
+constexpr uint32_t kMostInlined = 300;
 
 }  // namespace
 

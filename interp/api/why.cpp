@@ -47,7 +47,9 @@ std::string why_not_text(const interp::RuntimeState& runtime, const Part& part, 
     case Reason::queue_full:
     case Reason::stopped:
       return text + ": asked again at " +
-             std::to_string(part.counted().again_at[level].load(std::memory_order_relaxed)) + " executions";
+             std::to_string(part.counted().count.load(std::memory_order_relaxed) +
+                            part.counted().patience[level].load(std::memory_order_relaxed)) +
+             " executions";
     default:
       return text;
   }

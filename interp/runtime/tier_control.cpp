@@ -34,6 +34,7 @@ struct TierControl::Compilation {
   int loop;
   int level;
   uint64_t job;
+  bool insists;  // it was found superseded before
 
   Counted& counted() { return unit->counted(loop); }
 };
@@ -46,17 +47,21 @@ TierControl::TierControl(RuntimeState& runtime, const sched::Clock& clock, sched
 
 TierControl::~TierControl() { stop(); }
 
-bool TierControl::wanted(int level, uint32_t count, const Counted& counted) const {
+// `count` is of what has been executed, which may be a loop of what `counted` is the code of.
+bool TierControl::wanted(int level, uint32_t count, Counted& counted) const {
   const RuntimeOptions& options = runtime_.options;
   if (level > options.max_tier || !runtime_.tier(level)) return false;
   if (counted.status[level].load(std::memory_order_acquire) != TierStatus::NotStarted) return false;
   // Native code is made from bytecode and what it recorded.
   if (level > 1 && counted.status[1].load(std::memory_order_acquire) != TierStatus::Ready) return false;
   if (options.forced_tier >= level) return true;
-  return count >= std::max(options.thresholds[level], counted.again_at[level].load(std::memory_order_relaxed));
+  if (count < options.thresholds[level]) return false;
+  const uint32_t patience = counted.patience[level].load(std::memory_order_relaxed);
+  if (patience != 0) counted.patience[level].store(patience - 1, std::memory_order_relaxed);
+  return patience <= 1;
 }
 
-bool TierControl::wanted_at_once(const Function& function, const Counted& counted, int loop) const {
+bool TierControl::wanted_at_once(const Function& function, Counted& counted, int loop) const {
   constexpr uint32_t kSoon = 2;  // whoever sets another threshold means it
   const uint32_t threshold = runtime_.options.thresholds[1];
   return function.calls_back && loop < 0 && threshold <= kSoon && wanted(1, threshold, counted);
@@ -136,10 +141,10 @@ void TierControl::request(const Function& function, Counted& counted, int loop, 
   if (!counted.status[level].compare_exchange_strong(expected, TierStatus::Compiling, std::memory_order_acq_rel)) {
     return;
   }
-  counted.reason[level].store(Reason::being_compiled, std::memory_order_relaxed);
+  const Reason before = counted.reason[level].exchange(Reason::being_compiled, std::memory_order_relaxed);
   auto job = std::make_shared<Compilation>(Compilation{
       runtime_.units.share(*function.unit), function.decl->module->shared_from_this(), function.decl, loop, level,
-      next_job()});
+      next_job(), before == Reason::superseded});
   if (trace_) trace_->record(kind(TierEvent::threshold_crossed), {job->unit->number, loop, level, count});
   if (at_once || runtime_.options.forced_tier >= level) {
     compile(*job);
@@ -189,14 +194,13 @@ void TierControl::refused(Compilation& job, const Refusal& refusal) {
 // Whoever is counted when the time has come asks again.
 void TierControl::postpone(Compilation& job, Reason reason) {
   Counted& counted = job.counted();
-  const uint32_t again_at =
-      counted.count.load(std::memory_order_relaxed) + std::max(1U, runtime_.options.thresholds[job.level] / 4);
-  counted.again_at[job.level].store(again_at, std::memory_order_relaxed);
+  const uint32_t patience = std::max(1U, runtime_.options.thresholds[job.level] / 4);
+  counted.patience[job.level].store(patience, std::memory_order_relaxed);
   counted.reason[job.level].store(reason, std::memory_order_relaxed);
   if (trace_) {
     trace_->record(kind(TierEvent::compile_postponed),
                    {job.unit->number, job.loop, job.level, static_cast<int64_t>(job.job),
-                    static_cast<int64_t>(reason), again_at});
+                    static_cast<int64_t>(reason), counted.count.load(std::memory_order_relaxed) + patience});
   }
   TierStatus expected = TierStatus::Compiling;
   counted.status[job.level].compare_exchange_strong(expected, TierStatus::NotStarted, std::memory_order_acq_rel);
@@ -205,8 +209,7 @@ void TierControl::postpone(Compilation& job, Reason reason) {
 // Native code of a loop by itself is only for a loop that is running. While the request waited, the code around
 // the loop may have come, which is what will be entered. Where the loop goes on for all that, it asks again.
 bool TierControl::is_superseded(Compilation& job) const {
-  if (job.level == 1 || job.loop < 0 || runtime_.options.forced_tier >= job.level) return false;
-  if (job.counted().again_at[job.level].load(std::memory_order_relaxed) != 0) return false;
+  if (job.level == 1 || job.loop < 0 || job.insists || runtime_.options.forced_tier >= job.level) return false;
   for (int around = job.loop; around >= 0;) {
     around = job.unit->loop_parents[static_cast<size_t>(around)];
     if (job.unit->counted(around).status[1].load(std::memory_order_acquire) == TierStatus::Ready) return true;

@@ -65,11 +65,11 @@ class TierControl {
 
  private:
   struct Compilation;
-  bool wanted(int level, uint32_t count, const Counted& counted) const;
+  bool wanted(int level, uint32_t count, Counted& counted) const;
   bool is_settled(const Counted& counted, uint32_t count) const;
   // A function whose only loops are those of built-ins that call functions: in bytecode from the first time on,
   // because such a loop cannot change tiers in the middle.
-  bool wanted_at_once(const Function& function, const Counted& counted, int loop) const;
+  bool wanted_at_once(const Function& function, Counted& counted, int loop) const;
   void request(const Function& function, Counted& counted, int loop, int level, uint32_t count, bool at_once = false);
   void submit(const std::shared_ptr<Compilation>& job);
   bool is_superseded(Compilation& job) const;

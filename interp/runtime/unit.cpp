@@ -322,7 +322,7 @@ void UnitTable::unpublish(Unit& unit, int loop, int level) {
   }
   counted.reason[level].store(Reason::evicted, std::memory_order_relaxed);
   counted.entry_job[level].store(0, std::memory_order_relaxed);
-  counted.again_at[level].store(0, std::memory_order_relaxed);
+  counted.patience[level].store(0, std::memory_order_relaxed);
   counted.status[level].store(TierStatus::NotStarted, std::memory_order_release);
   int highest = kTiers - 1;
   while (highest > 0 && !counted.code[highest].load(std::memory_order_relaxed)) --highest;

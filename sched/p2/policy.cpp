@@ -18,13 +18,17 @@ double PriorityPolicy::key_of(const Entry& entry) const {
   return static_cast<double>(entry.priority) + config_.weight * entry.estimate_s + config_.decay_per_s * enqueued_s;
 }
 
-Admission PriorityPolicy::admission() const {
+// Native compilations take half of the room at most: they last, and what is compiled in no time must not be refused
+// for them.
+Admission PriorityPolicy::admission(Lane lane) const {
   if (stopped_) return Admission::Stopped;
+  const size_t most_native = std::max<size_t>(1, config_.max_queue_size / 2);
+  if (lane == Lane::Native && heap(lane).size() >= most_native) return Admission::QueueFull;
   return size() < config_.max_queue_size ? Admission::Accepted : Admission::QueueFull;
 }
 
 PriorityPolicy::Pushed PriorityPolicy::push(Entry entry) {
-  assert(admission() == Admission::Accepted);
+  assert(admission(entry.lane) == Admission::Accepted);
   assert(entry.estimate_s >= 0);
   entry.key = key_of(entry);
   entry.sequence = next_sequence_++;

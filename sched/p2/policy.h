@@ -60,7 +60,7 @@ class PriorityPolicy {
   explicit PriorityPolicy(const Config& config) : config_(config) {}
 
   // Whether one more may come in now.
-  Admission admission() const;
+  Admission admission(Lane lane) const;
   // Lets `entry` in; the caller has asked `admission`. Fills in key and sequence.
   Pushed push(Entry entry);
   // Takes out the next one of these lanes.

@@ -61,7 +61,7 @@ Admission TaskQueue::try_push(Task& task, double estimate_ns) {
   const int64_t now_ns = clock_.now_ns();  // not under the lock: it takes as long as the rest
   {
     MutexLock lock(mutex_);
-    const Admission admission = policy_.admission();
+    const Admission admission = policy_.admission(task.lane);
     if (admission != Admission::Accepted) return admission;
     wake = push(task, estimate_ns, now_ns);
   }
@@ -82,9 +82,9 @@ Admission TaskQueue::push_by(Task& task, double estimate_ns, int64_t deadline_ns
   {
     MutexLock lock(mutex_);
     // The room is looked for once more after the deadline: it may have come with it.
-    while (policy_.admission() == Admission::QueueFull && wait_for_taking(lock, deadline_ns)) {
+    while (policy_.admission(task.lane) == Admission::QueueFull && wait_for_taking(lock, deadline_ns)) {
     }
-    const Admission admission = policy_.admission();
+    const Admission admission = policy_.admission(task.lane);
     if (admission != Admission::Accepted) return admission;
     wake = push(task, estimate_ns, clock_.now_ns());
   }

@@ -191,7 +191,7 @@ template <class Policy>
 std::string P2World<Policy>::submit(uint64_t job) {
   const SimTask& task = tasks_[job];
   SimFate& fate = fates_[job];
-  fate.admission = policy_.admission();
+  fate.admission = policy_.admission(task.lane);
   fate.submitted_ns = simulation_.now_ns();
   const std::string what = "job " + std::to_string(job);
   if (*fate.admission != Admission::Accepted) {

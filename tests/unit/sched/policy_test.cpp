@@ -164,12 +164,24 @@ TEST_CASE("policy: new weights order anew what is queued") {
 TEST_CASE("policy P9: the place after the last is refused, and free again after a task left") {
   PriorityPolicy policy({.max_queue_size = 16 * 4});
   for (uint64_t job = 0; job < 64; ++job) {
-    REQUIRE(policy.admission() == Admission::Accepted);
+    REQUIRE(policy.admission(Lane::Compile) == Admission::Accepted);
     policy.push(entry(job, Priority::Normal, 0, 0, job % 2 ? Lane::Eval : Lane::Compile));
   }
-  CHECK(policy.admission() == Admission::QueueFull);
+  CHECK(policy.admission(Lane::Compile) == Admission::QueueFull);
   policy.pop(kEvalLane);
-  CHECK(policy.admission() == Admission::Accepted);
+  CHECK(policy.admission(Lane::Compile) == Admission::Accepted);
+}
+
+TEST_CASE("policy: native compilations leave half of the queue to others") {
+  PriorityPolicy policy({.max_queue_size = 8});
+  for (uint64_t job = 0; job < 4; ++job) {
+    REQUIRE(policy.admission(Lane::Native) == Admission::Accepted);
+    policy.push(entry(job, Priority::Normal, 0, 0, Lane::Native));
+  }
+  CHECK(policy.admission(Lane::Native) == Admission::QueueFull);
+  CHECK(policy.admission(Lane::Compile) == Admission::Accepted);
+  policy.pop(kNativeLane);
+  CHECK(policy.admission(Lane::Native) == Admission::Accepted);
 }
 
 TEST_CASE("policy: a consumer sees the lanes of its mask") {
@@ -218,7 +230,7 @@ TEST_CASE("policy: stop wakes all, takes nothing in and lets nobody sleep") {
   PriorityPolicy::Stop stop = policy.stop(StopMode::Drain);
   CHECK(stop.wake.size() == 2);
   CHECK(stop.dropped.empty());
-  CHECK(policy.admission() == Admission::Stopped);
+  CHECK(policy.admission(Lane::Compile) == Admission::Stopped);
   CHECK_FALSE(policy.park(0, kCompileLane));
 }
 
