@@ -33,6 +33,12 @@ def colors(terminal, wanted):
 def expect_line(terminal, line):
     """The screen's last line that is neither blank nor a prompt."""
     expect(terminal, lambda: [each for each in terminal.screen.lines() if each.strip("> ")][-1], line)
+    expect_prompt(terminal)
+
+
+def expect_prompt(terminal):
+    """What is typed before the prompt stands is echoed by the terminal, not by the editor."""
+    expect(terminal, lambda: terminal.screen.line(terminal.screen.row).rstrip(), ">")
 
 
 @case(alone=True)
@@ -43,7 +49,9 @@ def repl_colors_what_is_typed(cli):
             terminal.types(key)
             expect(terminal, terminal.screen.input, LINE[:end].rstrip())
         colors(terminal, COLORED)
-        terminal.types("\nx")
+        terminal.types("\n")
+        expect_prompt(terminal)
+        terminal.types("x")
         colors(terminal, [("x", "")])
         terminal.types("\n")
         expect_line(terminal, '"a42"')
