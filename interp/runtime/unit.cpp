@@ -181,9 +181,13 @@ std::span<const Inlined> UnitTable::inlined(int level, const void* code) const {
   return ask ? ask(code) : std::span<const Inlined>();
 }
 
-bool UnitTable::is_current(const Inlined& each) const {
-  const auto found = by_number_.find(each.unit);
-  return found != by_number_.end() && found->second->body.code[1].load(std::memory_order_relaxed) == each.code;
+bool UnitTable::are_current(std::span<const Inlined> parts) const {
+  for (const Inlined& each : parts) {
+    const auto found = by_number_.find(each.unit);
+    if (found == by_number_.end()) return false;
+    if (found->second->body.code[1].load(std::memory_order_relaxed) != each.code) return false;
+  }
+  return true;
 }
 
 bool UnitTable::publish(Unit& unit, int loop, int level, void* code, void* below) {
@@ -191,7 +195,7 @@ bool UnitTable::publish(Unit& unit, int loop, int level, void* code, void* below
   Counted& counted = unit.counted(loop);
   const auto parts = inlined(level, code);
   const bool current = level == 1 || counted.code[1].load(std::memory_order_relaxed) == below;
-  if (!current || !std::all_of(parts.begin(), parts.end(), [&](const Inlined& each) { return is_current(each); })) {
+  if (!current || !are_current(parts)) {
     reclaimer.retire(tiers_[level], code);
     return false;
   }

@@ -169,7 +169,7 @@ class UnitTable {
   void unpublish(Unit& unit, int loop, int level) POSSET_REQUIRES(mutex_);
   void install(Counted& counted) POSSET_REQUIRES(mutex_);
   std::span<const Inlined> inlined(int level, const void* code) const;
-  bool is_current(const Inlined& each) const POSSET_REQUIRES(mutex_);
+  bool are_current(std::span<const Inlined> parts) const POSSET_REQUIRES(mutex_);
   void take_back_inliners(Unit& unit) POSSET_REQUIRES(mutex_);
   template <class Visit>
   void for_each_code(Unit& unit, Visit&& visit) const;
