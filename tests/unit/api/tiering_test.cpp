@@ -48,23 +48,32 @@ void* refuse(posset::interp::RuntimeState&, const posset::syntax::FunctionDecl&,
   return nullptr;
 }
 
-// The loop's iterations would count, too: the functions of these tests have none.
-posset_runtime* counting_runtime(bool closed = false) {
+template <int level>
+const TierInterface* stand_in() {
   static const TierInterface tier = [] {
     TierInterface made;
-    made.level = 1;
+    made.level = level;
     made.name = "stand-in";
     made.compile = refuse;
     return made;
   }();
+  return &tier;
+}
+
+posset_runtime* runtime_with(std::initializer_list<const void*> tiers, bool closed, Reason answer,
+                             const posset_runtime_options& options = posset_runtime_defaults()) {
   compiler.compilations = 0;
   compiler.closed = closed;
-  compiler.answer = [] { return Reason::far_jump; };
+  compiler.answer = [answer] { return answer; };
   posset_runtime* runtime = nullptr;
-  posset_runtime_options options = posset_runtime_defaults();
   REQUIRE(posset_runtime_create(&options, &runtime) == POSSET_OK);
-  REQUIRE(posset_attach_tier(runtime, &tier) == POSSET_OK);
+  for (const void* tier : tiers) REQUIRE(posset_attach_tier(runtime, tier) == POSSET_OK);
   return runtime;
+}
+
+// The loop's iterations would count, too: the functions of these tests have none.
+posset_runtime* counting_runtime(bool closed = false) {
+  return runtime_with({stand_in<1>()}, closed, Reason::far_jump);
 }
 
 bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
@@ -199,24 +208,10 @@ namespace {
 
 // Bytecode as it is, and a native tier that compiles when the test lets it.
 posset_runtime* runtime_with_native_stand_in() {
-  static const TierInterface tier = [] {
-    TierInterface made;
-    made.level = 2;
-    made.name = "stand-in";
-    made.compile = refuse;
-    return made;
-  }();
-  compiler.compilations = 0;
-  compiler.closed = true;
-  compiler.answer = [] { return Reason::not_translated; };
-  posset_runtime* runtime = nullptr;
   posset_runtime_options options = posset_runtime_defaults();
   options.tier1_after = 50;
   options.tier2_after = 60;
-  REQUIRE(posset_runtime_create(&options, &runtime) == POSSET_OK);
-  REQUIRE(posset_attach_tier(runtime, posset_bytecode_tier()) == POSSET_OK);
-  REQUIRE(posset_attach_tier(runtime, &tier) == POSSET_OK);
-  return runtime;
+  return runtime_with({posset_bytecode_tier(), stand_in<2>()}, true, Reason::not_translated, options);
 }
 
 bool body_has_bytecode(posset_runtime* runtime, const std::string& name) {

@@ -176,6 +176,13 @@ class Path {
     use(binding.index);
     if (binding.last_use) moved_[binding.index] = true;
   }
+  void capture(const FunctionDecl& function) {
+    for (const Capture& each : function.captures) {
+      if (each.from != Capture::From::Local) continue;
+      use(each.index);
+      if (each.last_use) moved_[each.index] = true;
+    }
+  }
   void bind(const Binding& binding) {
     if (binding.kind == BindingKind::Local) moved_[binding.index] = false;
   }
@@ -230,13 +237,7 @@ Flow Path::walk(Node* node) {
     case NodeKind::Name: read(static_cast<NameNode*>(node)->binding); return Flow::Go;
     case NodeKind::BindingPattern: bind(static_cast<BindingPatternNode*>(node)->binding); return Flow::Go;
     case NodeKind::RestPattern: bind(static_cast<RestPatternNode*>(node)->binding); return Flow::Go;
-    case NodeKind::Lambda:
-      for (const Capture& each : static_cast<LambdaNode*>(node)->function->captures) {
-        if (each.from != Capture::From::Local) continue;
-        use(each.index);
-        if (each.last_use) moved_[each.index] = true;
-      }
-      return Flow::Go;
+    case NodeKind::Lambda: capture(*static_cast<LambdaNode*>(node)->function); return Flow::Go;
     case NodeKind::Call: return call(static_cast<CallNode*>(node));
     case NodeKind::Assign: return assign(static_cast<AssignNode*>(node));
     case NodeKind::PlaceList: return stores(static_cast<PlaceListNode*>(node));
