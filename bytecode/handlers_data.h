@@ -24,9 +24,16 @@ POSSET_HANDLER bool list_item(Borrowed base, Borrowed index, Borrowed& out) {
   }
   return false;
 }
+// A character of a text of which every byte is one.
+POSSET_HANDLER bool ascii_item(Borrowed base, Borrowed index, Borrowed& out) {
+  if (!base.is_string() || !index.is_int() || !interp::is_ascii_string(base)) return false;
+  if (static_cast<uint64_t>(index.as_int()) >= interp::ascii_length(base)) return false;
+  out = interp::string_at(base, static_cast<uint64_t>(index.as_int()));
+  return true;
+}
 POSSET_HANDLER const Insn* op_Index(State& s, Insn i) {
   Borrowed item;
-  if (list_item(s.r[i.b], s.r[i.c], item)) [[likely]] {
+  if (list_item(s.r[i.b], s.r[i.c], item) || ascii_item(s.r[i.b], s.r[i.c], item)) [[likely]] {
     interp::retain(item);
     if (i.x & kConsumeB) drop(s.r[i.b]);
     s.r[i.a] = item;
@@ -35,7 +42,11 @@ POSSET_HANDLER const Insn* op_Index(State& s, Insn i) {
   return slow_index(s.cx, &s.r[i.a], &s.r[i.b], &s.r[i.c], i.x) ? s.pc + 1 : nullptr;
 }
 POSSET_HANDLER const Insn* op_ViewIndex(State& s, Insn i) {
-  if (list_item(s.r[i.b], s.r[i.c], s.r[i.a])) [[likely]] return s.pc + 1;
+  Borrowed item;
+  if (list_item(s.r[i.b], s.r[i.c], item) || ascii_item(s.r[i.b], s.r[i.c], item)) [[likely]] {
+    s.r[i.a] = item;
+    return s.pc + 1;
+  }
   return slow_view_index(s.cx, &s.r[i.a], &s.r[i.b], &s.r[i.c]) ? s.pc + 1 : nullptr;
 }
 POSSET_HANDLER const Insn* op_IndexOr(State& s, Insn i) {
@@ -69,10 +80,10 @@ POSSET_HANDLER const Insn* op_Slice(State& s, Insn i) {
 }
 POSSET_HANDLER const Insn* op_Len(State& s, Insn i) {
   Borrowed b = s.r[i.b];
-  if (b.is_list()) {
-    const Borrowed size = Borrowed::integer(static_cast<int64_t>(b.as<List>()->size));
+  if (b.is_list() || (b.is_string() && interp::is_ascii_string(b))) {
+    const uint64_t size = b.is_list() ? b.as<List>()->size : interp::ascii_length(b);
     if (i.x & kConsumeB) drop(s.r[i.b]);
-    s.r[i.a] = size;
+    s.r[i.a] = Borrowed::integer(static_cast<int64_t>(size));
     return s.pc + 1;
   }
   return slow_len(s.cx, &s.r[i.a], &s.r[i.b], i.x) ? s.pc + 1 : nullptr;

@@ -102,10 +102,9 @@ bool slow_view_field(Context& context, Borrowed* dst, Borrowed* base, FieldCache
 }
 
 bool slow_slice(Context& context, Borrowed* dst, Borrowed* base, Borrowed* bounds, uint8_t x) {
-  Value range = interp::make_range(context, bounds[0], bounds[1], (x & kSense) != 0);
+  Value result = interp::load_slice(context, *base, bounds[0], bounds[1], (x & kSense) != 0);
   drop(bounds[0]);
   drop(bounds[1]);
-  Value result = range.failed() ? Value::failure() : interp::load_index(context, *base, range);
   if (x & kConsumeB) drop(*base);
   return finish(std::move(result), dst);
 }

@@ -37,11 +37,11 @@ bool float_to_int(double d, int64_t& out);
 
 // ---- reading ----
 Value load_index(Context& context, Borrowed base, Borrowed index);       // xs[i], m[k], s[i], slices
+Value load_slice(Context& context, Borrowed base, Borrowed first, Borrowed last, bool inclusive);
 Value load_field(Context& context, Borrowed base, const Symbol* name);   // records, variants, refs, errors
 // The element or nil/Unset when missing: m[k, d] and get(); Unset means "evaluate the default".
 Value load_index_or_unset(Context& context, Borrowed base, Borrowed index);
 Value make_range(Context& context, Borrowed first, Borrowed last, bool inclusive);
-Value make_slice_bounds(Context& context, Borrowed range, uint64_t size, uint64_t& from, uint64_t& to);
 
 // ---- words for messages ----
 std::string describe_operands(BinaryOp op, Borrowed left, Borrowed right);  // "int + str"

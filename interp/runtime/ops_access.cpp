@@ -14,12 +14,16 @@ namespace posset::interp {
 
 namespace {
 
-// A slice's bounds: an ascending range inside [0, size].
-bool slice_bounds(const Range* range, uint64_t size, uint64_t& from, uint64_t& to) {
-  if (range->descending() || range->first < 0 || range->last < 0) return false;
-  from = static_cast<uint64_t>(range->first);
-  to = static_cast<uint64_t>(range->last) + (range->inclusive() ? 1 : 0);
+// Of a slice first..last of something of that size.
+bool slice_bounds(int64_t first, int64_t last, bool inclusive, uint64_t size, uint64_t& from, uint64_t& to) {
+  if (first < 0 || last < 0) return false;
+  from = static_cast<uint64_t>(first);
+  to = static_cast<uint64_t>(last) + (inclusive ? 1 : 0);
   return from <= to && to <= size;
+}
+
+bool slice_bounds(const Range* range, uint64_t size, uint64_t& from, uint64_t& to) {
+  return !range->descending() && slice_bounds(range->first, range->last, range->inclusive(), size, from, to);
 }
 
 Value raise_slice(Context& context, Borrowed range, const char* of, uint64_t size) {
@@ -29,20 +33,28 @@ Value raise_slice(Context& context, Borrowed range, const char* of, uint64_t siz
       "a slice a..b needs 0 <= a <= b <= length");
 }
 
+Value part_of_list(Context& context, const List* list, uint64_t from, uint64_t to) {
+  if (!charge_elements(context, to - from)) return Value::failure();
+  return or_memory_limit(context, list_slice(context.heap, list, from, to));
+}
+
+Value part_of_text(Context& context, Borrowed text, uint64_t from, uint64_t to) {
+  if (!charge_bytes(context, to - from)) return Value::failure();
+  return or_memory_limit(context, substring(context.heap, text, from, to));
+}
+
 Value slice_list(Context& context, const List* list, Borrowed range) {
   uint64_t from = 0, to = 0;
   if (!slice_bounds(range.as<Range>(), list->size, from, to))
     return raise_slice(context, range, "a list", list->size);
-  if (!charge_elements(context, to - from)) return Value::failure();
-  return or_memory_limit(context, list_slice(context.heap, list, from, to));
+  return part_of_list(context, list, from, to);
 }
 
 Value slice_string(Context& context, Borrowed text, Borrowed range) {
   uint64_t from = 0, to = 0, size = string_length(text);
   if (!slice_bounds(range.as<Range>(), size, from, to))
     return raise_slice(context, range, "a str", size);
-  if (!charge_bytes(context, to - from)) return Value::failure();
-  return or_memory_limit(context, substring(context.heap, text, from, to));
+  return part_of_text(context, text, from, to);
 }
 
 Value new_range(Context& context, int64_t first, int64_t last, uint8_t flags) {
@@ -67,17 +79,6 @@ Value slice_range(Context& context, const Range* whole, Borrowed range) {
 }
 
 }  // namespace
-
-Value make_slice_bounds(Context& context, Borrowed range, uint64_t size, uint64_t& from,
-                        uint64_t& to) {
-  if (!range.is_range()) {
-    return context.raise(ErrorCode::TypeMismatch,
-                         "slice: expected range, got " + kind_and_value(context, range));
-  }
-  if (!slice_bounds(range.as<Range>(), size, from, to))
-    return raise_slice(context, range, "a length", size);
-  return Value();
-}
 
 Value make_range(Context& context, Borrowed first, Borrowed last, bool inclusive) {
   if (first.is_int() && last.is_int()) [[likely]] {
@@ -161,6 +162,18 @@ Value load_index(Context& context, Borrowed base, Borrowed index) {
   }
   Value found = element_or_unset(context, base, index);
   return found->is_unset() ? raise_missing(context, base, index) : std::move(found);
+}
+
+Value load_slice(Context& context, Borrowed base, Borrowed first, Borrowed last, bool inclusive) {
+  uint64_t from = 0, to = 0;
+  if (first.is_int() && last.is_int() && (base.is_list() || base.is_string())) {
+    const uint64_t size = base.is_list() ? base.as<List>()->size : string_length(base);
+    if (slice_bounds(first.as_int(), last.as_int(), inclusive, size, from, to)) {
+      return base.is_list() ? part_of_list(context, base.as<List>(), from, to) : part_of_text(context, base, from, to);
+    }
+  }
+  Value range = make_range(context, first, last, inclusive);
+  return range.failed() ? Value::failure() : load_index(context, base, range);
 }
 
 Value load_index_or_unset(Context& context, Borrowed base, Borrowed index) {

@@ -38,6 +38,10 @@ FormatOptions format_options(const syntax::FormatSpec& spec) {
 
 bool append_formatted(Context& context, StringBuilder& out, Borrowed v,
                       const syntax::FormatSpec* spec) {
+  if (v.is_short_string() && !(spec && spec->present)) {  // too short to be charged for
+    out.append(string_view_of(v));
+    return or_memory_limit(context, !out.failed());
+  }
   if (!charge_weight(context, v)) return false;
   const size_t before = out.view().size();
   std::string problem;

@@ -22,6 +22,7 @@ inline bool short_ascii(Borrowed v) { return (v.word0 & 0x8000) == 0; }
 inline bool is_ascii_string(Borrowed v) {
   return v.is_short_string() ? short_ascii(v) : v.as<Str>()->ascii();
 }
+inline uint64_t ascii_length(Borrowed v) { return v.is_short_string() ? short_size(v) : v.as<Str>()->size; }
 
 Value make_string(Heap& heap, std::string_view utf8);         // must be valid UTF-8
 Value make_string_lossy(Heap& heap, std::string_view bytes);  // invalid sequences become U+FFFD
