@@ -33,6 +33,7 @@ Kind kind_of_mask(uint64_t mask) {
     case Tag::Float: return Kind::Float;
     case Tag::Record: return Kind::Record;
     case Tag::Variant: return Kind::Variant;
+    case Tag::Str: return Kind::Text;
     case Tag::List: break;
     default: return Kind::Any;
   }
@@ -429,8 +430,15 @@ Plan Kinds::data_plan(uint32_t pc, const Insn& insn, const State& before) const 
       if (insn.x & bytecode::kConsumeB) return {Way::Exec};
       const Kind b = speculated(before.kinds[insn.b], pc, Seen::First);
       const Kind c = speculated(before.kinds[insn.c], pc, Seen::Second);
+      if (b == Kind::Text && c == Kind::Int) return {Way::Inline, Kind::Any, b, c};
       if (!is_list(b) || c != Kind::Int) return {Way::Dynamic};
       return {Way::Inline, Kind::Any, b, c, b == Kind::Items ? speculated_part(pc) : element_of(b)};
+    }
+    case Op::CodeAt: {
+      if (insn.x & (bytecode::kConsumeB | bytecode::kConsumeC)) return {Way::Exec};
+      const Kind b = speculated(before.kinds[insn.b], pc, Seen::First);
+      const Kind c = speculated(before.kinds[insn.c], pc, Seen::Second);
+      return b == Kind::Text && c == Kind::Int ? Plan{Way::Inline, Kind::Any, b, c} : Plan{Way::Exec};
     }
     case Op::Swap: {
       const Kind a = speculated(before.kinds[insn.a], pc, Seen::Changed);
@@ -444,7 +452,7 @@ Plan Kinds::data_plan(uint32_t pc, const Insn& insn, const State& before) const 
       // What a call has just made may well be empty, of no packing yet; its length needs none.
       const bool made = insn.x & bytecode::kConsumeB;
       const Kind b = made ? before.kinds[insn.b] : speculated(before.kinds[insn.b], pc, Seen::First);
-      if (is_list(b)) return {Way::Inline, Kind::Any, b, Kind::Any, Kind::Int};
+      if (is_list(b) || b == Kind::Text) return {Way::Inline, Kind::Any, b, Kind::Any, Kind::Int};
       return {Way::Dynamic, Kind::Any, Kind::Any, Kind::Any, Kind::Int};
     }
     default: return container_plan(pc, insn, before);
@@ -506,8 +514,7 @@ bool keeps_shape(Op op) {
 void Kinds::forget_consumed(uint32_t pc, State& state) const {
   for_each_access(chunk_, pc, [&](const Access& each) {
     for (uint32_t reg = each.first; each.read && each.written && reg < each.first + each.count; ++reg) {
-      const bool counted = is_list(state.kinds[reg]) || has_fields(state.kinds[reg]);
-      if (pinned(reg) || !counted || !is_operand(insn_at(pc), reg)) continue;
+      if (pinned(reg) || !is_counted(state.kinds[reg]) || !is_operand(insn_at(pc), reg)) continue;
       state.kinds[reg] = Kind::Any;
       state.shapes[reg] = kNoShape;
     }
@@ -578,6 +585,7 @@ State Kinds::moved(uint32_t pc, const Plan& plan, State state) const {
       if (insn.x & bytecode::kConsumeB) set(insn.b, Kind::Nil);
       set(insn.a, plan.result);
       break;
+    case Op::CodeAt: set(insn.a, plan.result); break;
     case Op::ForRange:
     case Op::ForNext:
       set(insn.a + 1U, Kind::Int);

@@ -22,17 +22,19 @@
 
 namespace posset::jit {
 
-// What is known of a value when code is made. Ints to Items are lists by packing.
-enum class Kind : uint8_t { None, Nil, Bool, Int, Float, Ints, Floats, Bools, Items, Record, Variant, Any };
+// What is known of a value when code is made. Ints to Items are lists by packing; a Text is too long to be kept
+// inside a value.
+enum class Kind : uint8_t { None, Nil, Bool, Int, Float, Ints, Floats, Bools, Items, Record, Variant, Text, Any };
 
 // Records and variants keep their shape for life, so what is known of it holds as long as the register does.
 constexpr uint32_t kNoShape = UINT32_MAX;
 
 inline bool is_number(Kind kind) { return kind == Kind::Int || kind == Kind::Float; }
 inline bool is_list(Kind kind) { return kind >= Kind::Ints && kind <= Kind::Items; }
-// Never counted.
 inline bool has_fields(Kind kind) { return kind == Kind::Record || kind == Kind::Variant; }
+// Never counted, and always.
 inline bool is_plain(Kind kind) { return kind >= Kind::Nil && kind <= Kind::Float; }
+inline bool is_counted(Kind kind) { return kind >= Kind::Ints && kind <= Kind::Text; }
 Kind element_of(Kind list);
 Kind joined(Kind a, Kind b);
 // Of a mask of the profile: what has been met there always, else Any.

@@ -17,6 +17,7 @@ Tag tag_of_kind(Kind kind) {
     case Kind::Items: return Tag::List;
     case Kind::Record: return Tag::Record;
     case Kind::Variant: return Tag::Variant;
+    case Kind::Text: return Tag::Str;
     default: return Tag::Nil;
   }
 }
@@ -73,7 +74,7 @@ llvm::Value* Translator::is(const Operand& v, Kind kind) {
 
 llvm::Value* Translator::is_heap(const Operand& v) {
   if (is_plain(v.kind)) return b_.getFalse();
-  if (is_list(v.kind) || has_fields(v.kind)) return b_.getTrue();
+  if (is_counted(v.kind)) return b_.getTrue();
   return b_.CreateICmpNE(b_.CreateAnd(v.tag, word(0xf8)), word(0));
 }
 

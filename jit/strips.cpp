@@ -183,6 +183,7 @@ class Finder {
       case Op::Field:
       case Op::ViewField:
       case Op::Len:
+      case Op::CodeAt:
       case Op::SetIndex:
       case Op::Swap:
       case Op::PlaceLocal:

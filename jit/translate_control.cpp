@@ -21,7 +21,9 @@ constexpr llvm::CmpInst::Predicate kOnFloats[] = {llvm::CmpInst::FCMP_OEQ, llvm:
 constexpr int kJumpVariants = 6;
 constexpr int kLastOfEquality = 1;  // Eq, Ne
 
-bool is_short_text(const Operand& v) {
+// Nil, a bool or a short text of the program.
+bool is_atom(const Operand& v) {
+  if (v.kind == Kind::Nil || v.kind == Kind::Bool) return true;
   const auto* tag = llvm::dyn_cast_or_null<llvm::ConstantInt>(v.tag);
   return v.kind == Kind::Any && tag && (tag->getZExtValue() & 0xff) == static_cast<uint64_t>(Tag::ShortStr);
 }
@@ -80,21 +82,17 @@ void Translator::drop(uint16_t first, uint16_t count) {
 
 // ---- comparisons ----
 
-// With a text of the program: two short strings are equal when both words are.
-void Translator::text_branch(const Operand& v, const Operand& text, llvm::BasicBlock* same,
-                             llvm::BasicBlock* different, llvm::BasicBlock* slow) {
-  auto* other = block("other");
-  llvm::Value* tags = b_.CreateICmpEQ(tag_of(v), tag_of(text));
-  b_.CreateCondBr(b_.CreateAnd(tags, b_.CreateICmpEQ(payload_of(v), payload_of(text))), same, other);
-  go_on_in(other);
-  llvm::Value* tag = b_.CreateAnd(tag_of(v), word(0xff));
-  b_.CreateCondBr(b_.CreateICmpEQ(tag, tag_word(Tag::ShortStr)), different, slow);
+// With what is equal to nothing else: both words are the same or it is different.
+void Translator::word_branch(const Operand& v, const Operand& atom, llvm::BasicBlock* same, llvm::BasicBlock* different) {
+  llvm::Value* equal = b_.CreateICmpEQ(tag_of(v), tag_of(atom));
+  if (atom.kind != Kind::Nil) equal = b_.CreateAnd(equal, b_.CreateICmpEQ(payload_of(v), payload_of(atom)));
+  b_.CreateCondBr(equal, same, different);
 }
 
 void Translator::compare_branch(int which, const Operand& b, const Operand& c, llvm::BasicBlock* holds,
                                 llvm::BasicBlock* fails, llvm::BasicBlock* slow) {
-  if (which <= kLastOfEquality && is_short_text(c)) {
-    return text_branch(b, c, which == 0 ? holds : fails, which == 0 ? fails : holds, slow);
+  if (which <= kLastOfEquality && is_atom(c)) {
+    return word_branch(b, c, which == 0 ? holds : fails, which == 0 ? fails : holds);
   }
   auto* ints = block("ints");
   auto* others = block("others");

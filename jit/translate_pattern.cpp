@@ -11,12 +11,13 @@ using interp::List;
 using interp::Record;
 
 bool Translator::pattern(uint32_t pc, const Insn& insn) {
+  const Op op = static_cast<Op>(insn.op);
+  if (op == Op::TestConst) return test_const(pc, insn);
   if (!kinds_) return false;
-  switch (static_cast<Op>(insn.op)) {
+  switch (op) {
     case Op::TestRecord: return test(pc, b_.CreateICmpEQ(tag_of(read(insn.a)), tag_word(Tag::Record)));
     case Op::TestVariant: test_variant(pc, insn); return true;
     case Op::TestList: test_list(pc, insn); return true;
-    case Op::TestConst: return test_const(pc, insn);
     case Op::TestField:
       if (plan_.way == Way::Inline) {
         known_field(pc, insn);

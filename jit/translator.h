@@ -257,8 +257,7 @@ class Translator {
   // Branches on b `which` c: to `holds` or `fails`, or to `slow` when these are no numbers of one kind.
   void compare_branch(int which, const Operand& b, const Operand& c, llvm::BasicBlock* holds,
                       llvm::BasicBlock* fails, llvm::BasicBlock* slow);
-  void text_branch(const Operand& v, const Operand& text, llvm::BasicBlock* same, llvm::BasicBlock* different,
-                   llvm::BasicBlock* slow);
+  void word_branch(const Operand& v, const Operand& atom, llvm::BasicBlock* same, llvm::BasicBlock* different);
   void exec_in(llvm::BasicBlock* slow, uint32_t pc);
   void jump_on_bool(uint32_t pc, const Insn& insn, bool back);
   void for_range(uint32_t pc, const Insn& insn);
@@ -298,6 +297,10 @@ class Translator {
   bool build(uint32_t pc, const Insn& insn);
   void append_item(uint32_t pc, const Insn& insn);
   // `slow` where it does not fit; counted once more when it is not consumed.
+  llvm::Value* ascii_size(const Operand& text, llvm::BasicBlock* slow);
+  llvm::Value* ascii_byte(const Operand& text, const Operand& at, llvm::BasicBlock* slow);
+  Operand short_text(llvm::Value* byte);
+  llvm::Value* list_size(const Operand& v, llvm::BasicBlock* slow);
   void append_element(const Operand& list, llvm::Value* at, interp::Packing packing, const Operand& v, bool copies,
                       llvm::BasicBlock* slow);
   void iter_begin(uint32_t pc, const Insn& insn);
