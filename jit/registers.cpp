@@ -153,16 +153,37 @@ void Translator::flush_operands(uint32_t pc) {
   });
 }
 
-void Translator::flush_live(uint32_t pc, bool but_operands) {
-  if (!kinds_) return;
+Translator::Unflushed Translator::unflushed(uint32_t pc, bool but_operands) {
+  Unflushed found;
+  if (!kinds_) return found;
   RegisterSet done(chunk_.registers);
   for_each_access(chunk_, pc, [&](const Access& each) {
     for (uint32_t reg = each.first; but_operands && reg < each.first + each.count; ++reg) done.add(reg);
   });
   for (uint32_t reg = 0; reg < chunk_.registers; ++reg) {
     if (!cached(reg) || done.has(reg) || !state_.dirty.has(reg) || !kinds_->live(pc, reg)) continue;
-    flush(reg, state_.kinds[reg]);
+    found.emplace_back(reg, state_.kinds[reg]);
   }
+  return found;
+}
+
+// Takes them back to the frame on the way to `then`, the last ones first: these come and go, so that many ways have
+// the rest in common. Registers are variables here, so code does not mind where it is come from. Written out for
+// each way, this is half of all code.
+Translator::Landing& Translator::flushing(const Unflushed& registers, Landing& then) {
+  Landing* next = &then;
+  llvm::IRBuilder<>::InsertPointGuard keep_place(b_);
+  for (const auto& each : registers) {
+    Landing& made = flushes_[{each, next->block}];
+    if (!made.block) {
+      open(made, cold("flush"));
+      b_.SetInsertPoint(made.block);
+      flush(each.first, each.second);
+      go_to(*next, made.pc);
+    }
+    next = &made;
+  }
+  return *next;
 }
 
 void Translator::reload(uint32_t reg, Kind kind) {
@@ -275,13 +296,22 @@ llvm::BasicBlock* Translator::exit_at(uint32_t pc) {
   llvm::IRBuilder<>::InsertPointGuard keep_place(b_);
   exit_ = cold("exit");
   b_.SetInsertPoint(exit_);
-  flush_live(pc, false);
-  flush_callers();
-  leave_to_bytecode(pc);
+  go_to(flushing(unflushed(pc, false), exit_landing()), pc_address(pc));
   return exit_;
 }
 
-void Translator::leave_to_bytecode(uint32_t pc) {
+Translator::Landing& Translator::exit_landing() {
+  Landing& made = exits_[{is_new_exit(), strip_}];
+  if (made.block) return made;
+  llvm::IRBuilder<>::InsertPointGuard keep_place(b_);
+  open(made, cold("leave"));
+  b_.SetInsertPoint(made.block);
+  flush_callers();
+  leave_to_bytecode(made.pc);
+  return made;
+}
+
+void Translator::leave_to_bytecode(llvm::Value* pc) {
   if (caller_) {
     b_.CreateRet(resume_inlined(pc));
     return;
@@ -289,7 +319,7 @@ void Translator::leave_to_bytecode(uint32_t pc) {
   llvm::Type* pair = llvm::StructType::get(b_.getInt64Ty(), b_.getInt64Ty());
   give_fuel_back();
   const char* resume = is_new_exit() ? "resume_new" : "resume";
-  b_.CreateRet(b_.CreateCall(helper(resume, pair, {b_.getPtrTy(), b_.getPtrTy()}), {frame(), pc_address(pc)}));
+  b_.CreateRet(b_.CreateCall(helper(resume, pair, {b_.getPtrTy(), b_.getPtrTy()}), {frame(), pc}));
 }
 
 }  // namespace posset::jit

@@ -127,10 +127,7 @@ void Translator::charge_call(uint32_t pc, const Insn& insn) {
 }
 
 void Translator::raise_at_call(uint32_t pc) {
-  flush_around_call(pc);
-  Raised& raised = raised_at(pc);
-  raised.pc->addIncoming(pc_address(pc), b_.GetInsertBlock());
-  b_.CreateBr(raised.block);
+  go_to(flushing(unflushed_around_call(pc), raised_at(pc)), pc_address(pc));
 }
 
 // ---- the callee's frame ----
@@ -173,7 +170,7 @@ void Translator::leave_inlined(const Insn& insn) {
 }
 
 // It has no handlers: the error is the caller's.
-void Translator::inlined_raised_block(const Raised& raised) {
+void Translator::inlined_raised_block(const Landing& raised) {
   go_on_in(raised.block);
   give_fuel_back();
   llvm::Function* unwind = helper("raised", b_.getInt64Ty(), {b_.getPtrTy(), b_.getPtrTy()});
@@ -185,17 +182,21 @@ void Translator::inlined_raised_block(const Raised& raised) {
 // ---- what helpers see ----
 
 // What the frame owns or will read while the call runs.
-void Translator::flush_around_call(uint32_t pc) {
+Translator::Unflushed Translator::unflushed_around_call(uint32_t pc) {
+  Unflushed found;
   const Insn& insn = at(pc);
   for (uint32_t reg = 0; reg < chunk_.registers; ++reg) {
     const bool in_window = reg >= insn.a && reg < insn.a + 2U + insn.c;
     if (in_window || !cached(reg) || !state_.dirty.has(reg) || !kinds_->live(pc, reg)) continue;
-    flush(reg, state_.kinds[reg]);
+    found.emplace_back(reg, state_.kinds[reg]);
   }
+  return found;
 }
 
 void Translator::flush_callers() {
-  for (Translator* each = this; each->caller_; each = each->caller_) each->caller_->flush_around_call(each->call_pc_);
+  for (Translator* each = this; each->caller_; each = each->caller_) {
+    for (const auto& [reg, kind] : each->caller_->unflushed_around_call(each->call_pc_)) each->caller_->flush(reg, kind);
+  }
 }
 
 llvm::Value* Translator::frame() {
@@ -229,7 +230,7 @@ llvm::Value* Translator::call_framed(llvm::Function* callee, llvm::ArrayRef<llvm
   return result;
 }
 
-llvm::Value* Translator::resume_inlined(uint32_t pc) {
+llvm::Value* Translator::resume_inlined(llvm::Value* pc) {
   for (Translator* each = this; each->caller_; each = each->caller_) {
     each->fill_frame();
     put(each->caller_->native_frame_, word_pointer(each->native_frame_, offsetof(NativeFrame, caller)));
@@ -239,7 +240,7 @@ llvm::Value* Translator::resume_inlined(uint32_t pc) {
   if (recursive()) unit_.root->fill_frame();
   llvm::Type* pair = llvm::StructType::get(b_.getInt64Ty(), b_.getInt64Ty());
   llvm::Function* resume = helper("resume_inlined", pair, {b_.getPtrTy(), b_.getPtrTy(), b_.getInt32Ty(), b_.getInt8Ty()});
-  return b_.CreateCall(resume, {native_frame_, pc_address(pc), b_.getInt32(calls_deep()), b_.getInt8(is_new_exit())});
+  return b_.CreateCall(resume, {native_frame_, pc, b_.getInt32(calls_deep()), b_.getInt8(is_new_exit())});
 }
 
 llvm::Value* Translator::has_room_inlined() {

@@ -154,7 +154,7 @@ llvm::BasicBlock* Translator::entry_block(uint32_t pc, uint32_t number) {
     b_.CreateRet(b_.CreateCall(decline, {frame(), pc_address(pc)}));
   }
   b_.SetInsertPoint(refused);
-  leave_to_bytecode(pc);
+  leave_to_bytecode(pc_address(pc));
   return entry;
 }
 
@@ -256,24 +256,28 @@ void Translator::raise_unless(llvm::Value* ok, uint32_t pc) {
 
 // `operands_done`: exec or a call has had the instruction's operands in the frame.
 void Translator::raise(uint32_t pc, bool operands_done) {
-  flush_live(pc, operands_done);
-  Raised& raised = raised_at(pc);
-  raised.pc->addIncoming(pc_address(pc), b_.GetInsertBlock());
-  b_.CreateBr(raised.block);
+  go_to(flushing(unflushed(pc, operands_done), raised_at(pc)), pc_address(pc));
+}
+
+void Translator::open(Landing& landing, llvm::BasicBlock* block) {
+  landing.block = block;
+  landing.pc = llvm::PHINode::Create(b_.getPtrTy(), 8, "pc", block);
+}
+
+void Translator::go_to(Landing& landing, llvm::Value* pc) {
+  landing.pc->addIncoming(pc, b_.GetInsertBlock());
+  b_.CreateBr(landing.block);
 }
 
 // One block for all instructions with the same handlers. A block for all would be part of every loop that has a
 // handler, and a way into it from every other.
-Translator::Raised& Translator::raised_at(uint32_t pc) {
+Translator::Landing& Translator::raised_at(uint32_t pc) {
   std::vector<uint32_t> handlers;
   for (const bytecode::Region& region : chunk_.regions) {
     if (pc >= region.begin && pc < region.end) handlers.push_back(region.handler);
   }
-  Raised& raised = raised_[handlers];
-  if (!raised.block) {
-    raised.block = block("raised");
-    raised.pc = llvm::PHINode::Create(b_.getPtrTy(), 8, "pc", raised.block);
-  }
+  Landing& raised = raised_[handlers];
+  if (!raised.block) open(raised, block("raised"));
   return raised;
 }
 
@@ -292,7 +296,7 @@ llvm::BasicBlock* Translator::handler_block(uint32_t pc) {
 }
 
 // Unwinds within the frame; a handler of the chunk goes on natively.
-void Translator::raised_block(const std::vector<uint32_t>& handlers, const Raised& raised) {
+void Translator::raised_block(const std::vector<uint32_t>& handlers, const Landing& raised) {
   go_on_in(raised.block);
   give_fuel_back();
   llvm::Function* unwind = helper("raised", b_.getInt64Ty(), {b_.getPtrTy(), b_.getPtrTy()});

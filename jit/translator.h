@@ -78,13 +78,16 @@ class Translator {
   bool inlined(uint32_t pc, const Insn& insn);  // false: left to exec
   void generic(uint32_t pc);
   void generic_branch(uint32_t pc, llvm::Value* next);
-  // Where errors go that are raised at an instruction: by the handlers around it.
-  struct Raised {
+  // Code that many instructions come to, and of which one each.
+  struct Landing {
     llvm::BasicBlock* block = nullptr;
     llvm::PHINode* pc = nullptr;
   };
-  Raised& raised_at(uint32_t pc);
-  void raised_block(const std::vector<uint32_t>& handlers, const Raised& raised);
+  void open(Landing& landing, llvm::BasicBlock* block);
+  void go_to(Landing& landing, llvm::Value* pc);
+  // Where errors go that are raised at an instruction: by the handlers around it.
+  Landing& raised_at(uint32_t pc);
+  void raised_block(const std::vector<uint32_t>& handlers, const Landing& raised);
   void finish();
 
   const Insn& at(uint32_t pc) const { return chunk_.code[chunk_.size + pc]; }
@@ -186,7 +189,10 @@ class Translator {
   void keep(uint32_t reg, Kind kind, const Operand& v);
   void flush(uint32_t reg, Kind kind);
   void flush_operands(uint32_t pc);
-  void flush_live(uint32_t pc, bool but_operands);
+  // Registers that are not in the frame, as what they are.
+  using Unflushed = std::vector<std::pair<uint32_t, Kind>>;
+  Unflushed unflushed(uint32_t pc, bool but_operands);
+  Landing& flushing(const Unflushed& registers, Landing& then);
   void reload(uint32_t reg, Kind kind);
   void reload_written(uint32_t pc);
   bool start_instruction(uint32_t pc);
@@ -195,7 +201,8 @@ class Translator {
   llvm::Value* is_kind(const Operand& v, Kind wanted);
   // Goes back to bytecode at the instruction.
   llvm::BasicBlock* exit_at(uint32_t pc);
-  void leave_to_bytecode(uint32_t pc);
+  Landing& exit_landing();
+  void leave_to_bytecode(llvm::Value* pc);
   // Because nothing has run here so far.
   bool is_new_exit() const { return kinds_ && plan_.way == Way::Exit; }
   llvm::Value* word_pointer(llvm::Value* base, uint64_t offset);
@@ -290,6 +297,10 @@ class Translator {
   void swap(uint32_t pc, const Insn& insn);
   llvm::Value* field_pointer(const Operand& base, uint16_t cache, llvm::BasicBlock* slow);
   void field(uint32_t pc, const Insn& insn);
+  llvm::Value* ascii_size(const Operand& text, llvm::BasicBlock* slow);
+  llvm::Value* ascii_byte(const Operand& text, const Operand& at, llvm::BasicBlock* slow);
+  Operand short_text(llvm::Value* byte);
+  llvm::Value* list_size(const Operand& v, llvm::BasicBlock* slow);
   void length_of(uint32_t pc, const Insn& insn);
   llvm::Value* is_unique(const Operand& v);
 
@@ -297,10 +308,6 @@ class Translator {
   bool build(uint32_t pc, const Insn& insn);
   void append_item(uint32_t pc, const Insn& insn);
   // `slow` where it does not fit; counted once more when it is not consumed.
-  llvm::Value* ascii_size(const Operand& text, llvm::BasicBlock* slow);
-  llvm::Value* ascii_byte(const Operand& text, const Operand& at, llvm::BasicBlock* slow);
-  Operand short_text(llvm::Value* byte);
-  llvm::Value* list_size(const Operand& v, llvm::BasicBlock* slow);
   void append_element(const Operand& list, llvm::Value* at, interp::Packing packing, const Operand& v, bool copies,
                       llvm::BasicBlock* slow);
   void iter_begin(uint32_t pc, const Insn& insn);
@@ -387,7 +394,7 @@ class Translator {
   void take_arguments(const Insn& insn);
   void run_inlined();
   void leave_inlined(const Insn& insn);
-  void inlined_raised_block(const Raised& raised);
+  void inlined_raised_block(const Landing& raised);
   // ---- translate_recursion.cpp ----
   llvm::FunctionType* entry_type();
   bool recursive() const { return kinds_ && kinds_->is_recursive(); }
@@ -402,7 +409,7 @@ class Translator {
   const Translator& outermost() const { return caller_ ? caller_->outermost() : *this; }
 
   // ---- translate_inline.cpp ----
-  void flush_around_call(uint32_t pc);
+  Unflushed unflushed_around_call(uint32_t pc);
   void flush_callers();
   llvm::Value* native_frame_for(uint32_t deep);
   uint32_t calls_deep() const { return caller_ ? caller_->calls_deep() + 1 : 0; }
@@ -411,7 +418,7 @@ class Translator {
   void fill_frame();
   // Calls a helper as the frame at hand; deep calls count while it runs.
   llvm::Value* call_framed(llvm::Function* callee, llvm::ArrayRef<llvm::Value*> arguments);
-  llvm::Value* resume_inlined(uint32_t pc);
+  llvm::Value* resume_inlined(llvm::Value* pc);
   llvm::Value* has_room_inlined();
 
   // Emits the slow way of an instruction in a cold block: exec, then on to the instruction after it.
@@ -435,7 +442,9 @@ class Translator {
   llvm::Value* registers_ = nullptr;
   llvm::Value* native_frame_ = nullptr;    // NativeFrame, an alloca; use frame()
   std::vector<llvm::BasicBlock*> blocks_;  // by instruction; null: no leader
-  std::map<std::vector<uint32_t>, Raised> raised_;  // by the handlers
+  std::map<std::vector<uint32_t>, Landing> raised_;  // by the handlers
+  std::map<std::pair<bool, const Strip*>, Landing> exits_;  // by whether they are new, and the strip they are in
+  std::map<std::pair<std::pair<uint32_t, Kind>, llvm::BasicBlock*>, Landing> flushes_;  // by what comes then
 
   // Stage 2: loops, see translate_loops.cpp.
   struct Passing {
