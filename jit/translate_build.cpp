@@ -53,8 +53,8 @@ void Translator::append_item(uint32_t pc, const Insn& insn) {
   const Operand v = read(insn.b);
   auto* after = block("after");
   auto* slow = slow_way(pc, after);
-  llvm::Value* size = load_word(object(list), offsetof(List, size));
-  llvm::Value* capacity = load_word(object(list), offsetof(List, capacity));
+  llvm::Value* size = size_of(list);
+  llvm::Value* capacity = capacity_of(list);
   auto* roomy = block("roomy");
   b_.CreateCondBr(b_.CreateICmpULT(b_.CreateSub(size, word(1)), b_.CreateSub(capacity, word(1))), roomy, slow);
   go_on_in(roomy);
@@ -65,7 +65,7 @@ void Translator::append_item(uint32_t pc, const Insn& insn) {
     choice->addCase(b_.getInt8(static_cast<uint8_t>(packing)), here);
     go_on_in(here);
     append_element(list, size, packing, v, !(insn.x & bytecode::kConsumeB), slow);
-    store_word(object(list), offsetof(List, size), b_.CreateAdd(size, word(1)));
+    set_size(list, b_.CreateAdd(size, word(1)));
     if (insn.x & bytecode::kConsumeB) write(insn.b, nil());
     b_.CreateBr(after);
   }
@@ -74,19 +74,14 @@ void Translator::append_item(uint32_t pc, const Insn& insn) {
 
 void Translator::append_element(const Operand& list, llvm::Value* at, Packing packing, const Operand& v, bool copies,
                                 llvm::BasicBlock* slow) {
-  llvm::Value* to = element_pointer(list, at, packing);
   if (packing == Packing::Any) {
     if (copies) retain(v);
-    return store_value(to, v, Memory::Items);
-  }
-  auto* fits = block("fits");
-  b_.CreateCondBr(is(v, element_kind(packing)), fits, slow);
-  go_on_in(fits);
-  if (packing == Packing::Bool) {
-    put(b_.CreateTrunc(payload_of(v), b_.getInt8Ty()), to);
   } else {
-    store_word(to, 0, payload_of(v));
+    auto* fits = block("fits");
+    b_.CreateCondBr(is(v, element_kind(packing)), fits, slow);
+    go_on_in(fits);
   }
+  put_element(list, at, packing, v);
 }
 
 // A list of the packing seen, or an empty one, of which nothing will be read: lists begin as such, and would exit
@@ -101,8 +96,7 @@ void Translator::iter_begin(uint32_t pc, const Insn& insn) {
     go_on_in(other);
     b_.CreateCondBr(is(v, Kind::Items), empty, exit_at(pc));
     go_on_in(empty);
-    llvm::Value* size = load_word(object(v), offsetof(List, size));
-    b_.CreateCondBr(b_.CreateICmpEQ(size, word(0)), fits, exit_at(pc));
+    b_.CreateCondBr(b_.CreateICmpEQ(size_of(v), word(0)), fits, exit_at(pc));
     go_on_in(fits);
     write(insn.a, {plan_.result, nullptr, v.payload});
   }
@@ -112,7 +106,7 @@ void Translator::iter_begin(uint32_t pc, const Insn& insn) {
 
 void Translator::captured(const Insn& insn) {
   llvm::Value* from = word_pointer(closure_, sizeof(interp::Closure) + uint64_t{insn.b} * sizeof(Borrowed));
-  const Operand v = unknown(load_word(from, 0), load_word(from, 8));
+  const Operand v = unknown(fixed(load_word(from, 0)), fixed(load_word(from, 8)));
   if (static_cast<Op>(insn.op) == Op::GetCaptured) retain(v);
   write(insn.a, v);
 }

@@ -77,6 +77,14 @@ llvm::Value* Translator::size_of(const Operand& list) {
   return of(Memory::Header, load_word(object(list), offsetof(List, size)));
 }
 
+llvm::Value* Translator::capacity_of(const Operand& list) {
+  return of(Memory::Header, load_word(object(list), offsetof(List, capacity)));
+}
+
+void Translator::set_size(const Operand& list, llvm::Value* size) {
+  of(Memory::Header, store_word(object(list), offsetof(List, size), size));
+}
+
 llvm::Value* Translator::element_pointer(const Operand& list, llvm::Value* at, Packing packing) {
   llvm::Value* items = word_pointer(object(list), sizeof(List));
   llvm::Type* type = b_.getInt64Ty();

@@ -16,15 +16,6 @@ namespace posset::jit {
 using bytecode::NativeFrame;
 using interp::Context;
 
-namespace {
-
-llvm::Value* fixed(llvm::LoadInst* loaded) {
-  loaded->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(loaded->getContext(), {}));
-  return loaded;
-}
-
-}  // namespace
-
 Translator::Translator(Translator& caller, const Kinds& kinds, uint32_t call_pc, llvm::Value* closure)
     : chunk_(kinds.chunk()),
       kinds_(&kinds),

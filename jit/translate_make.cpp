@@ -146,9 +146,9 @@ void Translator::push(uint32_t pc, const Insn& insn) {
   b_.CreateCondBr(tagged, listed, slow);
   go_on_in(listed);
   demand_unique(list, slow);
-  llvm::Value* size = load_word(object(list), offsetof(List, size));
+  llvm::Value* size = size_of(list);
   auto* room = block("room");
-  llvm::Value* has_room = b_.CreateICmpULT(size, load_word(object(list), offsetof(List, capacity)));
+  llvm::Value* has_room = b_.CreateICmpULT(size, capacity_of(list));
   b_.CreateCondBr(b_.CreateAnd(has_room, b_.CreateICmpNE(size, word(0))), room, slow);
   go_on_in(room);
   if (cached(insn.a)) write(insn.a, list);
@@ -179,7 +179,7 @@ void Translator::push_packed(const Operand& list, llvm::Value* size, Kind packed
 
 void Translator::push_item(const Operand& list, llvm::Value* size, Kind packed, const Operand& v) {
   put_item(packing_of_kind(packed), v, element_pointer(list, size, packing_of_kind(packed)));
-  store_word(object(list), offsetof(List, size), b_.CreateAdd(size, word(1)));
+  set_size(list, b_.CreateAdd(size, word(1)));
 }
 
 // The reference moves out of the list.
@@ -187,13 +187,13 @@ void Translator::pop(uint32_t pc, const Insn& insn) {
   llvm::BasicBlock* exit = exit_at(pc);
   const Operand list = read(insn.b);
   demand_unique(list, exit);
-  llvm::Value* size = load_word(object(list), offsetof(List, size));
+  llvm::Value* size = size_of(list);
   auto* some = block("some");
   b_.CreateCondBr(b_.CreateICmpNE(size, word(0)), some, exit);
   go_on_in(some);
   llvm::Value* left = b_.CreateSub(size, word(1));
   const Operand item = narrowed(load_element(list, left, packing_of_kind(list.kind)), plan_.result, exit);
-  store_word(object(list), offsetof(List, size), left);
+  set_size(list, left);
   write(insn.a, item);
 }
 

@@ -40,9 +40,7 @@ bool Translator::test(uint32_t pc, llvm::Value* fits) {
 llvm::Value* Translator::constructed_shape(uint16_t link) {
   static_assert(offsetof(Record, shape) == offsetof(interp::Constructor, shape));
   llvm::Value* constructor = closure_of_link(link);
-  llvm::LoadInst* shape = load(b_.getInt32Ty(), word_pointer(constructor, offsetof(Record, shape)));
-  shape->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(*context_, {}));
-  return shape;
+  return fixed(load(b_.getInt32Ty(), word_pointer(constructor, offsetof(Record, shape))));
 }
 
 void Translator::test_variant(uint32_t pc, const Insn& insn) {
@@ -61,7 +59,7 @@ void Translator::test_list(uint32_t pc, const Insn& insn) {
   auto* list = block("list");
   b_.CreateCondBr(b_.CreateICmpEQ(tag_of(v), tag_word(Tag::List)), list, fails);
   go_on_in(list);
-  llvm::Value* size = load_word(object(v), offsetof(List, size));
+  llvm::Value* size = size_of(v);
   const bool at_least = insn.x & bytecode::kSense;
   test(pc, at_least ? b_.CreateICmpUGE(size, word(insn.b)) : b_.CreateICmpEQ(size, word(insn.b)));
 }
@@ -101,7 +99,7 @@ void Translator::view_item(uint32_t pc, const Insn& insn) {
   }
   llvm::Value* index = word(insn.c);
   if (insn.x & bytecode::kSense) {
-    index = b_.CreateSub(load_word(object(base), offsetof(List, size)), word(uint64_t{insn.c} + 1));
+    index = b_.CreateSub(size_of(base), word(uint64_t{insn.c} + 1));
   }
   const Operand item = load_element(base, index, packing_of_kind(base.kind));
   write(insn.a, narrowed(item, plan_.result, exit_at(pc)));

@@ -92,6 +92,11 @@ llvm::MDNode* Translator::memory_tag(Memory memory) {
   return tag;
 }
 
+llvm::LoadInst* Translator::fixed(llvm::LoadInst* loaded) {
+  if (kinds_) loaded->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(*context_, {}));
+  return loaded;
+}
+
 Memory Translator::elements_of(interp::Packing packing) {
   switch (packing) {
     case interp::Packing::Int: return Memory::Ints;

@@ -173,6 +173,8 @@ class Translator {
   llvm::Value* spend(llvm::Value* steps);  // what is left
   llvm::Value* call_poll();
   llvm::MDNode* memory_tag(Memory memory);
+  // Of what never changes while anybody can see it.
+  llvm::LoadInst* fixed(llvm::LoadInst* loaded);
   static Memory elements_of(interp::Packing packing);
   // Says what memory it is about; the quick pipeline would not ask.
   template <class Instruction>
@@ -284,6 +286,8 @@ class Translator {
   llvm::Value* element(const Operand& list, const Operand& at, llvm::BasicBlock* slow);
   llvm::Value* packing_of(const Operand& list);
   llvm::Value* size_of(const Operand& list);
+  llvm::Value* capacity_of(const Operand& list);
+  void set_size(const Operand& list, llvm::Value* size);
   void put_element(const Operand& list, llvm::Value* at, interp::Packing packing, const Operand& v);
   void by_packing(const Operand& list, llvm::BasicBlock* slow, llvm::BasicBlock* after,
                   const std::function<void(interp::Packing)>& body);
