@@ -229,7 +229,8 @@ llvm::Value* Translator::call_framed(llvm::Function* callee, llvm::ArrayRef<llvm
   return result;
 }
 
-llvm::Value* Translator::resume_inlined(uint32_t pc) {
+// For helpers that look at the frames around, too.
+void Translator::link_frames() {
   for (Translator* each = this; each->caller_; each = each->caller_) {
     each->fill_frame();
     put(each->caller_->native_frame_, word_pointer(each->native_frame_, offsetof(NativeFrame, caller)));
@@ -237,9 +238,6 @@ llvm::Value* Translator::resume_inlined(uint32_t pc) {
   }
   give_fuel_back();
   if (recursive()) unit_.root->fill_frame();
-  llvm::Type* pair = llvm::StructType::get(b_.getInt64Ty(), b_.getInt64Ty());
-  llvm::Function* resume = helper("resume_inlined", pair, {b_.getPtrTy(), b_.getPtrTy(), b_.getInt32Ty(), b_.getInt8Ty()});
-  return b_.CreateCall(resume, {native_frame_, pc_address(pc), b_.getInt32(calls_deep()), b_.getInt8(is_new_exit())});
 }
 
 llvm::Value* Translator::has_room_inlined() {

@@ -195,9 +195,13 @@ class Translator {
   llvm::Value* is_kind(const Operand& v, Kind wanted);
   // Goes back to bytecode at the instruction.
   llvm::BasicBlock* exit_at(uint32_t pc);
-  void leave_to_bytecode(uint32_t pc);
-  // Because nothing has run here so far.
-  bool is_new_exit() const { return kinds_ && plan_.way == Way::Exit; }
+  void leave_to_bytecode(uint32_t pc, uint32_t expected);
+  uint32_t expectation(uint32_t ahead) const;
+  // Guards that fail at random, see RuntimeOptions::exit_stress.
+  bool is_stressed() const;
+  llvm::BranchInst* begin_guarded();
+  void end_guarded(llvm::BranchInst* way);
+  llvm::Value* is_exit_forced();
   llvm::Value* word_pointer(llvm::Value* base, uint64_t offset);
   llvm::Value* register_pointer(uint16_t reg) { return word_pointer(registers_, uint64_t{reg} * sizeof(Borrowed)); }
   Operand read(uint16_t reg);
@@ -220,7 +224,7 @@ class Translator {
   llvm::StoreInst* store_word(llvm::Value* base, uint64_t offset, llvm::Value* v) {
     return put(v, word_pointer(base, offset));
   }
-  llvm::Value* object(const Operand& v) { return b_.CreateIntToPtr(v.payload, b_.getPtrTy()); }
+  llvm::Value* object(const Operand& v) { return b_.CreateIntToPtr(payload_of(v), b_.getPtrTy()); }
   void retain(const Operand& v);
   void release(const Operand& v);
   llvm::BasicBlock* one_less(const Operand& v, llvm::BasicBlock* otherwise, llvm::BasicBlock* done);
@@ -408,7 +412,7 @@ class Translator {
   void fill_frame();
   // Calls a helper as the frame at hand; deep calls count while it runs.
   llvm::Value* call_framed(llvm::Function* callee, llvm::ArrayRef<llvm::Value*> arguments);
-  llvm::Value* resume_inlined(uint32_t pc);
+  void link_frames();
   llvm::Value* has_room_inlined();
 
   // Emits the slow way of an instruction in a cold block: exec, then on to the instruction after it.
