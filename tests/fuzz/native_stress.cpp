@@ -168,7 +168,7 @@ int try_file(const char* path) {
   constexpr uint64_t kSeeds = 16;
   std::ifstream file(path);
   const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  Stress stress(4);
+  Stress stress(3);
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
     stress.begin_block(seed * kProgramsPerRuntime);
     if (!stress.is_same(seed, text)) return 1;
@@ -186,7 +186,7 @@ int main(int argc, char** argv) {
   if (argc > 2 && std::strcmp(argv[1], "try") == 0) return try_file(argv[2]);
   const uint64_t programs = argc > 1 ? number(argv[1]) : 300;
   const uint64_t first = argc > 2 ? number(argv[2]) : 1;
-  const int runs = argc > 3 ? std::atoi(argv[3]) : 4;
+  const int runs = argc > 3 ? std::atoi(argv[3]) : 3;
   Stress stress(runs);
   for (uint64_t seed = first; seed < first + programs; ++seed) {
     if (seed == first || seed % kProgramsPerRuntime == 0) stress.begin_block(seed);

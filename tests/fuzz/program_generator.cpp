@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 #include <set>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -21,8 +22,9 @@ namespace {
 struct Size {
   int depth, expansions;
 };
-constexpr Size kWhole = {.depth = 7, .expansions = 1500}, kHot = {.depth = 3, .expansions = 70};
-constexpr int kHotFunctions = 2;
+constexpr Size kWhole = {.depth = 7, .expansions = 1500};
+constexpr Size kHot[] = {{3, 16}, {3, 24}, {3, 16}, {4, 40}, {3, 16}, {3, 24}, {3, 16}, {4, 80}};
+constexpr size_t kHotSizes = std::size(kHot);
 constexpr int kMaxTopStatements = 24;
 constexpr int kOddTypeEvery = 40;
 const int kTypeCount = static_cast<int>(std::strlen(kTypes));
@@ -72,7 +74,7 @@ struct Function {
 class Generator {
  public:
   Generator(const uint8_t* data, size_t size, bool hot)
-      : choices_(data, size), hot_(hot), most_(hot ? kHot : kWhole) {}
+      : choices_(data, size), hot_(hot), most_(hot && size > 0 ? kHot[data[0] % kHotSizes] : kWhole) {}
   std::string program();
   std::string hot_program();
 
@@ -85,6 +87,7 @@ class Generator {
   };
 
   // ---- productions ----
+  char any_type();
   void expression(char type);
   void statement();
   void statements(int most);
@@ -224,19 +227,19 @@ Function Generator::signature() {
   made.name = "f" + std::to_string(names_made_++);
   const std::string number = std::to_string(names_made_);
   for (int count = choices_.pick(3); count > 0; --count)
-    made.parameters.push_back({"", kTypes[choices_.pick(kTypeCount)], Parameter::Plain});
-  for (int count = choices_.pick(6) - 3; count > 0; --count)
+    made.parameters.push_back({"", any_type(), Parameter::Plain});
+  for (int count = hot_ && !choices_.one_in(4) ? 0 : choices_.pick(6) - 3; count > 0; --count)
     made.parameters.push_back({"", "LMRDNsi"[choices_.pick(7)], Parameter::Inout});
   const auto fuel_at = made.parameters.begin() + choices_.pick(2) * !made.parameters.empty();
   made.parameters.insert(fuel_at, {"n" + number, 'i', Parameter::Fuel});
   for (int count = choices_.pick(4) - 2; count > 0; --count)
-    made.parameters.push_back({"", kTypes[choices_.pick(kTypeCount)], Parameter::Default});
+    made.parameters.push_back({"", any_type(), Parameter::Default});
   for (size_t at = 0; at < made.parameters.size(); ++at) {
     Parameter& each = made.parameters[at];
     if (each.name.empty()) each.name = "p" + number + "_" + std::to_string(at);
   }
   made.has_rest = choices_.one_in(8);
-  made.result = kTypes[choices_.pick(kTypeCount)];
+  made.result = any_type();
   return made;
 }
 
@@ -351,7 +354,7 @@ std::vector<std::string> Generator::arguments_for(const Function& function) {
       made.push_back("&" + (inouts == 1 || choices_.one_in(2) ? text_of("$&t", each.type)
                                                               : inout_argument(each.type, taken)));
     } else if (each.mode == Parameter::Plain || choices_.pick(2) == 1) {
-      made.push_back(text_of("$t", each.type));
+      made.push_back(text_of(hot_ && !choices_.one_in(6) ? "$.t" : "$t", each.type));
     } else {
       return made;  // this default and the rest stay
     }
@@ -482,11 +485,18 @@ const Production* Generator::choose(char type) {
   return nullptr;
 }
 
+// Hot programs are about numbers and lists of them, mostly.
+char Generator::any_type() {
+  static constexpr std::string_view kNumbers = "iifffLLWWbGsRPVNM";
+  if (hot_ && choices_.pick(8) > 0) return kNumbers[static_cast<size_t>(choices_.pick(static_cast<int>(kNumbers.size())))];
+  return kTypes[choices_.pick(kTypeCount)];
+}
+
 void Generator::expression(char type) {
   if (type == 'a' && !usable('a', false).empty() && choices_.pick(4) == 3)
     return variable_or_literal('a');
   if (type == 'a' || (depth_ > 0 && choices_.one_in(kOddTypeEvery)))
-    type = kTypes[choices_.pick(kTypeCount)];
+    type = any_type();
   ++depth_;
   ++expansions_;
   const Production* chosen = choose(type);
@@ -501,7 +511,7 @@ void Generator::statement() {
   ++expansions_;
   const bool is_full = depth_ > most_.depth || (hot_ && expansions_ > most_.expansions);
   if (const Production* chosen = is_full ? nullptr : choose(hot_ && choices_.pick(4) > 0 ? 'h' : 'v')) {
-    expand(chosen->text, kTypes[choices_.pick(kTypeCount)]);
+    expand(chosen->text, any_type());
     newline();
   }
   --depth_;
@@ -646,7 +656,7 @@ const char* Generator::expand_marker(const char* at, char type, size_t first_nam
 std::string Generator::program() {
   out_ = kPrelude;
   for (int count = choices_.pick(3); count > 0; --count) {
-    expand("let $=t = $t$|\n", kTypes[choices_.pick(kTypeCount)]);
+    expand("let $=t = $t$|\n", any_type());
   }
   std::vector<Function> declared;
   for (int count = choices_.pick(5); count > 0; --count) declared.push_back(signature());
@@ -667,18 +677,21 @@ const Production& only_row_of(char type) {
 std::string Generator::hot_program() {
   out_ = kPrelude;
   std::vector<Function> declared;
-  for (int count = 1 + choices_.pick(kHotFunctions); count > 0; --count) declared.push_back(signature());
+  for (int count = 1 + choices_.one_in(4); count > 0; --count) declared.push_back(signature());
   functions_ = declared;
   for (const Function& each : declared) {
     declare(each);
     newline();
   }
-  expand(only_row_of('m').text, 'i');
+  auto lends = [](const Function& function) {
+    return std::any_of(function.parameters.begin(), function.parameters.end(),
+                       [](const Parameter& each) { return each.mode == Parameter::Inout; });
+  };
+  if (std::any_of(declared.begin(), declared.end(), lends)) expand(only_row_of('m').text, 'i');
   const char* calls = only_row_of('d').text;
   for (const Function& each : declared)
     if (needs_are_met(calls, each.result)) expand(calls, each.result);
-  for (int count = choices_.pick(3); count > 0; --count) statement();
-  expression('a');
+  if (choices_.one_in(4)) statement();
   return out_ + "\n";
 }
 
