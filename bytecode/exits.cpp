@@ -257,15 +257,23 @@ Answer all_tags(const Guard& guard) {
   return std::pair{std::string("what the code was made for"), found};
 }
 
-std::string kinds_at_entry(const Guard& guard) {
-  std::string out;
-  const uint32_t locals = guard.at == 0 ? static_cast<uint32_t>(guard.chunk.function->parameters.size()) : guard.chunk.live_at(guard.at).locals;
-  for (uint32_t slot = 0; slot < locals; ++slot) out += (slot ? ", " : "") + value_kind(guard.reg(static_cast<uint16_t>(slot)));
-  return out;
+// Only those that hold something for certain are looked at.
+Answer ask_entry(const Guard& guard) {
+  const uint32_t parameters = static_cast<uint32_t>(guard.chunk.function->parameters.size());
+  const uint32_t held = guard.at == 0 && !guard.chunk.is_loop ? parameters : guard.chunk.live_at(guard.at).locals;
+  std::string found;
+  for (uint32_t slot = 0; slot < held; ++slot) {
+    const Borrowed v = guard.reg(static_cast<uint16_t>(slot));
+    if (slot < Expected::kOperands) {
+      if (Answer one = ask_kind(guard.expected.kind(static_cast<Expected::Operand>(slot)), v, "at entry: ")) return one;
+    }
+    found += (slot ? ", " : "") + value_kind(v);
+  }
+  return std::pair{std::string("at entry: the kinds that the code was made for"), found};
 }
 
 Answer ask_all(const Guard& guard) {
-  if (guard.expected.is_entry()) return std::pair{std::string("the kinds that the code was made for"), kinds_at_entry(guard)};
+  if (guard.expected.is_entry()) return ask_entry(guard);
   if (guard.expected.is_new()) return std::pair{std::string("never reached"), std::string("reached")};
   for (auto ask : {ask_callee, ask_operands, ask_shape, ask_index, ask_part, ask_owners, ask_result}) {
     if (Answer answer = ask(guard)) return answer;

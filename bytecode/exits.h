@@ -20,7 +20,7 @@ struct Expected {
   static constexpr int kAheadShift = kBits * kOperands;
   static constexpr uint32_t kMostAhead = 255;
   static constexpr uint32_t kNew = 1U << 28;    // nothing had run there when the code was made
-  static constexpr uint32_t kEntry = 1U << 29;  // the code cannot be entered with these registers
+  static constexpr uint32_t kEntry = 1U << 29;  // the code cannot be entered so; the kinds are those of the first registers
   uint32_t word = 0;
 
   uint32_t kind(Operand operand) const { return word >> (kBits * operand) & kAnything; }

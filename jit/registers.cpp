@@ -302,6 +302,17 @@ uint32_t Translator::expectation(uint32_t ahead) const {
   return plan_.way == Way::Exit ? word | Expected::kNew : word;
 }
 
+// Of the first registers; there is no room for more.
+uint32_t Translator::expectation_at_entry() const {
+  using bytecode::Expected;
+  uint32_t word = Expected::kEntry;
+  for (uint32_t reg = 0; reg < Expected::kOperands; ++reg) {
+    const bool known = reg < chunk_.registers && state_.reached && cached(reg);
+    word |= bit_of_kind(known ? state_.kinds[reg] : Kind::Any) << (Expected::kBits * static_cast<int>(reg));
+  }
+  return word;
+}
+
 void Translator::leave_to_bytecode(uint32_t pc, uint32_t expected) {
   if (caller_) {
     link_frames();

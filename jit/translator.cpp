@@ -161,7 +161,7 @@ llvm::BasicBlock* Translator::entry_block(uint32_t pc, uint32_t number) {
     b_.CreateRet(b_.CreateCall(decline, {frame(), pc_address(pc)}));
   }
   b_.SetInsertPoint(refused);
-  leave_to_bytecode(pc, bytecode::Expected::kEntry);
+  leave_to_bytecode(pc, expectation_at_entry());
   return entry;
 }
 

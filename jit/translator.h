@@ -197,6 +197,7 @@ class Translator {
   llvm::BasicBlock* exit_at(uint32_t pc);
   void leave_to_bytecode(uint32_t pc, uint32_t expected);
   uint32_t expectation(uint32_t ahead) const;
+  uint32_t expectation_at_entry() const;
   // Guards that fail at random, see RuntimeOptions::exit_stress.
   bool is_stressed() const;
   llvm::BranchInst* begin_guarded();

@@ -83,15 +83,15 @@ struct Case {
 
 const Case kCases[] = {
     {"the kinds of parameters", "fn f(a, b) => a + b", "f(i, 1)", "f(0.5, 1)",
-     "expected=the kinds that the code was made for found=float, int"},
+     "at=in f (a.posset:1:15) expected=at entry: int found=at entry: float"},
     {"an item of another kind", "fn f(xs) {\n  let x = xs[0]\n  x + 1\n}", "f([i, \"a\"])", "f([0.5, \"a\"])",
-     "at=in f (a.posset:2:11) expected=inside: int found=inside: float"},
+     "at=in f (a.posset:3:3) expected=int found=float"},
     {"a shape", "fn f(p) => p.x + 1", "f({x: i, y: 2})", "f({y: 2, x: 1})",
      "at=in f (a.posset:1:12) expected=shape {x, y} found=shape {y, x}"},
-    {"a callee", "fn g(x) => x + 1\nfn h(x) => x + 2\nfn f(k, x) => k(x)", "f(g, i)", "f(h, 1)",
-     "at=in f (a.posset:3:15) expected=callee g found=callee h"},
-    {"an index", "fn f(xs, i) => xs[i]", "f([1, 2, 3], i % 3)", "f([1, 2, 3], 3)",
-     "at=in f (a.posset:1:16) expected=an index below 3 found=3"},
+    {"a callee", "fn g(x) => x + 1\nfn h(x) => x + 2\nfn f(k, x) {\n  var t = 0\n  for _ in 0..3 { t += k(x) }\n  t\n}", "f(g, i)", "f(h, 1)",
+     "at=in f (a.posset:5:24) expected=callee g found=callee h"},
+    {"an index", "fn f(xs, i) {\n  let x = xs[i]\n  [x, len(xs)]\n}", "f([1, 2, 3], i % 3)", "f([1, 2, 3], 3)",
+     "at=in f (a.posset:2:11) expected=an index below 3 found=3"},
     {"an overflow", "fn f(a) => a + 1", "f(i)", "f(9223372036854775807)",
      "at=in f (a.posset:1:12) expected=no overflow found=9223372036854775807 + 1"},
     {"a division by zero", "fn f(a, b) => a // b", "f(i, 3)", "f(1, 0)",
@@ -114,10 +114,10 @@ TEST_CASE("exits: the trace tells place, expected and found") {
     NativeWorld world;
     world.run(each.source);
     world.warm_up(each.usual);
-    CHECK_MESSAGE(exits_in(world.trace()).empty(), each.name, "\n", exits_in(world.trace()));
+    CHECK_MESSAGE(exits_in(world.trace()).empty(), std::string(each.name), "\n", exits_in(world.trace()));
     world.run(each.odd);
     const std::string exits = exits_in(world.trace());
-    CHECK_MESSAGE(exits.find(each.told) != std::string::npos, each.name, ": ", each.told, "\n", exits);
+    CHECK_MESSAGE(exits.find(each.told) != std::string::npos, std::string(each.name), ": ", std::string(each.told), "\n", exits);
   }
 }
 
