@@ -184,12 +184,12 @@ void Translator::inlined_raised_block(const Raised& raised) {
 
 // ---- what helpers see ----
 
-// What the frame owns or will read while the call runs.
+// What the frame owns or will read while the call runs. From the call's window on the registers are the callee's, and
+// hold what it has there.
 void Translator::flush_around_call(uint32_t pc) {
   const Insn& insn = at(pc);
-  for (uint32_t reg = 0; reg < chunk_.registers; ++reg) {
-    const bool in_window = reg >= insn.a && reg < insn.a + 2U + insn.c;
-    if (in_window || !cached(reg) || !state_.dirty.has(reg) || !kinds_->live(pc, reg)) continue;
+  for (uint32_t reg = 0; reg < insn.a; ++reg) {
+    if (!cached(reg) || !state_.dirty.has(reg) || !kinds_->live(pc, reg)) continue;
     flush(reg, state_.kinds[reg]);
   }
 }

@@ -4,7 +4,8 @@
 //   native_stress [PROGRAMS [SEED [RUNS]]]        a program that differs is made smaller and printed, and the exit
 //                                                 status is 1
 //   native_stress show SEED                       the program of a seed
-//   native_stress try FILE                        a file in the runtimes of several seeds; for what ends the process
+//   native_stress try FILE [SEED]                 a file in 16 sets of runtimes, from that of the seed on; for what ends
+//                                                 the process
 //
 // Native code depends on what has run before. So each program runs RUNS times in one runtime of each native mode
 // with low thresholds, and between runs every compilation is waited for: the first run counts and records, the
@@ -163,27 +164,29 @@ class Stress {
                     {"exits", TierRuntime(Tier::Exits), true}};
 };
 
+uint64_t number(const char* text) { return std::strtoull(text, nullptr, 10); }
+
 // One file alone.
-int try_file(const char* path) {
-  constexpr uint64_t kSeeds = 16;
+int try_file(const char* path, uint64_t first) {
+  constexpr uint64_t kSets = 16;
   std::ifstream file(path);
   const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   Stress stress(3);
-  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
-    stress.begin_block(seed * kProgramsPerRuntime);
+  for (uint64_t set = 0; set < kSets; ++set) {
+    const uint64_t seed = first + set * kProgramsPerRuntime;
+    stress.begin_block(seed);
     if (!stress.is_same(seed, text)) return 1;
   }
   return 0;
 }
 
-uint64_t number(const char* text) { return std::strtoull(text, nullptr, 10); }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc > 2 && std::strcmp(argv[1], "show") == 0) return std::fputs(random_program(number(argv[2])).c_str(), stdout) < 0;
   for (int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) std::signal(signal, tell_seed);
-  if (argc > 2 && std::strcmp(argv[1], "try") == 0) return try_file(argv[2]);
+  if (argc > 2 && std::strcmp(argv[1], "try") == 0) return try_file(argv[2], argc > 3 ? number(argv[3]) : 0);
   const uint64_t programs = argc > 1 ? number(argv[1]) : 300;
   const uint64_t first = argc > 2 ? number(argv[2]) : 1;
   const int runs = argc > 3 ? std::atoi(argv[3]) : 3;
