@@ -1,6 +1,7 @@
 // See native.h.
 #include "bytecode/native.h"
 
+#include "bytecode/exits.h"
 #include "bytecode/handlers_call.h"
 #include "bytecode/slow.h"
 
@@ -134,6 +135,12 @@ void note_exit(Chunk& chunk, uint32_t at, bool is_new) {
   chunk.recording_budget.store(kRecordingAfterExit, std::memory_order_relaxed);
 }
 
+void trace_exit(const NativeFrame& frame, const NativeFrame& outermost, uint32_t at, uint32_t depth, Expected expected) {
+  if (!frame.context->runtime.trace) return;
+  frame.context->runtime.control.note_side_exit(*outermost.closure->function, outermost.chunk->loop, kSpeculatingTier,
+                                                tell_exit(frame, at, depth, expected));
+}
+
 // `frame` is the one the code was made for.
 void count_exit(NativeFrame& frame, uint32_t weight) {
   Chunk& chunk = *frame.chunk;
@@ -164,16 +171,16 @@ NativeFrame& save_frames(NativeFrame& inner, uint32_t depth) {
 
 }  // namespace
 
-Borrowed native_resume(NativeFrame* frame, const Insn* pc) { return native_resume_inlined(frame, pc, 0, false); }
-
-Borrowed native_resume_new(NativeFrame* frame, const Insn* pc) { return native_resume_inlined(frame, pc, 0, true); }
-
-Borrowed native_resume_inlined(NativeFrame* frame, const Insn* pc, uint32_t depth, bool is_new) {
+Borrowed native_resume(NativeFrame* frame, const Insn* pc, uint32_t depth, uint32_t expected) {
   NativeFrame& outermost = save_frames(*frame, depth);
   const uint32_t at = frame->chunk->index_of(pc);
-  note_exit(*frame->chunk, at, is_new);
-  // What was new is known after a look or two; whether what has failed will do so again, is not.
-  count_exit(outermost, is_new ? kManyExits / 2 : 1);
+  if (!frame->context->take_forced_exit()) {
+    const bool is_new = Expected{expected}.is_new();
+    trace_exit(*frame, outermost, at, depth, {expected});
+    note_exit(*frame->chunk, at, is_new);
+    // What was new is known after a look or two; whether what has failed will do so again, is not.
+    count_exit(outermost, is_new ? kManyExits / 2 : 1);
+  }
   frame->context->depth += depth;
   return finish_in_bytecode(*frame, {frame->chunk->code.get() + at, frame->place, frame->shared_cell != 0, outermost.registers});
 }

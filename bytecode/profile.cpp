@@ -73,7 +73,8 @@ bool looks_at_place(Op op) {
          op == Op::PushPlace;
 }
 
-// Unset: there is no such item.
+}  // namespace
+
 Borrowed item_at(Borrowed base, Borrowed index) {
   if (!base.is_list() || !index.is_int()) return Borrowed::unset();
   auto* list = base.as<interp::List>();
@@ -81,10 +82,14 @@ Borrowed item_at(Borrowed base, Borrowed index) {
   return at < list->size ? interp::list_get(list, at) : Borrowed::unset();
 }
 
+namespace {
+
 Borrowed last_item(Borrowed base) {
   if (!base.is_list()) return Borrowed::unset();
   return item_at(base, Borrowed::integer(static_cast<int64_t>(base.as<interp::List>()->size) - 1));
 }
+
+}  // namespace
 
 Borrowed field_of(const Chunk& chunk, Borrowed base, const FieldCache& cache) {
   if (!base.is_record() && !base.is_variant()) return Borrowed::unset();
@@ -92,6 +97,8 @@ Borrowed field_of(const Chunk& chunk, Borrowed base, const FieldCache& cache) {
   const int at = chunk.runtime->shapes.shape(record->shape)->index_of(cache.name);
   return at == interp::Shape::kNotFound ? Borrowed::unset() : record->fields()[at];
 }
+
+namespace {
 
 Borrowed part_of_pattern(const Insn& insn, const Borrowed* r) {
   const Borrowed base = r[insn.b];
@@ -102,7 +109,8 @@ Borrowed part_of_pattern(const Insn& insn, const Borrowed* r) {
   return item_at(base, Borrowed::integer(insn.x & kSense ? size - 1 - insn.c : insn.c));
 }
 
-// What the instruction is about to read out of a container, or to replace in one.
+}  // namespace
+
 Borrowed part_read(const Chunk& chunk, uint32_t at, const Borrowed* r, const Borrowed* place) {
   const Insn& insn = chunk.code[chunk.size + at];
   auto cache = [&](uint64_t index) -> const FieldCache& { return *chunk.caches[index]; };
@@ -127,6 +135,8 @@ Borrowed part_read(const Chunk& chunk, uint32_t at, const Borrowed* r, const Bor
     default: return Borrowed::unset();
   }
 }
+
+namespace {
 
 uint64_t seen_inside(const Chunk& chunk, uint32_t at, const Borrowed* registers, const Borrowed* place) {
   const Op op = static_cast<Op>(chunk.code[chunk.size + at].op);

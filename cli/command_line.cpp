@@ -73,6 +73,8 @@ void add_evaluation_options(CLI::App& app, CommandLine& line, Flags& flags) {
   add_row(app, "quantum", flags.quantum)->check(CLI::Range(int64_t{1}, int64_t{10000000}));
   add_row(app, "code-limit", line.runtime.code_limit);
   add_row(app, "native-plugin", line.native_plugin);
+  add_row(app, "native-passes", line.native_passes)->check(CLI::IsMember({"quick", "light", "full"}));
+  add_row(app, "exit-stress", line.runtime.exit_stress);
   add_row(app, "native-watch", line.native_watch)->check(CLI::IsMember({"", "perf", "gdb", "perf,gdb", "gdb,perf"}));
   add_row(app, "trace", flags.trace);
   add_row(app, "trace-events", line.runtime.trace_events);

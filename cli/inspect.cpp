@@ -60,6 +60,8 @@ int run_and_tell(const CommandLine& line, Tell tell) {
   return exit != kDone ? exit : shown;
 }
 
+constexpr uint32_t kTracedForWhy = 1 << 14;
+
 std::string string_of(posset_text text) { return std::string(text.data, text.size); }
 
 // All reasons on a line each, or the page of one.
@@ -86,7 +88,10 @@ int explain(const CommandLine& line) { return run_and_tell(line, posset_explain_
 
 int why(const CommandLine& line) {
   if (!line.arguments.empty()) {
-    return line.file.ends_with(".json") ? why_in_trace(line) : run_and_tell(line, posset_why_program);
+    if (line.file.ends_with(".json")) return why_in_trace(line);
+    CommandLine traced = line;  // what has left native code is in the trace only
+    if (traced.runtime.trace_events == 0) traced.runtime.trace_events = kTracedForWhy;
+    return run_and_tell(traced, posset_why_program);
   }
   Pages pages{line.file, {}};
   posset_each_reason(add_page, &pages);

@@ -282,6 +282,7 @@ fn tell() {
         println("{if part["loop"] < 0 { "" } else { "  " }}  tier {level}: {text} [{reason}]")
         if not (reason in reasons) { reasons.push(reason) }
       }
+      for text in get(part, "exits", []) { println("{if part["loop"] < 0 { "" } else { "  " }}  {text}") }
     }
   }
   for reason in reasons {

@@ -561,6 +561,7 @@ State Kinds::moved(uint32_t pc, const Plan& plan, State state) const {
       set(insn.b, Kind::Nil);
       break;
     case Op::Store:
+      if (insn.a == insn.b) break;
       set(insn.a, state.kinds[insn.b], state.shapes[insn.b]);
       if (insn.x & bytecode::kConsumeB) set(insn.b, Kind::Nil);
       break;

@@ -86,13 +86,15 @@ Prepared prepare(RuntimeState& runtime, const void* below, int level, Reason& re
 }
 
 // Stage 1 is to be there soon, stage 2 to be fast.
-Pipeline pipeline_of(int level) { return level == 2 ? Pipeline::Quick : Pipeline::Full; }
+Pipeline pipeline_of(const RuntimeState& runtime, int level) {
+  return level == 2 ? Pipeline::Quick : static_cast<Pipeline>(runtime.options.native_passes);
+}
 
 void* compile_unit(RuntimeState& runtime, void* below, int level, Reason& refusal) {
   Prepared prepared = prepare(runtime, below, level, refusal);
   if (!prepared.translation) return nullptr;
   Problem problem;
-  std::unique_ptr<Code> code = prepared.engine->compile(*prepared.translation->module, pipeline_of(level), problem);
+  std::unique_ptr<Code> code = prepared.engine->compile(*prepared.translation->module, pipeline_of(runtime, level), problem);
   if (!code) {
     refusal = reason_of(problem.kind);
     return nullptr;
@@ -135,8 +137,8 @@ bool describe_unit(RuntimeState& runtime, void* below, int level, interp::Native
   Problem problem;
   llvm::Module& module = *prepared.translation->module;
   const std::string text = form == interp::NativeForm::Ir
-                               ? prepared.engine->ir(module, pipeline_of(level), problem)
-                               : prepared.engine->assembly(module, pipeline_of(level), problem);
+                               ? prepared.engine->ir(module, pipeline_of(runtime, level), problem)
+                               : prepared.engine->assembly(module, pipeline_of(runtime, level), problem);
   if (problem.kind != Failure::None) {
     refusal = reason_of(problem.kind);
     return false;

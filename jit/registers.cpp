@@ -1,5 +1,10 @@
 // Where registers are: see translator.h. The frame in stage 1; in stage 2 variables, by kind, that the
 // optimiser turns into values.
+#include <algorithm>
+#include <cstddef>
+
+#include "bytecode/exits.h"
+#include "interp/runtime/context.h"
 #include "jit/translator.h"
 
 namespace posset::jit {
@@ -20,6 +25,14 @@ Tag tag_of_kind(Kind kind) {
     case Kind::Text: return Tag::Str;
     default: return Tag::Nil;
   }
+}
+
+// As in bytecode::Expected.
+uint32_t bit_of_kind(Kind kind) {
+  using bytecode::Seen;
+  if (kind == Kind::Any || kind == Kind::None) return bytecode::Expected::kAnything;
+  if (is_list(kind)) return static_cast<uint32_t>(Seen::kFirstPacking) + static_cast<uint32_t>(packing_of_kind(kind));
+  return static_cast<uint32_t>(tag_of_kind(kind));
 }
 
 bool is_unknown(Kind kind) { return kind == Kind::Any || kind == Kind::None; }
@@ -176,10 +189,10 @@ Translator::Landing& Translator::flushing(const Unflushed& registers, Landing& t
   for (const auto& each : registers) {
     Landing& made = flushes_[{each, next->block}];
     if (!made.block) {
-      open(made, cold("flush"));
+      open(made, cold("flush"), then.expected);
       b_.SetInsertPoint(made.block);
       flush(each.first, each.second);
-      go_to(*next, made.pc);
+      go_to(*next, made.pc, made.expected);
     }
     next = &made;
   }
@@ -292,34 +305,84 @@ llvm::Value* Translator::is_kind(const Operand& v, Kind wanted) {
 
 llvm::BasicBlock* Translator::exit_at(uint32_t pc) {
   if (exit_) return exit_;
-  pc = kinds_->exit_pc(pc, plan_);
+  const uint32_t begin = kinds_->exit_pc(pc, plan_);
   llvm::IRBuilder<>::InsertPointGuard keep_place(b_);
   exit_ = cold("exit");
   b_.SetInsertPoint(exit_);
-  go_to(flushing(unflushed(pc, false), exit_landing()), pc_address(pc));
+  llvm::Value* expected = b_.getInt32(expectation(pc - begin));
+  go_to(flushing(unflushed(begin, false), exit_landing()), pc_address(begin), expected);
   return exit_;
 }
 
 Translator::Landing& Translator::exit_landing() {
-  Landing& made = exits_[{is_new_exit(), strip_}];
+  Landing& made = exits_[strip_];
   if (made.block) return made;
   llvm::IRBuilder<>::InsertPointGuard keep_place(b_);
-  open(made, cold("leave"));
+  open(made, cold("leave"), true);
   b_.SetInsertPoint(made.block);
   flush_callers();
-  leave_to_bytecode(made.pc);
+  leave_to_bytecode(made.pc, made.expected);
   return made;
 }
 
-void Translator::leave_to_bytecode(llvm::Value* pc) {
+// What the guards of the instruction at hand take for granted.
+uint32_t Translator::expectation(uint32_t ahead) const {
+  using bytecode::Expected;
+  const Kind kinds[Expected::kOperands] = {plan_.a, plan_.b, plan_.c, plan_.part == Kind::Any ? plan_.result : plan_.part};
+  uint32_t word = std::min(ahead, Expected::kMostAhead) << Expected::kAheadShift;
+  for (int n = 0; n < Expected::kOperands; ++n) word |= bit_of_kind(kinds[n]) << (Expected::kBits * n);
+  return plan_.way == Way::Exit ? word | Expected::kNew : word;
+}
+
+// Of the first registers; there is no room for more.
+uint32_t Translator::expectation_at_entry() const {
+  using bytecode::Expected;
+  uint32_t word = Expected::kEntry;
+  for (uint32_t reg = 0; reg < Expected::kOperands; ++reg) {
+    const bool known = reg < chunk_.registers && state_.reached && cached(reg);
+    word |= bit_of_kind(known ? state_.kinds[reg] : Kind::Any) << (Expected::kBits * static_cast<int>(reg));
+  }
+  return word;
+}
+
+void Translator::leave_to_bytecode(llvm::Value* pc, llvm::Value* expected) {
   if (caller_) {
-    b_.CreateRet(resume_inlined(pc));
-    return;
+    link_frames();
+  } else {
+    give_fuel_back();
   }
   llvm::Type* pair = llvm::StructType::get(b_.getInt64Ty(), b_.getInt64Ty());
-  give_fuel_back();
-  const char* resume = is_new_exit() ? "resume_new" : "resume";
-  b_.CreateRet(b_.CreateCall(helper(resume, pair, {b_.getPtrTy(), b_.getPtrTy()}), {frame(), pc}));
+  llvm::Function* resume = helper("resume", pair, {b_.getPtrTy(), b_.getPtrTy(), b_.getInt32Ty(), b_.getInt32Ty()});
+  b_.CreateRet(b_.CreateCall(resume, {caller_ ? native_frame_ : frame(), pc, b_.getInt32(calls_deep()), expected}));
 }
+
+// ---- exit stress ----
+
+// From here on the instruction may be made to exit; null: not so.
+llvm::BranchInst* Translator::begin_guarded() {
+  if (!kinds_ || strip_ || !reached_ || !is_stressed()) return nullptr;
+  auto* next = block("guarded");
+  llvm::BranchInst* way = b_.CreateBr(next);
+  go_on_in(next);
+  return way;
+}
+
+// If the instruction that is made by now can exit at all.
+void Translator::end_guarded(llvm::BranchInst* way) {
+  if (!way || !exit_ || plan_.way == Way::Exit) return;
+  llvm::IRBuilder<>::InsertPointGuard keep_place(b_);
+  b_.SetInsertPoint(way);
+  b_.CreateCondBr(is_exit_forced(), exit_, way->getSuccessor(0));
+  way->eraseFromParent();
+}
+
+llvm::Value* Translator::is_exit_forced() {
+  llvm::Value* at = word_pointer(host_, offsetof(interp::Context, guards_left));
+  llvm::Value* left = b_.CreateSub(of(Memory::Host, load(b_.getInt64Ty(), at)), word(1));
+  of(Memory::Host, put(left, at));
+  return b_.CreateICmpSLE(left, word(0));
+}
+
+bool Translator::is_stressed() const { return chunk_.runtime->options.exit_stress != 0; }
 
 }  // namespace posset::jit

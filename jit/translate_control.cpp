@@ -62,6 +62,7 @@ bool Translator::move(const Insn& insn) {
 }
 
 void Translator::store(const Insn& insn) {
+  if (insn.a == insn.b) return;  // x = x: the value neither comes nor goes
   const Operand v = read(insn.b);
   const Operand old = read(insn.a);
   const bool consume = insn.x & bytecode::kConsumeB;

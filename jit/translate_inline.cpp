@@ -172,13 +172,13 @@ void Translator::inlined_raised_block(const Landing& raised) {
 
 // ---- what helpers see ----
 
-// What the frame owns or will read while the call runs.
+// What the frame owns or will read while the call runs. From the call's window on the registers are the callee's, and
+// hold what it has there.
 Translator::Unflushed Translator::unflushed_around_call(uint32_t pc) {
   Unflushed found;
   const Insn& insn = at(pc);
-  for (uint32_t reg = 0; reg < chunk_.registers; ++reg) {
-    const bool in_window = reg >= insn.a && reg < insn.a + 2U + insn.c;
-    if (in_window || !cached(reg) || !state_.dirty.has(reg) || !kinds_->live(pc, reg)) continue;
+  for (uint32_t reg = 0; reg < insn.a; ++reg) {
+    if (!cached(reg) || !state_.dirty.has(reg) || !kinds_->live(pc, reg)) continue;
     found.emplace_back(reg, state_.kinds[reg]);
   }
   return found;
@@ -221,7 +221,8 @@ llvm::Value* Translator::call_framed(llvm::Function* callee, llvm::ArrayRef<llvm
   return result;
 }
 
-llvm::Value* Translator::resume_inlined(llvm::Value* pc) {
+// For helpers that look at the frames around, too.
+void Translator::link_frames() {
   for (Translator* each = this; each->caller_; each = each->caller_) {
     each->fill_frame();
     put(each->caller_->native_frame_, word_pointer(each->native_frame_, offsetof(NativeFrame, caller)));
@@ -229,9 +230,6 @@ llvm::Value* Translator::resume_inlined(llvm::Value* pc) {
   }
   give_fuel_back();
   if (recursive()) unit_.root->fill_frame();
-  llvm::Type* pair = llvm::StructType::get(b_.getInt64Ty(), b_.getInt64Ty());
-  llvm::Function* resume = helper("resume_inlined", pair, {b_.getPtrTy(), b_.getPtrTy(), b_.getInt32Ty(), b_.getInt8Ty()});
-  return b_.CreateCall(resume, {native_frame_, pc, b_.getInt32(calls_deep()), b_.getInt8(is_new_exit())});
 }
 
 llvm::Value* Translator::has_room_inlined() {

@@ -42,7 +42,9 @@ void Translator::begin_strip(uint32_t pc) {
   auto* failed = cold("failed");
   llvm::Value* tries = load(b_.getInt32Ty(), shape.tries);
   auto* weigh = block("weigh");
-  b_.CreateCondBr(b_.CreateICmpNE(tries, b_.getInt32(0)), weigh, single);
+  llvm::Value* tried = b_.CreateICmpNE(tries, b_.getInt32(0));
+  if (is_stressed()) tried = b_.CreateAnd(tried, b_.CreateNot(is_exit_forced()));
+  b_.CreateCondBr(tried, weigh, single);
   go_on_in(weigh);
   weigh_strip(*shape.strip, *loop, fast, single, failed);
   b_.SetInsertPoint(failed);

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "bytecode/exits.h"
+
 namespace posset::jit {
 
 using bytecode::NativeFrame;
@@ -17,7 +19,7 @@ constexpr uint8_t kEnds = bytecode::Ends;
 
 // Ends of slices, exits, errors.
 bool is_rare(std::string_view helper) {
-  static constexpr std::string_view kRare[] = {"poll", "raised", "resume", "resume_new", "resume_inlined", "decline", "left", "newer"};
+  static constexpr std::string_view kRare[] = {"poll", "raised", "resume", "decline", "left", "newer"};
   return std::find(std::begin(kRare), std::end(kRare), helper) != std::end(kRare);
 }
 
@@ -133,6 +135,11 @@ llvm::BasicBlock* Translator::entry_block(uint32_t pc, uint32_t number) {
   exit_ = nullptr;
   auto* refused = cold("refused");
   if (recursive()) check_links(refused);
+  if (is_stressed()) {
+    auto* spared = block("spared");
+    b_.CreateCondBr(is_exit_forced(), refused, spared);
+    go_on_in(spared);
+  }
   for (uint32_t reg = 0; state_.reached && reg < chunk_.registers; ++reg) {
     const Kind kind = state_.kinds[reg];
     if (!cached(reg) || kind == Kind::None) continue;
@@ -154,7 +161,7 @@ llvm::BasicBlock* Translator::entry_block(uint32_t pc, uint32_t number) {
     b_.CreateRet(b_.CreateCall(decline, {frame(), pc_address(pc)}));
   }
   b_.SetInsertPoint(refused);
-  leave_to_bytecode(pc_address(pc));
+  leave_to_bytecode(pc_address(pc), b_.getInt32(expectation_at_entry()));
   return entry;
 }
 
@@ -173,10 +180,12 @@ void Translator::instruction(uint32_t pc) {
   here_ = pc;
   if (!reached_) return;
   const Insn& insn = at(pc);
+  llvm::BranchInst* way = begin_guarded();
   if (start_instruction(pc)) {
     const bool done = plan_.way == Way::Exec ? call(pc, insn) : inlined(pc, insn);
     if (!done) generic(pc);
   }
+  if (here_ == pc) end_guarded(way);  // a jump may have made the condition of a loop in its place
   state_ = after_;
   if (bytecode::info(static_cast<Op>(insn.op)).flags & kEnds) reached_ = !kinds_;
 }
@@ -259,13 +268,15 @@ void Translator::raise(uint32_t pc, bool operands_done) {
   go_to(flushing(unflushed(pc, operands_done), raised_at(pc)), pc_address(pc));
 }
 
-void Translator::open(Landing& landing, llvm::BasicBlock* block) {
+void Translator::open(Landing& landing, llvm::BasicBlock* block, bool with_expectation) {
   landing.block = block;
   landing.pc = llvm::PHINode::Create(b_.getPtrTy(), 8, "pc", block);
+  if (with_expectation) landing.expected = llvm::PHINode::Create(b_.getInt32Ty(), 8, "expected", block);
 }
 
-void Translator::go_to(Landing& landing, llvm::Value* pc) {
+void Translator::go_to(Landing& landing, llvm::Value* pc, llvm::Value* expected) {
   landing.pc->addIncoming(pc, b_.GetInsertBlock());
+  if (landing.expected) landing.expected->addIncoming(expected, b_.GetInsertBlock());
   b_.CreateBr(landing.block);
 }
 
@@ -277,7 +288,7 @@ Translator::Landing& Translator::raised_at(uint32_t pc) {
     if (pc >= region.begin && pc < region.end) handlers.push_back(region.handler);
   }
   Landing& raised = raised_[handlers];
-  if (!raised.block) open(raised, block("raised"));
+  if (!raised.block) open(raised, block("raised"), false);
   return raised;
 }
 

@@ -78,13 +78,14 @@ class Translator {
   bool inlined(uint32_t pc, const Insn& insn);  // false: left to exec
   void generic(uint32_t pc);
   void generic_branch(uint32_t pc, llvm::Value* next);
-  // Code that many instructions come to, and of which one each.
+  // Code that many instructions come to, with word of which one it was and, where that is of use, what it expected.
   struct Landing {
     llvm::BasicBlock* block = nullptr;
     llvm::PHINode* pc = nullptr;
+    llvm::PHINode* expected = nullptr;
   };
-  void open(Landing& landing, llvm::BasicBlock* block);
-  void go_to(Landing& landing, llvm::Value* pc);
+  void open(Landing& landing, llvm::BasicBlock* block, bool with_expectation);
+  void go_to(Landing& landing, llvm::Value* pc, llvm::Value* expected = nullptr);
   // Where errors go that are raised at an instruction: by the handlers around it.
   Landing& raised_at(uint32_t pc);
   void raised_block(const std::vector<uint32_t>& handlers, const Landing& raised);
@@ -204,9 +205,14 @@ class Translator {
   // Goes back to bytecode at the instruction.
   llvm::BasicBlock* exit_at(uint32_t pc);
   Landing& exit_landing();
-  void leave_to_bytecode(llvm::Value* pc);
-  // Because nothing has run here so far.
-  bool is_new_exit() const { return kinds_ && plan_.way == Way::Exit; }
+  void leave_to_bytecode(llvm::Value* pc, llvm::Value* expected);
+  uint32_t expectation(uint32_t ahead) const;
+  uint32_t expectation_at_entry() const;
+  // Guards that fail at random, see RuntimeOptions::exit_stress.
+  bool is_stressed() const;
+  llvm::BranchInst* begin_guarded();
+  void end_guarded(llvm::BranchInst* way);
+  llvm::Value* is_exit_forced();
   llvm::Value* word_pointer(llvm::Value* base, uint64_t offset);
   llvm::Value* register_pointer(uint16_t reg) { return word_pointer(registers_, uint64_t{reg} * sizeof(Borrowed)); }
   Operand read(uint16_t reg);
@@ -229,7 +235,7 @@ class Translator {
   llvm::StoreInst* store_word(llvm::Value* base, uint64_t offset, llvm::Value* v) {
     return put(v, word_pointer(base, offset));
   }
-  llvm::Value* object(const Operand& v) { return b_.CreateIntToPtr(v.payload, b_.getPtrTy()); }
+  llvm::Value* object(const Operand& v) { return b_.CreateIntToPtr(payload_of(v), b_.getPtrTy()); }
   void retain(const Operand& v);
   void release(const Operand& v);
   llvm::BasicBlock* one_less(const Operand& v, llvm::BasicBlock* otherwise, llvm::BasicBlock* done);
@@ -422,7 +428,7 @@ class Translator {
   void fill_frame();
   // Calls a helper as the frame at hand; deep calls count while it runs.
   llvm::Value* call_framed(llvm::Function* callee, llvm::ArrayRef<llvm::Value*> arguments);
-  llvm::Value* resume_inlined(llvm::Value* pc);
+  void link_frames();
   llvm::Value* has_room_inlined();
 
   // Emits the slow way of an instruction in a cold block: exec, then on to the instruction after it.
@@ -447,7 +453,7 @@ class Translator {
   llvm::Value* native_frame_ = nullptr;    // NativeFrame, an alloca; use frame()
   std::vector<llvm::BasicBlock*> blocks_;  // by instruction; null: no leader
   std::map<std::vector<uint32_t>, Landing> raised_;  // by the handlers
-  std::map<std::pair<bool, const Strip*>, Landing> exits_;  // by whether they are new, and the strip they are in
+  std::map<const Strip*, Landing> exits_;                    // by the strip they are in
   std::map<std::pair<std::pair<uint32_t, Kind>, llvm::BasicBlock*>, Landing> flushes_;  // by what comes then
 
   // Stage 2: loops, see translate_loops.cpp.

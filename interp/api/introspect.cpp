@@ -247,6 +247,9 @@ void append_why(std::string& out, Reasons& reasons, posset_context* context, con
     out.append(indent).append(line);
     if (std::find(reasons.begin(), reasons.end(), reason) == reasons.end()) reasons.push_back(reason);
   });
+  for (const auto& exit : posset::api::exits_of(context->runtime, told.part)) {
+    out.append(indent).append(posset::api::exit_text(exit)).append("\n");
+  }
 }
 
 void append_why(std::string& out, Reasons& reasons, posset_context* context, const Function& function) {

@@ -26,13 +26,20 @@ std::optional<uint32_t> watchers_of(std::string_view list) {
   return found;
 }
 
+std::optional<uint8_t> passes_of(std::string_view word) {
+  constexpr std::string_view kWords[] = {"quick", "light", "full"};  // in the order of jit::Pipeline
+  const auto found = std::find(std::begin(kWords), std::end(kWords), word);
+  return found == std::end(kWords) ? std::nullopt : std::optional(static_cast<uint8_t>(found - std::begin(kWords)));
+}
+
 bool in_range(const posset_runtime_options& options) {
   constexpr int kHighest = posset::interp::kTiers - 1;
   constexpr uint32_t kMostThreads = 4096;
   return options.max_tier >= 0 && options.max_tier <= kHighest && options.forced_tier >= -1 &&
          options.forced_tier <= kHighest && options.evaluation_threads <= kMostThreads &&
          options.trace_file && options.cache_directory && options.native_plugin && *options.native_plugin &&
-         options.native_watch && watchers_of(options.native_watch);
+         options.native_watch && watchers_of(options.native_watch) && options.native_passes &&
+         passes_of(options.native_passes);
 }
 
 // Options of later tiers and of the scheduler are refused rather than ignored.
@@ -56,6 +63,8 @@ RuntimeOptions used_options(const posset_runtime_options& options) {
   used.evaluation_threads = options.evaluation_threads;
   used.queue_limit = options.queue_limit;
   used.native_plugin = options.native_plugin;
+  used.native_passes = *passes_of(options.native_passes);
+  used.exit_stress = options.exit_stress;
   used.native_watch = *watchers_of(options.native_watch);
   return used;
 }
@@ -92,7 +101,7 @@ posset_status posset_runtime_create(const posset_runtime_options* given, posset_
   }
   try {
     const RuntimeOptions used = used_options(options);
-    options.trace_file = options.cache_directory = options.native_plugin = options.native_watch = "";  // the caller's texts are not kept
+    options.trace_file = options.cache_directory = options.native_plugin = options.native_watch = options.native_passes = "";  // the caller's texts are not kept
     auto runtime = std::make_unique<posset_runtime>(options, used);
     runtime->trace_file = std::move(trace_file);
     if (runtime->state.trace) runtime->state.trace->name_thread("main");

@@ -86,6 +86,7 @@ function fillUnits() {
       line.append(element("small", code));
       why.append(line);
     }
+    for (const text of part.exits) why.append(element("div", text));
   }
 }
 

@@ -97,6 +97,9 @@ void TraceView::read_event(const TraceEvent& event) {
     part.last_line = static_cast<uint32_t>(fields[5]);
   } else if (is(event, TierEvent::compile_refused)) {
     part_of(units_[fields[0]], static_cast<int>(fields[1])).refused_at[fields[2]] = fields[5];
+  } else if (is(event, TierEvent::side_exit)) {
+    add_exit(part_of(units_[fields[0]], static_cast<int>(fields[1])).exits,
+             {std::string(text(fields[3])), std::string(text(fields[4])), std::string(text(fields[5]))});
   } else if (is(event, TierEvent::unit_forgotten)) {
     TracedUnit& unit = units_[fields[0]];
     unit.forgotten = true;
@@ -240,6 +243,12 @@ void append_part(std::string& out, const TraceView& view, const TracedPart& part
     out += ',';
     append_json(out, part.why_text[level]);
     out += "],";
+  }
+  end_list(out);
+  out += ",\"exits\":[";
+  for (const ToldExit& exit : part.exits) {
+    append_json(out, exit_text(exit));
+    out += ',';
   }
   end_list(out);
   out += "},";

@@ -28,6 +28,7 @@ struct TracedPart {
   bool within = false;     // a loop: in that tier as part of the code around it
   interp::Reason why[interp::kTiers] = {};  // there is no code for that tier; none: there is, or for a higher one
   std::string why_text[interp::kTiers];
+  std::vector<ToldExit> exits;
   int64_t refused_at[interp::kTiers] = {};  // text; 0: it was not, or as a whole
 };
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "interp/runtime/trace_events.h"
+
 namespace posset::api {
 
 using interp::Counted;
@@ -53,6 +55,35 @@ std::string why_not_text(const interp::RuntimeState& runtime, const Part& part, 
     default:
       return text;
   }
+}
+
+// ---- exits ----
+
+void add_exit(std::vector<ToldExit>& exits, ToldExit one) {
+  for (ToldExit& each : exits) {
+    if (each.at != one.at || each.expected != one.expected || each.found != one.found) continue;
+    each.times += one.times;
+    return;
+  }
+  exits.push_back(std::move(one));
+}
+
+std::vector<ToldExit> exits_of(const interp::RuntimeState& runtime, const Part& part) {
+  std::vector<ToldExit> found;
+  if (!runtime.trace) return found;
+  const sched::TraceSnapshot snapshot = runtime.trace->snapshot();
+  auto text = [&](int64_t index) { return snapshot.texts[static_cast<size_t>(index)]; };
+  for (const sched::TraceEvent& event : snapshot.events) {
+    if (event.kind != static_cast<uint16_t>(interp::TierEvent::side_exit)) continue;
+    if (event.fields[0] != part.unit.number || event.fields[1] != part.loop) continue;
+    add_exit(found, {text(event.fields[3]), text(event.fields[4]), text(event.fields[5])});
+  }
+  return found;
+}
+
+std::string exit_text(const ToldExit& exit) {
+  const std::string times = exit.times == 1 ? "once" : std::to_string(exit.times) + " times";
+  return "left native code " + times + " " + exit.at + ": expected " + exit.expected + ", found " + exit.found;
 }
 
 }  // namespace posset::api

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "interp/runtime/context.h"
 
@@ -27,6 +28,18 @@ void for_each_missing_tier(const interp::RuntimeState& runtime, const Part& part
 // "not hot yet: 2 executions are needed"
 std::string why_not_text(const interp::RuntimeState& runtime, const Part& part, int level);
 interp::Reason why_not(const interp::RuntimeState& runtime, const interp::Counted& counted, int level);
+
+// A way out of native code, as the trace has it.
+struct ToldExit {
+  std::string at, expected, found;
+  uint32_t times = 1;
+};
+// Equal ones are one.
+void add_exit(std::vector<ToldExit>& exits, ToldExit one);
+// Of a part, by the events that are kept; none when nobody traces.
+std::vector<ToldExit> exits_of(const interp::RuntimeState& runtime, const Part& part);
+// "left native code 3 times in f (a.posset:3:5): expected int, found float"
+std::string exit_text(const ToldExit& exit);
 
 template <class Visit>
 void for_each_missing_tier(const interp::RuntimeState& runtime, const Part& part, Visit&& visit) {

@@ -66,6 +66,8 @@ Context::Context(RuntimeState& shared, const Limits& limits)
   stack_end = stack_top + (registers > kStackReserve ? registers - kStackReserve : 0);
   install_hooks();
   set_limits(limits);
+  exit_random_ = runtime.options.exit_stress;
+  if (exit_random_ != 0) force_next_exit();
 }
 
 Context::~Context() {
@@ -96,13 +98,15 @@ namespace {
 // Loops take up new code where a slice ends at their head. Together with the step that finds it used up a slice
 // is a prime number of steps, so its ends come to every place of a round, however many steps a round takes.
 constexpr int64_t kSlice = 8190;
+// Under exit stress loops are to be back in native code soon after each exit.
+constexpr int64_t kStressedSlice = 28;
 }  // namespace
 
 uint64_t Context::steps_used() const { return steps_before_slice_ + static_cast<uint64_t>(slice_ - fuel); }
 
 void Context::start_slice() {
   uint64_t left = limits_.steps - std::min(limits_.steps, steps_before_slice_);
-  slice_ = static_cast<int64_t>(std::min<uint64_t>(kSlice, left));
+  slice_ = static_cast<int64_t>(std::min<uint64_t>(runtime.options.exit_stress ? kStressedSlice : kSlice, left));
   fuel = slice_;
 }
 
@@ -122,6 +126,24 @@ void Context::begin_evaluation() {
 void Context::end_by(std::chrono::steady_clock::time_point deadline) {
   if (!has_deadline_ || deadline < deadline_) deadline_ = deadline;
   has_deadline_ = true;
+}
+
+// ---- exit stress ----
+
+// Near and far ones alike: the distance is of a random magnitude, up to 1023 guards. The generator is SplitMix64.
+void Context::force_next_exit() {
+  uint64_t z = exit_random_ += 0x9e3779b97f4a7c15;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+  z ^= z >> 31;
+  const uint64_t magnitude = z >> 32 & 0xff;
+  guards_left = static_cast<int64_t>(1 + z % (uint64_t{2} << (magnitude % 10)));
+}
+
+bool Context::take_forced_exit() {
+  if (guards_left > 0) return false;
+  force_next_exit();
+  return true;
 }
 
 bool Context::poll() {

@@ -37,6 +37,8 @@ struct RuntimeOptions {
   uint32_t evaluation_threads = 0;     // of the compile scheduler (sched/p2/hybrid.h); 0: as it chooses
   uint32_t queue_limit = 0;            // likewise
   std::string native_plugin = kNativePlugin;  // where the native compiler is, see native_plugin.h
+  uint8_t native_passes = 2;           // of tier 3's code, a jit::Pipeline
+  uint32_t exit_stress = 0;            // seed by which guards of native code fail at random, for tests; 0: off
   uint32_t native_watch = 0;           // who is told of native code: kWatchPerf, kWatchGdb
 };
 
@@ -160,6 +162,12 @@ class Context {
   // How native code of a loop was left (bytecode::Leave), when it did not fail.
   uint8_t native_leave = 0;
 
+  // ---- exit stress (RuntimeOptions::exit_stress) ----
+  // Guards that native code still passes; where none is left it exits. Only counted while the stress is on.
+  int64_t guards_left = INT64_MAX;
+  // Whether the exit that is being taken was forced; the next one is set then.
+  bool take_forced_exit();
+
   // ---- the register stack ----
   Borrowed* stack_top = nullptr;         // first free register
   Borrowed* stack_end = nullptr;
@@ -205,12 +213,14 @@ class Context {
   Limits limits_;
   uint64_t steps_before_slice_ = 0;               // steps charged before the current slice
   int64_t slice_ = 0;                             // fuel the current slice started with
+  uint64_t exit_random_ = 0;                      // state of the generator of forced exits
   std::atomic<bool> interrupted_{false};
   std::chrono::steady_clock::time_point deadline_{};
   bool has_deadline_ = false;
   void* stack_memory_ = nullptr;
   size_t stack_bytes_ = 0;
   void start_slice();
+  void force_next_exit();
   void install_hooks();   // instantiate.cpp
   void drop_modules();    // instantiate.cpp
 };

@@ -113,7 +113,13 @@ void TierControl::make_anew(const Function& function, int loop, int level) {
   constexpr uint8_t kMostAttempts = 12;
   Counted& counted = function.unit->counted(loop);
   if (!runtime_.units.withdraw(*function.unit, loop, level)) return;
-  if (counted.withdrawn[level].fetch_add(1, std::memory_order_relaxed) >= kMostAttempts) {
+  const uint8_t before = counted.withdrawn[level].fetch_add(1, std::memory_order_relaxed);
+  const Reason reason = before >= kMostAttempts ? Reason::exits_often : Reason::none;
+  if (trace_) {
+    trace_->record(kind(TierEvent::code_withdrawn),
+                   {function.unit->number, loop, level, before + 1, static_cast<int64_t>(reason)});
+  }
+  if (reason != Reason::none) {
     counted.reason[level].store(Reason::exits_often, std::memory_order_relaxed);
     counted.status[level].store(TierStatus::Failed, std::memory_order_release);
     return;
@@ -127,12 +133,22 @@ void TierControl::note_native_entry(const Function& function, int loop) {
   if (ready > 1) note_entry(function, counted, loop, ready, counted.count.load(std::memory_order_relaxed));
 }
 
+void TierControl::note_side_exit(const Function& function, int loop, int level, const SideExit& exit) {
+  trace_->record(kind(TierEvent::side_exit), {function.unit->number, loop, level, trace_->text(exit.place),
+                                              trace_->text(exit.expected), trace_->text(exit.found)});
+}
+
 void TierControl::note_entry(const Function& function, Counted& counted, int loop, int level, uint32_t count) {
   if (counted.entry_job[level].load(std::memory_order_relaxed) == 0) return;
   const uint64_t job = counted.entry_job[level].exchange(0, std::memory_order_relaxed);
   if (job == 0) return;  // another thread was first
   trace_->record(kind(TierEvent::tier_entered),
                  {function.unit->number, loop, level, static_cast<int64_t>(job), count});
+}
+
+// What exit stress finds depends on its seed, so it must not depend on time.
+bool TierControl::in_foreground(int level) const {
+  return runtime_.options.forced_tier >= level || runtime_.options.exit_stress != 0;
 }
 
 void TierControl::request(const Function& function, Counted& counted, int loop, int level, uint32_t count,
@@ -146,7 +162,7 @@ void TierControl::request(const Function& function, Counted& counted, int loop, 
       runtime_.units.share(*function.unit), function.decl->module->shared_from_this(), function.decl, loop, level,
       next_job(), before == Reason::superseded});
   if (trace_) trace_->record(kind(TierEvent::threshold_crossed), {job->unit->number, loop, level, count});
-  if (at_once || runtime_.options.forced_tier >= level) {
+  if (at_once || in_foreground(level)) {
     compile(*job);
   } else {
     submit(job);
@@ -209,7 +225,7 @@ void TierControl::postpone(Compilation& job, Reason reason) {
 // Native code of a loop by itself is only for a loop that is running. While the request waited, the code around
 // the loop may have come, which is what will be entered. Where the loop goes on for all that, it asks again.
 bool TierControl::is_superseded(Compilation& job) const {
-  if (job.level == 1 || job.loop < 0 || job.insists || runtime_.options.forced_tier >= job.level) return false;
+  if (job.level == 1 || job.loop < 0 || job.insists || in_foreground(job.level)) return false;
   for (int around = job.loop; around >= 0;) {
     around = job.unit->loop_parents[static_cast<size_t>(around)];
     if (job.unit->counted(around).status[1].load(std::memory_order_acquire) == TierStatus::Ready) return true;

@@ -10,6 +10,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "interp/runtime/function.h"
 #include "interp/runtime/unit.h"
@@ -25,6 +26,12 @@ namespace posset::interp {
 
 class RuntimeState;
 struct Refusal;
+
+// A way out of native code into bytecode, told.
+struct SideExit {
+  std::string place;  // a line for each frame, the inlined ones first, as in traces of errors
+  std::string expected, found;
+};
 
 struct ReadyCode {
   int level;
@@ -54,6 +61,9 @@ class TierControl {
   // Native code is entered: the first time, the trace tells.
   void note_native_entry(const Function& function, int loop);
 
+  // Native code made for the function or loop has been left. Only while there is a trace.
+  void note_side_exit(const Function& function, int loop, int level, const SideExit& exit);
+
   // The end: compilations that wait are dropped, those that run are waited for, later ones refused.
   void stop();
 
@@ -67,6 +77,7 @@ class TierControl {
   struct Compilation;
   bool wanted(int level, uint32_t count, Counted& counted) const;
   bool is_settled(const Counted& counted, uint32_t count) const;
+  bool in_foreground(int level) const;
   // A function whose only loops are those of built-ins that call functions: in bytecode from the first time on,
   // because such a loop cannot change tiers in the middle.
   bool wanted_at_once(const Function& function, Counted& counted, int loop) const;

@@ -176,6 +176,12 @@ void* UnitTable::body_code(uint32_t number) const {
   return found == by_number_.end() ? nullptr : found->second->body.code[1].load(std::memory_order_acquire);
 }
 
+std::string UnitTable::name_of(uint32_t number) const {
+  sched::MutexLock lock(mutex_);
+  const auto found = by_number_.find(number);
+  return found == by_number_.end() ? std::string() : found->second->name;
+}
+
 std::span<const Inlined> UnitTable::inlined(int level, const void* code) const {
   const auto ask = tiers_[level]->inlined;
   return ask ? ask(code) : std::span<const Inlined>();

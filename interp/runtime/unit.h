@@ -133,6 +133,9 @@ class UnitTable {
   // Reclaimer::Pin from before.
   void* body_code(uint32_t number) const POSSET_EXCLUDES(mutex_);
 
+  // The name of a unit, for people; empty: it has been forgotten, or has none.
+  std::string name_of(uint32_t number) const POSSET_EXCLUDES(mutex_);
+
   // Publishes code: from here on it is entered. Takes it. False: some of tier 1's code from which it was made
   // has gone meanwhile, its own (`below`) or inlined, and this goes too.
   bool publish(Unit& unit, int loop, int level, void* code, void* below = nullptr) POSSET_EXCLUDES(mutex_);

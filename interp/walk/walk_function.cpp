@@ -24,7 +24,7 @@ Value Walker::run() {
   if (session) load_session();
   Value result;
   for (;;) {
-    result = bind_parameters() ? body() : Value::failure();
+    result = bind_parameters() ? body() : returned();
     if (signal_ != Signal::TailCall) break;
     bool elsewhere = false;
     const bool again = start_again(elsewhere, result);
@@ -89,12 +89,15 @@ Value Walker::body() {
   if (!decl_.body) return Value();
   auto* block = as<BlockNode>(decl_.body);
   Value v = block ? statements(*block) : eval(decl_.body);
-  if (v.failed()) {
-    if (signal_ != Signal::Return) return v;
-    signal_ = Signal::None;
-    return std::move(signal_value_);  // checked by the `return`
-  }
+  if (v.failed()) return returned();
   return check_result(v, last_expression(decl_.body)) ? std::move(v) : Value::failure();
+}
+
+// Evaluation has stopped, in the body or in the default of a parameter: by a `return`, or an error is pending.
+Value Walker::returned() {
+  if (signal_ != Signal::Return) return Value::failure();
+  signal_ = Signal::None;
+  return std::move(signal_value_);  // checked by the `return`
 }
 
 void Walker::release_frame() {

@@ -96,6 +96,7 @@ class Walker {
   bool check_argument(const syntax::Parameter& parameter);
   bool check_result(Borrowed v, const syntax::Node* where);
   Value body();
+  Value returned();
   bool start_again(bool& elsewhere, Value& result);
   void release_frame();
   void load_session();

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <map>
 #include <set>
+#include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -15,8 +17,14 @@ namespace posset::fuzz {
 
 namespace {
 
-constexpr int kMaxDepth = 7;          // of productions within productions
-constexpr int kMaxExpansions = 1500;  // a few hundred lines
+// Of productions within productions, and of productions: a few hundred lines. Native code of a program that gets hot
+// takes longer to make than anything else about it, so such programs are small.
+struct Size {
+  int depth, expansions;
+};
+constexpr Size kWhole = {.depth = 7, .expansions = 1500};
+constexpr Size kHot[] = {{3, 16}, {3, 24}, {3, 16}, {4, 40}, {3, 16}, {3, 24}, {3, 16}, {4, 80}};
+constexpr size_t kHotSizes = std::size(kHot);
 constexpr int kMaxTopStatements = 24;
 constexpr int kOddTypeEvery = 40;
 const int kTypeCount = static_cast<int>(std::strlen(kTypes));
@@ -65,8 +73,10 @@ struct Function {
 
 class Generator {
  public:
-  Generator(const uint8_t* data, size_t size) : choices_(data, size) {}
+  Generator(const uint8_t* data, size_t size, bool hot)
+      : choices_(data, size), hot_(hot), most_(hot && size > 0 ? kHot[data[0] % kHotSizes] : kWhole) {}
   std::string program();
+  std::string hot_program();
 
  private:
   struct Scope {
@@ -77,6 +87,7 @@ class Generator {
   };
 
   // ---- productions ----
+  char any_type();
   void expression(char type);
   void statement();
   void statements(int most);
@@ -119,6 +130,8 @@ class Generator {
   void emit_call(const Function& function, std::vector<std::string> arguments);
 
   Choices choices_;
+  const bool hot_;
+  const Size most_;
   std::string out_;
   std::vector<Name> names_;
   std::vector<Function> functions_;
@@ -154,7 +167,8 @@ void Generator::leave() {
 
 std::string Generator::new_name(char type, bool is_variable) {
   std::string text = "x" + std::to_string(names_made_++);
-  if (!names_.empty() && choices_.one_in(12)) {  // shadows another
+  // Shadows another; not where the rows count on a variable that was there before.
+  if (!hot_ && !names_.empty() && choices_.one_in(12)) {
     const std::string& other = names_[static_cast<size_t>(choices_.pick(256)) % names_.size()].text;
     auto is_pending = [&](const Name& name) { return !name.is_visible && name.text == other; };
     if (std::none_of(names_.begin(), names_.end(), is_pending) && other[0] == 'x') text = other;
@@ -213,19 +227,19 @@ Function Generator::signature() {
   made.name = "f" + std::to_string(names_made_++);
   const std::string number = std::to_string(names_made_);
   for (int count = choices_.pick(3); count > 0; --count)
-    made.parameters.push_back({"", kTypes[choices_.pick(kTypeCount)], Parameter::Plain});
-  for (int count = choices_.pick(6) - 3; count > 0; --count)
+    made.parameters.push_back({"", any_type(), Parameter::Plain});
+  for (int count = hot_ && !choices_.one_in(4) ? 0 : choices_.pick(6) - 3; count > 0; --count)
     made.parameters.push_back({"", "LMRDNsi"[choices_.pick(7)], Parameter::Inout});
   const auto fuel_at = made.parameters.begin() + choices_.pick(2) * !made.parameters.empty();
   made.parameters.insert(fuel_at, {"n" + number, 'i', Parameter::Fuel});
   for (int count = choices_.pick(4) - 2; count > 0; --count)
-    made.parameters.push_back({"", kTypes[choices_.pick(kTypeCount)], Parameter::Default});
+    made.parameters.push_back({"", any_type(), Parameter::Default});
   for (size_t at = 0; at < made.parameters.size(); ++at) {
     Parameter& each = made.parameters[at];
     if (each.name.empty()) each.name = "p" + number + "_" + std::to_string(at);
   }
   made.has_rest = choices_.one_in(8);
-  made.result = kTypes[choices_.pick(kTypeCount)];
+  made.result = any_type();
   return made;
 }
 
@@ -335,12 +349,12 @@ std::vector<std::string> Generator::arguments_for(const Function& function) {
                     [](const Parameter& each) { return each.mode == Parameter::Inout; });
   for (const Parameter& each : function.parameters) {
     if (each.mode == Parameter::Fuel) {
-      made.push_back(fuel_.empty() ? text_of("$k", 'i') : "(" + fuel_.back() + ")");
+      made.push_back(fuel_.empty() ? text_of(hot_ ? "(1 + $k)" : "$k", 'i') : "(" + fuel_.back() + ")");
     } else if (each.mode == Parameter::Inout) {
       made.push_back("&" + (inouts == 1 || choices_.one_in(2) ? text_of("$&t", each.type)
                                                               : inout_argument(each.type, taken)));
     } else if (each.mode == Parameter::Plain || choices_.pick(2) == 1) {
-      made.push_back(text_of("$t", each.type));
+      made.push_back(text_of(hot_ && !choices_.one_in(6) ? "$.t" : "$t", each.type));
     } else {
       return made;  // this default and the rest stay
     }
@@ -430,48 +444,59 @@ bool Generator::is_possible(const Production& production, char type) {
 
 // The rows that may make an expression of the type, or the statements.
 struct Rows {
-  std::vector<const Production*> rows;
+  std::vector<std::pair<const Production*, int>> rows;  // with their weights
   int weight = 0;
 };
 
-Rows rows_of(char type, bool leaf) {
+// What is of any type is the same work whatever the program is for; hot ones rather compute.
+constexpr int kOwnWeight = 6;
+
+Rows rows_of(char type, bool leaf, bool hot) {
   Rows made;
   for (const Production& each : kProductions) {
-    if (each.type != type && (each.type != 't' || type == 'v')) continue;
+    if (each.type != type && (each.type != 't' || type == 'v' || type == 'h')) continue;
     if (leaf && !is_leaf(each.text)) continue;
-    made.rows.push_back(&each);
-    made.weight += each.weight;
+    const int weight = hot && each.type == type ? each.weight * kOwnWeight : each.weight;
+    made.rows.emplace_back(&each, weight);
+    made.weight += weight;
   }
   return made;
 }
 
-const Rows& cached_rows_of(char type, bool leaf) {
-  static std::map<std::pair<char, bool>, Rows> all;
-  const auto [at, is_new] = all.try_emplace({type, leaf});
-  if (is_new) at->second = rows_of(type, leaf);
+const Rows& cached_rows_of(char type, bool leaf, bool hot) {
+  static std::map<std::tuple<char, bool, bool>, Rows> all;
+  const auto [at, is_new] = all.try_emplace({type, leaf, hot});
+  if (is_new) at->second = rows_of(type, leaf, hot);
   return at->second;
 }
 
 // One by weight; when that is not possible here, the next one that is.
 const Production* Generator::choose(char type) {
-  const bool leaf = choices_.ended() || depth_ > kMaxDepth || expansions_ > kMaxExpansions;
-  const auto& [rows, weight] = cached_rows_of(type, leaf);
+  const bool leaf = choices_.ended() || depth_ > most_.depth || expansions_ > most_.expansions;
+  const auto& [rows, weight] = cached_rows_of(type, leaf, hot_);
   if (rows.empty()) return nullptr;
   int left = leaf ? choices_.pick(weight) : choices_.pick_large(weight);
   size_t at = 0;
-  while (left >= rows[at]->weight) left -= rows[at++]->weight;
+  while (left >= rows[at].second) left -= rows[at++].second;
   for (size_t tried = 0; tried < rows.size(); ++tried, ++at) {
-    const Production* each = rows[at % rows.size()];
+    const Production* each = rows[at % rows.size()].first;
     if (is_possible(*each, type)) return each;
   }
   return nullptr;
+}
+
+// Hot programs are about numbers and lists of them, mostly.
+char Generator::any_type() {
+  static constexpr std::string_view kNumbers = "iifffLLWWbGsRPVNM";
+  if (hot_ && choices_.pick(8) > 0) return kNumbers[static_cast<size_t>(choices_.pick(static_cast<int>(kNumbers.size())))];
+  return kTypes[choices_.pick(kTypeCount)];
 }
 
 void Generator::expression(char type) {
   if (type == 'a' && !usable('a', false).empty() && choices_.pick(4) == 3)
     return variable_or_literal('a');
   if (type == 'a' || (depth_ > 0 && choices_.one_in(kOddTypeEvery)))
-    type = kTypes[choices_.pick(kTypeCount)];
+    type = any_type();
   ++depth_;
   ++expansions_;
   const Production* chosen = choose(type);
@@ -484,8 +509,9 @@ void Generator::expression(char type) {
 void Generator::statement() {
   ++depth_;
   ++expansions_;
-  if (const Production* chosen = depth_ > kMaxDepth ? nullptr : choose('v')) {
-    expand(chosen->text, kTypes[choices_.pick(kTypeCount)]);
+  const bool is_full = depth_ > most_.depth || (hot_ && expansions_ > most_.expansions);
+  if (const Production* chosen = is_full ? nullptr : choose(hot_ && choices_.pick(4) > 0 ? 'h' : 'v')) {
+    expand(chosen->text, any_type());
     newline();
   }
   --depth_;
@@ -577,6 +603,9 @@ const char* Generator::expand_marker(const char* at, char type, size_t first_nam
     case 'k':
       out_ += std::to_string(choices_.pick(6));
       return at;
+    case 'n':
+      out_ += std::to_string(loops_ == 0 ? 4 + choices_.pick(36) : 1 + choices_.pick(loops_ == 1 ? 12 : 4));
+      return at;
     case 'q':
       out_ += kKeys[choices_.pick(4)];
       return at;
@@ -593,7 +622,9 @@ const char* Generator::expand_marker(const char* at, char type, size_t first_nam
       out_ += kAssigned[choices_.pick(9)];
       return at;
     case '1':
-      out_ += names_[first_name].text;
+    case '2':
+    case '3':
+      out_ += names_[first_name + static_cast<size_t>(*at - '1')].text;
       return at;
     case '=':
     case '~':
@@ -625,7 +656,7 @@ const char* Generator::expand_marker(const char* at, char type, size_t first_nam
 std::string Generator::program() {
   out_ = kPrelude;
   for (int count = choices_.pick(3); count > 0; --count) {
-    expand("let $=t = $t$|\n", kTypes[choices_.pick(kTypeCount)]);
+    expand("let $=t = $t$|\n", any_type());
   }
   std::vector<Function> declared;
   for (int count = choices_.pick(5); count > 0; --count) declared.push_back(signature());
@@ -639,10 +670,39 @@ std::string Generator::program() {
   return out_ + "\n";
 }
 
+const Production& only_row_of(char type) {
+  return *std::find_if(kProductions.begin(), kProductions.end(), [&](const Production& each) { return each.type == type; });
+}
+
+std::string Generator::hot_program() {
+  out_ = kPrelude;
+  std::vector<Function> declared;
+  for (int count = 1 + choices_.one_in(4); count > 0; --count) declared.push_back(signature());
+  functions_ = declared;
+  for (const Function& each : declared) {
+    declare(each);
+    newline();
+  }
+  auto lends = [](const Function& function) {
+    return std::any_of(function.parameters.begin(), function.parameters.end(),
+                       [](const Parameter& each) { return each.mode == Parameter::Inout; });
+  };
+  if (std::any_of(declared.begin(), declared.end(), lends)) expand(only_row_of('m').text, 'i');
+  const char* calls = only_row_of('d').text;
+  for (const Function& each : declared)
+    if (needs_are_met(calls, each.result)) expand(calls, each.result);
+  if (choices_.one_in(4)) statement();
+  return out_ + "\n";
+}
+
 }  // namespace
 
 std::string generate_program(const uint8_t* data, size_t size) {
-  return Generator(data, size).program();
+  return Generator(data, size, false).program();
+}
+
+std::string generate_hot_program(const uint8_t* data, size_t size) {
+  return Generator(data, size, true).hot_program();
 }
 
 }  // namespace posset::fuzz

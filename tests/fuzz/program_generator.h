@@ -17,5 +17,7 @@
 namespace posset::fuzz {
 
 std::string generate_program(const uint8_t* data, size_t size);
+// One of few small functions that loop and are called often.
+std::string generate_hot_program(const uint8_t* data, size_t size);
 
 }  // namespace posset::fuzz

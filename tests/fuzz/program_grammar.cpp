@@ -5,7 +5,7 @@
 namespace posset::fuzz {
 
 // clang-format off
-const char kTypes[] = "ifbsrLSNMDRVTFCEPBQ";
+const char kTypes[] = "ifbsrLSNMDRVTFCEPBQWG";
 
 const char kPrelude[] =
     "import \"lists\"\nimport \"maps\"\nimport \"math\"\nimport \"strings\"\nimport \"json\"\n"
@@ -19,6 +19,7 @@ const std::vector<PlaceForm> kPlaceForms = {
     {'C', 'i', ".value", false},     {'N', 'L', "[$k]", false},       {'D', 'L', "[$q]", false},
     {'D', 'L', "[$q, []]", true},    {'D', 'L', "[$q, $L]", true},    {'R', 'L', ".items", false},
     {'R', 's', ".name", false},      {'S', 's', "[$k]", false},       {'M', 'i', "[$s, 0]", true},
+    {'W', 'f', "[$k]", false},       {'W', 'f', "[$i]", false},       {'G', 'b', "[$k]", false},
     {'P', 'i', ".n", false},         {'P', 'f', ".w", false},
     {'B', 'P', "[$k]", false},       {'B', 'i', "[$k].n", false},     {'B', 'f', "[$k].w", false},
     {'Q', 'P', ".body", false},      {'Q', 'B', ".bodies", false},    {'Q', 'f', ".body.w", false},
@@ -100,6 +101,8 @@ const std::vector<Production> kProductions = {
     {'f', 1, "sum([$f, $f, $f])"}, {'f', 1, "max($f, $f)"}, {'f', 1, "float($s)"}, {'f', 1, "[$f, $f, $f][$k]"},
     {'f', 3, "$P.w"}, {'f', 2, "$B[$k].w"}, {'f', 1, "$Q.body.w"},
 
+    {'f', 3, "$W[$k]"}, {'f', 1, "sum($W)"}, {'f', 1, "min($f, $f)"},
+
     // ---- bool ----
     {'b', 1, "true"}, {'b', 1, "false"}, {'b', 4, "$.b"},
     {'b', 6, "($i $c $i)"}, {'b', 2, "($i $c $k)"}, {'b', 1, "($f $c $f)"}, {'b', 1, "($i $c $f)"}, {'b', 1, "($s $c $s)"},
@@ -108,6 +111,8 @@ const std::vector<Production> kProductions = {
     {'b', 1, "($i in $L)"}, {'b', 1, "($i in $r)"}, {'b', 1, "($s in $s)"}, {'b', 1, "($q in $M)"}, {'b', 1, "has($D, $q)"},
     {'b', 1, "any($L, ($<$=i$| => $b$>))"}, {'b', 1, "all($L, ($<$=i$| => $b$>))"}, {'b', 1, "any($s, ($<$=s$| => $b$>))"}, {'b', 1, "(count($r, ($<$=i$| => $a$>)) > $k)"},
     {'b', 1, "($L < $L)"}, {'b', 1, "($V <= $V)"}, {'b', 1, "($T == $T)"}, {'b', 1, "(($R).name == $s)"},
+
+    {'b', 2, "$G[$k]"},
 
     // ---- str ----
     {'s', 2, "\"a\""}, {'s', 4, "$.s"}, {'s', 1, "\"h\u00e9llo\""}, {'s', 1, "('raw \\n')"}, {'s', 1, "\"7\""}, {'s', 1, "\"a,b c\""},
@@ -142,6 +147,11 @@ const std::vector<Production> kProductions = {
     {'N', 1, "[[1], [2, 3]]"}, {'N', 4, "$.N"}, {'N', 3, "[$L, $L]"}, {'N', 1, "[${for $=i in $r $|=> $@$L$}]"},
     {'N', 1, "fill($k, $L)"}, {'N', 1, "lists.chunk($L, $k)"}, {'N', 1, "values($D)"}, {'N', 1, "zip($L, $L)"},
     {'N', 1, "enumerate($L)"}, {'N', 2, "map($N, ($<$=L$| => map($1, ($<$=i$| => $i$>))$>))"}, {'N', 1, "map($M, ($<$=a$| => $L$>))"}, {'N', 1, "lists.partition($L, ($<$=i$| => $b$>))"}, {'N', 1, "($N + [$L])"},
+
+    {'W', 1, "[]"}, {'W', 6, "$.W"}, {'W', 2, "[1.5, 2.5, -0.5]"}, {'W', 3, "[$f, $f]"}, {'W', 2, "[${for $=i in $r $|=> $@$f$}]"},
+    {'W', 1, "map($L, ($<$=i$| => $f$>))"}, {'W', 1, "fill($k, $f)"}, {'W', 1, "$W[$k..$k]"}, {'W', 1, "sort($W)"},
+    {'G', 1, "[true, false]"}, {'G', 4, "$.G"}, {'G', 2, "[$b, $b]"}, {'G', 1, "[${for $=i in $r $|=> $@$b$}]"},
+    {'G', 1, "map($L, ($<$=i$| => $b$>))"},
 
     // ---- maps, records, variants ----
     {'M', 1, "[:]"}, {'M', 4, "$.M"}, {'M', 1, "[\"a\": 1]"}, {'M', 3, "[$q: $i, $q: $i]"}, {'M', 1, "[$s: $i]"},
@@ -204,6 +214,42 @@ const std::vector<Production> kProductions = {
     {'v', 2, "${try $#v catch $=E$| { println($1, $1.value) }$}"}, {'v', 1, "${try $#v catch $=E$| { throw $1 }$}"},
     {'v', 4, "${with $~t = &$^t$| $#v$}"}, {'v', 3, "${with $~i = &$^i$| $#v$}"}, {'v', 3, "${with $~L = &$^L$| $#v$}"},
     {'v', 2, "each($L, ($<$=i$| => println($a)$>))"}, {'v', 1, "each($a, ($<$=a$| => {\ndo $#v\n}$>))"}, {'v', 3, "$)"}, {'v', 2, "do $#v"},
+
+    // ---- statements of programs that get hot ----
+    {'h', 6, "${for $=i in 0..$n $|$*v$}"}, {'h', 2, "${for $=i in $k..=$n $|$*v$}"}, {'h', 2, "${for $=i in $L $|$*v$}"},
+    {'h', 2, "${for $=f in $W $|$*v$}"}, {'h', 1, "${for $=b in $G $|$*v$}"}, {'h', 1, "${for $=L in $N $|$*v$}"},
+    {'h', 2, "${for $=P in $B $|$*v$}"}, {'h', 1, "${for $=V in [$V, $V, $V] $|$*v$}"}, {'h', 1, "${for $=T in [$T, $T] $|$*v$}"},
+    {'h', 3, "${var $~i = $n$|\nwhile $1 > 0 {\n$1 -= 1\n$@do $#v\n}$}"},
+    {'h', 2, "${var $~i = 0$|\nwhile true {\n$1 += 1\n$@if $1 > $n { break }\ndo $#v\n}$}"},
+    {'h', 4, "${var $~L = fill($n, $k)$|\n${for $=i in 0..len($1) $|{\n$1[$2] = $i\n$-i $o= $1[$2]\n}$}\nprintln($1)$}"},
+    {'h', 3, "${var $~L = [for q in 0..$n => q * $k]$|\nvar $~i = 0$|\n${for $=i in 0..len($1) $|{\n$2 += $1[$3]\n$1[$3] $o= $i\n}$}\nprintln($1, $2)$}"},
+    {'h', 4, "${var $~W = fill($n, $f)$|\n${for $=i in 0..len($1) $|{\n$1[$2] $u= $f\n$-f += $1[$2]\n}$}\nprintln($1)$}"},
+    {'h', 2, "${var $~G = fill($n, true)$|\n${for $=i in 2..len($1) $|{\nif $1[$2] { $1[$2 // 2] = $b }\n}$}\nprintln($1)$}"},
+    {'h', 3, "${var $~N = [for q in 0..$k => fill($n, $i)]$|\n${for $=i in 0..len($1) $|{\n${for $=i in 0..len($1[$2]) $|{\n$1[$2][$3] $o= $i\n}$}\n}$}\nprintln($1)$}"},
+    {'h', 1, "${var $~L = $L$|\n${for $=i in 1..len($1) $|{\nif $1[$2 - 1] > $1[$2] { $1.swap($2 - 1, $2) }\n}$}\nprintln($1)$}"},
+    {'h', 3, "${var $~B = $B$|\n${for $=i in 0..len($1) $|{\n$1[$2].w $u= $f\n$1[$2].n $o= $i\n}$}\nprintln($1)$}"},
+    {'h', 1, "${var $~M = [:]$|\n${for $=i in 0..$n $|{\n$1[str($2 % 3), 0] += $i\n}$}\nprintln($1)$}"},
+    {'h', 1, "${var $~S = []$|\n${for $=i in 0..$n $|{\n$1.push($s)\nif len($1) > $n { $1.pop() }\n}$}\nprintln($1)$}"},
+    {'h', 3, "${for $=i in 0..$n $|{\ntry {\n$-i += $L[$1]\n} catch { $-i -= 1 }\n}$}"},
+    {'h', 2, "${for $=i in 0..$n $|{\n${try $#v catch $=E$| { println($2.message, $2.line) }$}\n}$}"},
+    {'h', 2, "${var $~t = $t$|\n${for $=i in 0..$n $|{\nif $2 == $n { $1 = $a }\nprintln($1)\n$1 = $t\n}$}$}"},
+    {'h', 2, "${var $~i = $i$|\n${for $=i in 0..$n $|{\nif $2 == $n { $1 = $f }\n$1 = $1 + $i\n}$}\nprintln($1)$}"},
+    {'h', 1, "${var $~a = $i$|\n${for $=i in 0..$n $|{\nif $2 == $k { $1 = 0.5 }\nif $2 == $n { $1 = \"s\" }\n$1 = $1 + $1\n}$}\nprintln($1)$}"},
+    {'h', 2, "${var $~i = $i$|\ntry {\nfor _ in 0..70 { $1 = $1 * 3 + $i }\n} catch { $1 = 0 }\nprintln($1)$}"},
+    {'h', 2, "${let $=F = $F$|\n${for $=i in 0..$n $|{\n$-i += $1($2)\n}$}$}"},
+    {'h', 2, "$-i $o= fold(0..$n, $i, ($<($=i, $=i) $|=> $i$>))"}, {'h', 1, "$-f += fold($W, $f, ($<($=f, $=f) $|=> $f$>))"},
+    {'h', 1, "println(map(0..$n, ($<$=i$| => $t$>)))"}, {'h', 1, "println(tabulate($n, ($<$=i$| => $f$>)))"},
+    {'h', 1, "println(filter(0..$n, ($<$=i$| => $b$>)))"}, {'h', 1, "each(0..$n, ($<$=i$| => println($t)$>))"},
+    {'h', 1, "println(any(0..$n, ($<$=i$| => $b$>)), all(0..$n, ($<$=i$| => $b$>)), count(0..$n, ($<$=i$| => $b$>)))"},
+    {'h', 2, "^if $b { return $a }"}, {'h', 2, "%if $b { break }"}, {'h', 2, "%if $b { continue }"},
+    {'h', 5, "$-i $o= $i"}, {'h', 4, "$-f $u= $f"}, {'h', 2, "$&f $u= $f"}, {'h', 2, "$&i $o= $i"}, {'h', 1, "$&b = $b"},
+    {'h', 3, "var $~i = $i$|"}, {'h', 3, "var $~f = $f$|"}, {'h', 2, "var $~L = $L$|"}, {'h', 2, "var $~W = $W$|"},
+    {'h', 3, "if $b $#v else $#v"}, {'h', 2, "println($t)"},
+
+    // ---- the module of such a program: what it has to work on, and how a function is called again and again ----
+    {'m', 1, "var $~L = [3, 1, 2]$|\nvar $~W = [0.5, 1.5]$|\nvar $~R = {x: 1, name: \"n\", items: [1, 2]}$|\nvar $~M = [\"a\": 1]$|\n"
+             "var $~N = [[1, 2], [3, 4]]$|\nvar $~D = [\"a\": [1]]$|\nvar $~S = [\"a\"]$|\nvar $~s = \"s\"$|\nvar $~i = 1$|\n"},
+    {'d', 1, "${for $=i in 0..$n $|{\n${try { println($() } catch $=E$| { println($2.message, $2.line, $2.column, $2.trace) }$}\n}$}\n"},
 };
 // clang-format on
 

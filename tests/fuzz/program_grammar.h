@@ -4,15 +4,16 @@
 //   i int   f float   b bool   s str   r range   L [int]   S [str]   N [[int]]
 //   M map str -> int   D map str -> [int]   R {x: int, name: str, items: [int]}
 //   P {n: int, w: float, tag: any}   B list of P   Q {body: P, bodies: [P]}
-//   V Shape   T Tree   F function int -> int   C ref of int   E error   a any of them
+//   V Shape   T Tree   F function int -> int   C ref of int   E error   W [float]   G [bool]   a any of them
 //   v a statement   t the type that is wanted (in a statement: one for the whole statement)
+//   h a statement of a program that gets hot, m what such a module begins with, d the calls of a function of it
 //
 // A text is Posset with markers, which program_generator.cpp replaces:
 //
 //   $i        an expression of type i; so for every type
 //   $.i       a variable of that type, or a literal
 //   $=i $~i   a new name, constant or variable, unknown until the next $|
-//   $1        the first new name of this text
+//   $1 $2 $3  the first, second, third new name of this text
 //   $-i       a variable that can be assigned
 //   $&i       a place without defaults
 //   $^i       a place that may have defaults; its root stays out of use up to the next $}
@@ -24,6 +25,7 @@
 //   $@        from here to $} a break is fine
 //   $(        a call of a declared function; $) a declaration of one
 //   $k $q     a small int; a key
+//   $n        how often a loop runs: the more often, the fewer loops are around it
 //   $p $u $c  an operator: of ints, of floats, a comparison; $o an assignment
 //
 // and before everything: % only in a loop; ^ only in a function; ' on one line, being in a string.

@@ -79,19 +79,34 @@ void TierRuntime::renew() {
   runtime_ = nullptr;
 }
 
+namespace {
+
+constexpr uint32_t kNever = UINT32_MAX;
+
+// Passes of LLVM's that make code fast take most of the time, and are not what is tested: only now and then.
+bool has_all_passes(uint32_t seed) { return seed % 16 == 0; }
+
+void set_tiers(posset_runtime_options& options, Tier tier, uint32_t seed) {
+  if (tier == Tier::Walker) {
+    options.max_tier = 0;
+    return;
+  }
+  // With loops that are code of their own, or that become code while they run, or without.
+  options.forced_tier = tier == Tier::Bytecode || seed % 2 == 0 ? 1 : -1;
+  options.tier1_after = 1;
+  options.tier2_after = tier == Tier::Stage1 || (tier == Tier::Stage2 && has_all_passes(seed)) ? 2 : kNever;
+  options.tier3_after = tier == Tier::Bytecode || tier == Tier::Stage1 ? kNever : 3;
+  if (!has_all_passes(seed)) options.native_passes = seed % 4 == 1 ? "light" : "quick";
+  if (tier == Tier::Exits) options.exit_stress = seed;
+}
+
+}  // namespace
+
 posset_runtime* TierRuntime::get() {
   if (runtime_) return runtime_;
   posset_runtime_options options = posset_runtime_defaults();
   options.workers = 1;
-  if (tier_ == Tier::Walker) {
-    options.max_tier = 0;
-  } else if (tier_ == Tier::Bytecode) {
-    options.forced_tier = 1;
-  } else {
-    options.tier1_after = 1;
-    options.tier2_after = 2;
-    options.tier3_after = 3;
-  }
+  set_tiers(options, tier_, seed_);
   require(posset_default_runtime(&options, &runtime_) == POSSET_OK, "no runtime");
   return runtime_;
 }

@@ -13,7 +13,9 @@ namespace posset::fuzz {
 enum class Tier {
   Walker,
   Bytecode,  // forced: every unit is compiled before it runs
-  Native     // what has run two or three times is compiled in the background
+  Stage1,    // native code of tier 2 for what has run twice, in the background
+  Stage2,    // of tier 3 for what has run three times; now and then behind tier 2, with all passes
+  Exits      // of tier 3, in the foreground, with guards that fail at random
 };
 
 // A runtime of one tier. Units are shared by programs of one runtime, as in an embedding, so
@@ -21,6 +23,9 @@ enum class Tier {
 class TierRuntime {
  public:
   explicit TierRuntime(Tier tier) : tier_(tier) {}
+  Tier tier() const { return tier_; }
+  // Of the next runtime: by it code of loops is entered in their middle or not, and exits are forced.
+  void set_seed(uint32_t seed) { seed_ = seed; }
   ~TierRuntime();
   TierRuntime(const TierRuntime&) = delete;
   TierRuntime& operator=(const TierRuntime&) = delete;
@@ -29,6 +34,7 @@ class TierRuntime {
 
  private:
   Tier tier_;
+  uint32_t seed_ = 1;
   posset_runtime* runtime_ = nullptr;
 };
 

@@ -27,7 +27,8 @@ def stats_are_on_standard_error(cli):
 @each({"tree": ["--tier", "0"], "bytecode": ["--tier", "1"], "highest": ["--tier", "3"],
        "forced_tree": ["--force-tier", "0"], "forced_bytecode": ["--force-tier", "1"],
        "thresholds": ["--thresholds", "1,2,3"], "one_worker": ["--workers", "1"],
-       "no_cache": ["--no-cache"]})
+       "no_cache": ["--no-cache"], "quick_passes": ["--native-passes", "quick", "--thresholds", "1,2,3"],
+       "exit_stress": ["--exit-stress", "7", "--thresholds", "1,2,3"]})
 def a_script_runs_the_same_with(cli, options):
     cli.script("fn f(n) => if n < 2 { n } else { f(n - 1) + f(n - 2) }\nprintln(f(15))",
                *options).ends(0).prints("610\n")

@@ -221,6 +221,8 @@ def help_is_on_standard_output(cli, arguments):
     "limit_not_a_number": ["run", "--step-limit", "many", "a.posset"],
     "thresholds_not_numbers": ["run", "--thresholds", "a,b", "a.posset"],
     "unknown_grant": ["run", "--allow", "everything", "a.posset"],
+    "unknown_passes": ["run", "--native-passes", "many", "a.posset"],
+    "negative_seed": ["run", "--exit-stress", "-1", "a.posset"],
     "unknown_colour": ["run", "--color", "mauve", "a.posset"],
 })
 def wrong_usage_is_status_2(cli, arguments):

@@ -48,6 +48,9 @@ MODES = {
     "forced2": ["--force-tier", "2"],
     "forced3": ["--force-tier", "3"],
     "hot": ["--thresholds", "1,2,4"],
+    # Guards of native code fail at random, by seed; with loops that are code of their own, and without.
+    "exits1": ["--thresholds", "1,2,4", "--native-passes", "quick", "--exit-stress", "1"],
+    "exits2": ["--force-tier", "1", "--thresholds", "1,1000000,3", "--native-passes", "light", "--exit-stress", "2"],
     "default": [],
 }
 EXPECTATION = re.compile(

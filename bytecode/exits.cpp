@@ -1,0 +1,304 @@
+// See exits.h. What did not fit is found by asking the questions of the guards again, in their order: kinds of
+// operands, the callee, what is in the container, and last what an operation on numbers can meet.
+#include "bytecode/exits.h"
+
+#include <optional>
+
+#include "interp/runtime/error.h"
+#include "interp/value/list.h"
+#include "interp/value/print.h"
+#include "interp/value/record.h"
+
+namespace posset::bytecode {
+
+namespace {
+
+using interp::List;
+using interp::Packing;
+using interp::Record;
+using interp::Shape;
+using interp::Tag;
+
+// What was expected, and found instead.
+using Answer = std::optional<std::pair<std::string, std::string>>;
+
+constexpr uint32_t kOtherTag = 15;
+
+uint32_t kind_number(Borrowed v) {
+  if (v.is_list()) return static_cast<uint32_t>(Seen::kFirstPacking) + static_cast<uint32_t>(v.as<List>()->packing());
+  return std::min(static_cast<uint32_t>(v.tag()), kOtherTag);
+}
+
+std::string list_text(Packing packing) {
+  switch (packing) {
+    case Packing::Int: return "[int]";
+    case Packing::Float: return "[float]";
+    case Packing::Bool: return "[bool]";
+    case Packing::Any: break;
+  }
+  return "list of anything";
+}
+
+std::string kind_text(uint32_t number) {
+  if (number >= static_cast<uint32_t>(Seen::kFirstPacking)) return list_text(static_cast<Packing>(number - Seen::kFirstPacking));
+  return interp::type_name(static_cast<Tag>(number));
+}
+
+std::string shape_text(const Shape& shape) {
+  if (shape.is_variant()) return "variant " + shape.constructor;
+  std::string out = "shape {";
+  for (const interp::Symbol* field : shape.fields) out += (out.back() == '{' ? "" : ", ") + field->text;
+  return out + "}";
+}
+
+std::string function_text(const interp::Function& function) {
+  return function.decl->name.empty() ? "<fn>" : std::string(function.decl->name);
+}
+
+std::string value_kind(Borrowed v) {
+  if (v.is_list()) return list_text(v.as<List>()->packing());
+  return interp::type_name(v.tag());
+}
+
+std::string number_text(Borrowed v) {
+  constexpr size_t kMostBytes = 30;
+  return interp::brief(v, kMostBytes);
+}
+
+// The instruction whose guard failed, and what it works on.
+struct Guard {
+  const NativeFrame& frame;
+  const Chunk& chunk;
+  uint32_t at;
+  Expected expected;
+  Borrowed place = Borrowed::unset();  // where a walk has come to
+
+  const Insn& insn() const { return chunk.code[chunk.size + at]; }
+  Op op() const { return static_cast<Op>(insn().op); }
+  Borrowed reg(uint16_t number) const { return frame.registers[number]; }
+  bool is_in(Op first, Op last) const { return op() >= first && op() <= last; }
+};
+
+// ---- walks to places ----
+
+bool steps_on_place(Op op) { return (op >= Op::PlaceIndex && op <= Op::TakePlace) || op == Op::PushPlace; }
+
+// From the beginning of the walk to the guard, without changing anything.
+Borrowed walk(const Guard& guard, uint32_t begin) {
+  const Chunk& chunk = guard.chunk;
+  Borrowed place = guard.reg(chunk.code[chunk.size + begin].a);
+  for (uint32_t at = begin + 1; at < guard.at && !place.is_unset(); ++at) {
+    const Insn& insn = chunk.code[chunk.size + at];
+    const auto op = static_cast<Op>(insn.op);
+    if (op == Op::PlaceIndex) place = item_at(place, guard.reg(insn.a));
+    if (op == Op::PlaceField) place = field_of(chunk, place, *chunk.caches[insn.a]);
+  }
+  return place;
+}
+
+// ---- the questions ----
+
+Answer ask_kind(uint32_t wanted, Borrowed v, const char* what) {
+  if (wanted == Expected::kAnything || v.is_unset() || kind_number(v) == wanted) return std::nullopt;
+  return std::pair{what + kind_text(wanted), what + value_kind(v)};
+}
+
+Answer ask_operands(const Guard& guard) {
+  const OpInfo& op = info(guard.op());
+  const Insn& insn = guard.insn();
+  auto ask = [&](char kind, uint16_t reg, Expected::Operand operand) -> Answer {
+    if (kind != 'R' && kind != 'V') return std::nullopt;
+    return ask_kind(guard.expected.kind(operand), guard.reg(reg), "");
+  };
+  if (Answer a = ask(op.a, insn.a, Expected::A)) return a;
+  if (op.b == 'W') return std::nullopt;
+  if (Answer b = ask(op.b, insn.b, Expected::B)) return b;
+  return ask(op.c, insn.c, Expected::C);
+}
+
+Answer ask_callee(const Guard& guard) {
+  const Op op = guard.op();
+  if (op != Op::CallKnown && op != Op::CallLink && op != Op::CallValue) return std::nullopt;
+  const uint32_t wanted = Seen{guard.chunk.profile[guard.at].load(std::memory_order_relaxed)}.callee();
+  const Borrowed callee = op == Op::CallValue ? guard.reg(guard.insn().b) : *guard.frame.closure->function->links[guard.insn().b];
+  const std::string name = wanted ? guard.chunk.runtime->units.name_of(wanted) : "";
+  const std::string known = name.empty() ? "the callee seen before" : "callee " + name;
+  if (!callee.is(Tag::Fn)) return std::pair{known, value_kind(callee)};
+  const interp::Function& function = *callee.as<Closure>()->function;
+  if (function.unit->number == wanted) return std::nullopt;
+  return std::pair{known, "callee " + function_text(function)};
+}
+
+const FieldCache* field_cache(const Guard& guard, Borrowed& base) {
+  const Insn& insn = guard.insn();
+  auto of = [&](Borrowed container, uint64_t cache) {
+    base = container;
+    return guard.chunk.caches[cache].get();
+  };
+  switch (guard.op()) {
+    case Op::Field:
+    case Op::ViewField: return of(guard.reg(insn.b), insn.c);
+    case Op::TestField: return of(guard.reg(insn.b), std::bit_cast<uint64_t>((&insn)[1]));
+    case Op::SetField: return of(guard.reg(insn.a), insn.b);
+    case Op::TakeField: return of(guard.place, insn.b);
+    case Op::PlaceField:
+    case Op::StoreField:
+    case Op::UpdateField: return of(guard.place, insn.a);
+    default: return nullptr;
+  }
+}
+
+Answer ask_shape(const Guard& guard) {
+  Borrowed base = Borrowed::unset();
+  const FieldCache* cache = field_cache(guard, base);
+  if (!cache) return std::nullopt;
+  const interp::ShapeTable& shapes = guard.chunk.runtime->shapes;
+  const uint64_t seen = cache->seen.load(std::memory_order_relaxed);
+  const std::string wanted = seen == UINT64_MAX ? "the shape seen before" : shape_text(*shapes.shape(static_cast<uint32_t>(seen >> 32)));
+  if (!base.is_record() && !base.is_variant()) return std::pair{wanted, value_kind(base)};
+  const uint32_t shape = base.as<Record>()->shape;
+  if (shape == seen >> 32) return std::nullopt;
+  return std::pair{wanted, shape_text(*shapes.shape(shape))};
+}
+
+// The container whose item the instruction wants, and the index; null: it wants none.
+const Borrowed* indexed(const Guard& guard, Borrowed& base) {
+  const Insn& insn = guard.insn();
+  const Borrowed* r = guard.frame.registers;
+  auto of = [&](Borrowed container, uint16_t index) {
+    base = container;
+    return &r[index];
+  };
+  switch (guard.op()) {
+    case Op::Index:
+    case Op::ViewIndex: return of(r[insn.b], insn.c);
+    case Op::SetIndex: return of(r[insn.a], insn.b);
+    case Op::TakeIndex: return of(guard.place, insn.b);
+    case Op::PlaceIndex:
+    case Op::StoreIndex:
+    case Op::UpdateIndex: return of(guard.place, insn.a);
+    case Op::Swap: {
+      const bool first = r[insn.a].is_list() && r[insn.b].is_int() &&
+                         static_cast<uint64_t>(r[insn.b].as_int()) < r[insn.a].as<List>()->size;
+      return of(r[insn.a], first ? insn.c : insn.b);
+    }
+    default: return nullptr;
+  }
+}
+
+Answer ask_index(const Guard& guard) {
+  Borrowed base = Borrowed::unset();
+  const Borrowed* index = indexed(guard, base);
+  if (!index || !base.is_list() || !index->is_int()) return std::nullopt;
+  const uint64_t size = base.as<List>()->size;
+  if (static_cast<uint64_t>(index->as_int()) < size) return std::nullopt;
+  return std::pair{"an index below " + std::to_string(size), number_text(*index)};
+}
+
+Answer ask_part(const Guard& guard) {
+  const Borrowed part = part_read(guard.chunk, guard.at, guard.frame.registers, &guard.place);
+  return ask_kind(guard.expected.kind(Expected::Part), part, "inside: ");
+}
+
+// Changed in place only where nobody else would see it.
+Answer ask_owners(const Guard& guard) {
+  const OpInfo& op = info(guard.op());
+  const Insn& insn = guard.insn();
+  Borrowed changed = Borrowed::unset();
+  if (op.a == 'V') changed = guard.reg(insn.a);
+  if (op.b == 'V') changed = guard.reg(insn.b);
+  if (!guard.place.is_unset()) changed = guard.place;
+  if (!changed.is_heap() || changed.object()->count == 1) return std::nullopt;
+  return std::pair{std::string("one owner"), std::string("several owners")};
+}
+
+// Left and right of an operation on numbers.
+Borrowed operand(const Guard& guard, char kind, uint16_t number) {
+  if (kind == 'K') return guard.chunk.constants[number];
+  if (kind == 'I') return Borrowed::integer(static_cast<int16_t>(number));
+  return guard.reg(number);
+}
+
+const char* symbol_of(const Guard& guard) {
+  if (guard.is_in(Op::Add, Op::AddI)) return " + ";
+  if (guard.is_in(Op::Sub, Op::SubI)) return " - ";
+  if (guard.is_in(Op::Mul, Op::MulI)) return " * ";
+  if (guard.is_in(Op::IntDiv, Op::IntDivI)) return " // ";
+  return guard.is_in(Op::Mod, Op::ModI) ? " % " : nullptr;
+}
+
+Answer ask_result(const Guard& guard) {
+  const Insn& insn = guard.insn();
+  if (guard.op() == Op::Neg) return std::pair{std::string("no overflow"), "-(" + number_text(guard.reg(insn.b)) + ")"};
+  if (guard.op() == Op::UpdateIndex || guard.op() == Op::UpdateField) {
+    const Borrowed part = part_read(guard.chunk, guard.at, guard.frame.registers, &guard.place);
+    return std::pair{std::string("no overflow"), number_text(part) + " changed by " + number_text(guard.reg(insn.b))};
+  }
+  const char* symbol = symbol_of(guard);
+  if (!symbol) return std::nullopt;
+  const OpInfo& op = info(guard.op());
+  const Borrowed left = operand(guard, op.b, insn.b), right = operand(guard, op.c, insn.c);
+  const bool divides = guard.is_in(Op::IntDiv, Op::ModI) && right.is_int() && right.as_int() == 0;
+  return std::pair{std::string(divides ? "a divisor other than 0" : "no overflow"), number_text(left) + symbol + number_text(right)};
+}
+
+// Nothing that could be asked here: the tags tell what there was. Not all registers named need hold anything that
+// lives, so that nothing is looked into.
+Answer all_tags(const Guard& guard) {
+  const OpInfo& op = info(guard.op());
+  const Insn& insn = guard.insn();
+  std::string found = op.name;
+  auto add = [&](char kind, uint16_t reg) {
+    if (kind == 'R' || kind == 'V') found += std::string(" ") + interp::type_name(guard.reg(reg).tag());
+  };
+  add(op.a, insn.a);
+  if (op.b != 'W') add(op.b, insn.b);
+  if (op.b != 'W') add(op.c, insn.c);
+  return std::pair{std::string("what the code was made for"), found};
+}
+
+// Only those that hold something for certain are looked at.
+Answer ask_entry(const Guard& guard) {
+  const uint32_t parameters = static_cast<uint32_t>(guard.chunk.function->parameters.size());
+  const uint32_t held = guard.at == 0 && !guard.chunk.is_loop ? parameters : guard.chunk.live_at(guard.at).locals;
+  std::string found;
+  for (uint32_t slot = 0; slot < held; ++slot) {
+    const Borrowed v = guard.reg(static_cast<uint16_t>(slot));
+    if (slot < Expected::kOperands) {
+      if (Answer one = ask_kind(guard.expected.kind(static_cast<Expected::Operand>(slot)), v, "at entry: ")) return one;
+    }
+    found += (slot ? ", " : "") + value_kind(v);
+  }
+  return std::pair{std::string("at entry: the kinds that the code was made for"), found};
+}
+
+Answer ask_all(const Guard& guard) {
+  if (guard.expected.is_entry()) return ask_entry(guard);
+  if (guard.expected.is_new()) return std::pair{std::string("never reached"), std::string("reached")};
+  for (auto ask : {ask_callee, ask_operands, ask_shape, ask_index, ask_part, ask_owners, ask_result}) {
+    if (Answer answer = ask(guard)) return answer;
+  }
+  return all_tags(guard);
+}
+
+std::string place_of(const NativeFrame& frame, uint32_t at, uint32_t depth) {
+  std::string out = interp::trace_line({frame.closure->function->decl, frame.chunk->site_of(at, false)});
+  const NativeFrame* inner = &frame;
+  for (; depth > 0; --depth, inner = inner->caller) {
+    const NativeFrame& caller = *inner->caller;
+    const uint32_t call = caller.chunk->index_of(inner->call);
+    out += ", " + interp::trace_line({caller.closure->function->decl, caller.chunk->site_of(call, false)});
+  }
+  return out;
+}
+
+}  // namespace
+
+interp::SideExit tell_exit(const NativeFrame& frame, uint32_t at, uint32_t depth, Expected expected) {
+  Guard guard{frame, *frame.chunk, at + expected.ahead(), expected};
+  if (steps_on_place(guard.op()) && expected.ahead() > 0) guard.place = walk(guard, at);
+  const Answer answer = ask_all(guard);
+  return {place_of(frame, guard.at, depth), answer->first, answer->second};
+}
+
+}  // namespace posset::bytecode

@@ -1,0 +1,35 @@
+// What an exit of native code tells: where it was, what the code had taken for granted there and what it found. The
+// exit block says little (Expected, a word that costs the running code nothing); the rest is found out afterwards,
+// from the instruction, the operands in the rebuilt frame, the inline cache and the profile. Nothing is when nobody
+// traces.
+#pragma once
+
+#include <cstdint>
+
+#include "bytecode/native.h"
+
+namespace posset::bytecode {
+
+// Kinds are numbers of bits of a Seen mask: a tag, or a list's packing.
+struct Expected {
+  static constexpr int kBits = 5;
+  static constexpr uint32_t kAnything = (1 << kBits) - 1;
+  // Of the instruction's three operands, and of what it reads in a container.
+  enum Operand : int { A, B, C, Part, kOperands };
+  // An exit out of a walk to a place is at its first instruction: how far ahead of it the guard stands.
+  static constexpr int kAheadShift = kBits * kOperands;
+  static constexpr uint32_t kMostAhead = 255;
+  static constexpr uint32_t kNew = 1U << 28;    // nothing had run there when the code was made
+  static constexpr uint32_t kEntry = 1U << 29;  // the code cannot be entered so; the kinds are those of the first registers
+  uint32_t word = 0;
+
+  uint32_t kind(Operand operand) const { return word >> (kBits * operand) & kAnything; }
+  uint32_t ahead() const { return word >> kAheadShift & kMostAhead; }
+  bool is_new() const { return word & kNew; }
+  bool is_entry() const { return word & kEntry; }
+};
+
+// `frame` stands at instruction `at` and is inlined into as many others as `depth` says.
+interp::SideExit tell_exit(const NativeFrame& frame, uint32_t at, uint32_t depth, Expected expected);
+
+}  // namespace posset::bytecode

@@ -1,0 +1,139 @@
+// Ways out of native code as the trace tells them: at which place, what the code had expected there and what it found.
+// Each kind of guard is provoked by a function that native code has been made for and that is then called with
+// something else.
+#include <posset/trace.h>
+
+#include <string>
+
+#include "fixture.h"
+
+namespace posset::test {
+
+namespace {
+
+posset_runtime_options hot() {
+  posset_runtime_options options = posset_runtime_defaults();
+  options.trace_events = 1 << 14;
+  options.forced_tier = 1;
+  options.tier2_after = UINT32_MAX;
+  options.tier3_after = 20;
+  options.native_passes = "quick";
+  return options;
+}
+
+// With everything a command has, native tiers too.
+class NativeWorld {
+ public:
+  explicit NativeWorld(const posset_runtime_options& options = hot()) {
+    REQUIRE(posset_default_runtime(&options, &runtime_) == POSSET_OK);
+    const posset_context_options limits = posset_context_defaults();
+    REQUIRE(posset_context_create(runtime_, &limits, &context_) == POSSET_OK);
+  }
+  ~NativeWorld() {
+    posset_context_release(context_);
+    posset_runtime_release(runtime_);
+  }
+  NativeWorld(const NativeWorld&) = delete;
+  NativeWorld& operator=(const NativeWorld&) = delete;
+
+  void run(const std::string& source) {
+    posset_value value = posset_nil();
+    const posset_status status = posset_session_eval(context_, text("a.posset"), text(source), &value, nullptr);
+    CHECK_MESSAGE((status == POSSET_OK || status == POSSET_RAISED), source);
+    if (status == POSSET_RAISED) posset_error_free(posset_take_error(context_));
+    posset_release(value);
+  }
+  posset_runtime* runtime() { return runtime_; }
+  // Until there is code of tier 3, as far as there can be.
+  void warm_up(const std::string& call) {
+    for (int round = 0; round < 3; ++round) {
+      run("for i in 0..30 { " + call + " }");
+      posset_runtime_settle(runtime_);
+    }
+  }
+  std::string trace(posset_trace_format format = POSSET_TRACE_TEXT) {
+    std::string made;
+    REQUIRE(posset_trace_write(runtime_, format, append, &made) == POSSET_OK);
+    return made;
+  }
+
+ private:
+  posset_runtime* runtime_ = nullptr;
+  posset_context* context_ = nullptr;
+};
+
+std::string exits_in(const std::string& trace) {
+  std::string found;
+  for (size_t at = 0; at < trace.size();) {
+    const size_t end = trace.find('\n', at);
+    const std::string line = trace.substr(at, end - at);
+    if (line.find(" side_exit ") != std::string::npos || line.find(" code_withdrawn ") != std::string::npos) found += line + "\n";
+    at = end + 1;
+  }
+  return found;
+}
+
+struct Case {
+  const char* name;
+  const char* source;
+  const char* usual;
+  const char* odd;
+  const char* told;  // "at=PLACE expected=WHAT found=WHAT"
+};
+
+const Case kCases[] = {
+    {"the kinds of parameters", "fn f(a, b) => a + b", "f(i, 1)", "f(0.5, 1)",
+     "at=in f (a.posset:1:15) expected=at entry: int found=at entry: float"},
+    {"an item of another kind", "fn f(xs) {\n  let x = xs[0]\n  x + 1\n}", "f([i, \"a\"])", "f([0.5, \"a\"])",
+     "at=in f (a.posset:3:3) expected=int found=float"},
+    {"a shape", "fn f(p) => p.x + 1", "f({x: i, y: 2})", "f({y: 2, x: 1})",
+     "at=in f (a.posset:1:12) expected=shape {x, y} found=shape {y, x}"},
+    {"a callee", "fn g(x) => x + 1\nfn h(x) => x + 2\nfn f(k, x) {\n  var t = 0\n  for _ in 0..3 { t += k(x) }\n  t\n}", "f(g, i)", "f(h, 1)",
+     "at=in f (a.posset:5:24) expected=callee g found=callee h"},
+    {"an index", "fn f(xs, i) {\n  let x = xs[i]\n  [x, len(xs)]\n}", "f([1, 2, 3], i % 3)", "f([1, 2, 3], 3)",
+     "at=in f (a.posset:2:11) expected=an index below 3 found=3"},
+    {"an overflow", "fn f(a) => a + 1", "f(i)", "f(9223372036854775807)",
+     "at=in f (a.posset:1:12) expected=no overflow found=9223372036854775807 + 1"},
+    {"a division by zero", "fn f(a, b) => a // b", "f(i, 3)", "f(1, 0)",
+     "at=in f (a.posset:1:15) expected=a divisor other than 0 found=1 // 0"},
+    {"what has never run", "fn f(a) {\n  if a > 100 {\n    \"big\" + str(a)\n  } else { \"small\" }\n}", "f(i)", "f(101)",
+     "at=in f (a.posset:3:5) expected=never reached found=reached"},
+    {"an inlined frame", "fn g(a) => a + 1\nfn f(a) {\n  g(a) * 2\n}", "f(i)", "f(9223372036854775807)",
+     "at=in g (a.posset:1:12), in f (a.posset:3:3) expected=no overflow found=9223372036854775807 + 1"},
+    {"a walk to a place", "fn f(ps, i) {\n  var qs = ps\n  qs[i].x += 1\n  qs\n}", "f([{x: i}, {x: 2}], 0)", "f([{x: 1}, {x: 2}], 2)",
+     "at=in f (a.posset:3:3) expected=an index below 2 found=2"},
+    {"an update of a field", "fn f(a) {\n  var p = {x: a}\n  p.x += 1\n  p\n}", "f(i)", "f(9223372036854775807)",
+     "expected=no overflow found=9223372036854775807 changed by 1"},
+};
+
+}  // namespace
+
+TEST_CASE("exits: the trace tells place, expected and found") {
+  if (!posset_native_tier(3)) return;
+  for (const Case& each : kCases) {
+    NativeWorld world;
+    world.run(each.source);
+    world.warm_up(each.usual);
+    CHECK_MESSAGE(exits_in(world.trace()).empty(), std::string(each.name), "\n", exits_in(world.trace()));
+    world.run(each.odd);
+    const std::string exits = exits_in(world.trace());
+    CHECK_MESSAGE(exits.find(each.told) != std::string::npos, std::string(each.name), ": ", std::string(each.told), "\n", exits);
+  }
+}
+
+TEST_CASE("exits: every form of the trace tells them, and that code is withdrawn") {
+  NativeWorld world;
+  if (!posset_native_tier(3)) return;
+  world.run("fn f(a) => a + 1");
+  world.warm_up("f(i)");
+  world.run("for i in 0..20 { try { f(9223372036854775807) } catch { nil } }");
+  posset_runtime_settle(world.runtime());
+  CHECK(exits_in(world.trace()).find("code_withdrawn unit=f (a.posset:1:1) loop=body tier=3 times=1 reason=none") != std::string::npos);
+  const std::string told = "in f (a.posset:1:12): expected no overflow, found 9223372036854775807 + 1";
+  for (posset_trace_format format : {POSSET_TRACE_CHROME, POSSET_TRACE_HTML}) {
+    CHECK(world.trace(format).find("\"exits\":[\"left native code ") != std::string::npos);
+    CHECK(world.trace(format).find(told) != std::string::npos);
+  }
+}
+
+}  // namespace posset::test

@@ -1,0 +1,204 @@
+// What translations of small functions are like: where they can be entered, what is left to exec, which calls remain and
+// which ways out there are. The functions run in bytecode until their profile says something; a tier that is there for
+// these tests then gets the chunk, translates it, and refuses it.
+#include "jit/translate.h"
+
+#include <map>
+#include <mutex>
+#include <set>
+
+#include <doctest/doctest.h>
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/Verifier.h>
+
+#include <posset/attach.h>
+#include <posset/posset.h>
+
+#include "bytecode/exits.h"
+#include "interp/runtime/context.h"
+
+namespace {
+
+using posset::bytecode::Chunk;
+using posset::bytecode::Expected;
+using posset::interp::RuntimeState;
+using posset::jit::Translation;
+
+// What a translation consists of, as far as it is asked about here.
+struct Look {
+  bool valid = false;
+  uint64_t heads = 0;
+  size_t inlined = 0, functions = 0, exits = 0, new_exits = 0, entry_exits = 0;
+  uint64_t deepest_exit = 0;  // frames around the one that is left
+  size_t guards_that_may_be_forced = 0;
+  std::map<std::string, int> calls;  // of helpers
+  std::set<std::string> blocks;      // names without numbers
+
+  int execs() const {
+    int sum = 0;
+    for (const auto& [name, count] : calls) sum += name.starts_with("exec_") ? count : 0;
+    return sum;
+  }
+  bool calls_helper(const std::string& name) const { return calls.contains(name); }
+};
+
+uint64_t constant(const llvm::Value* v) { return llvm::cast<llvm::ConstantInt>(v)->getZExtValue(); }
+
+void look_at_call(const llvm::CallInst& call, Look& look) {
+  const llvm::Function* callee = call.getCalledFunction();
+  if (!callee || !callee->isDeclaration() || callee->isIntrinsic()) return;
+  ++look.calls[callee->getName().str()];
+  if (callee->getName() != "resume") return;
+  const Expected expected{static_cast<uint32_t>(constant(call.getArgOperand(3)))};
+  ++look.exits;
+  look.new_exits += expected.is_new();
+  look.entry_exits += expected.is_entry();
+  look.deepest_exit = std::max(look.deepest_exit, constant(call.getArgOperand(2)));
+}
+
+Look look_at(const Translation& translation) {
+  Look look;
+  look.valid = !llvm::verifyModule(*translation.module);
+  look.heads = translation.heads;
+  look.inlined = translation.inlined.size();
+  for (const llvm::Function& function : *translation.module) {
+    look.functions += !function.isDeclaration();
+    for (const llvm::BasicBlock& block : function) {
+      const std::string name = block.getName().str();
+      look.blocks.insert(name.substr(0, name.find_last_not_of("0123456789") + 1));
+      look.guards_that_may_be_forced += name.starts_with("guarded");
+      for (const llvm::Instruction& each : block) {
+        if (const auto* call = llvm::dyn_cast<llvm::CallInst>(&each)) look_at_call(*call, look);
+      }
+    }
+  }
+  return look;
+}
+
+// By function and stage. The tier interface has no place for more than code.
+std::mutex mutex;
+std::map<std::pair<std::string, int>, Look> looks;
+
+void* look_and_refuse(RuntimeState& runtime, const posset::syntax::FunctionDecl&, int, void* below,
+                      posset::interp::Refusal& refusal) {
+  const auto& chunk = *static_cast<const Chunk*>(below);
+  const posset::jit::Bodies bodies = [&](uint32_t unit) {
+    return static_cast<const Chunk*>(runtime.tier(1)->body_of_unit(runtime, unit));
+  };
+  for (int stage : {1, 2}) {
+    const auto made = posset::jit::translate(chunk, stage, bodies, [](llvm::Module&) {}, refusal.reason);
+    std::lock_guard lock(mutex);
+    if (made) looks[{chunk.name, stage}] = look_at(*made);
+  }
+  refusal.reason = posset::interp::Reason::not_built;
+  return nullptr;
+}
+
+posset::interp::TierInterface looking_tier() {
+  posset::interp::TierInterface tier;
+  tier.level = 2;
+  tier.name = "looked at";
+  tier.compile = look_and_refuse;
+  return tier;
+}
+
+// Runs the source in bytecode, which records; what is executed 50 times is translated.
+void run(const char* source, uint32_t exit_stress = 0) {
+  static const posset::interp::TierInterface tier = looking_tier();
+  posset_runtime_options options = posset_runtime_defaults();
+  options.forced_tier = 1;
+  options.tier2_after = 50;
+  options.exit_stress = exit_stress;
+  posset_runtime* runtime = nullptr;
+  REQUIRE(posset_runtime_create(&options, &runtime) == POSSET_OK);
+  REQUIRE(posset_attach_tier(runtime, posset_bytecode_tier()) == POSSET_OK);
+  REQUIRE(posset_attach_tier(runtime, &tier) == POSSET_OK);
+  posset_context* context = nullptr;
+  const posset_context_options limits = posset_context_defaults();
+  REQUIRE(posset_context_create(runtime, &limits, &context) == POSSET_OK);
+  posset_value value = posset_nil();
+  CHECK(posset_eval(context, posset_text_of(source), &value, nullptr) == POSSET_OK);
+  posset_release(value);
+  posset_runtime_settle(runtime);
+  posset_context_release(context);
+  posset_runtime_release(runtime);
+}
+
+Look look(const char* name, int stage) {
+  std::lock_guard lock(mutex);
+  const auto found = looks.find({name, stage});
+  REQUIRE_MESSAGE(found != looks.end(), name);
+  CHECK(found->second.valid);
+  return found->second;
+}
+
+}  // namespace
+
+TEST_CASE("translate: a counted loop over ints leaves nothing to exec in stage 2 and can be entered at its head") {
+  run("fn counted(n) {\n  var t = 0\n  for i in 0..n { t += i }\n  t\n}\nfor k in 0..60 { counted(k) }");
+  const Look made = look("counted", 2);
+  CHECK(made.heads == 1);
+  CHECK(made.execs() == 0);
+  CHECK(made.exits > made.entry_exits);
+  CHECK(made.entry_exits == 2);  // at the beginning and at the head
+  CHECK(made.deepest_exit == 0);
+  CHECK(made.calls_helper("poll"));
+  const Look generic = look("counted", 1);
+  CHECK(generic.heads == 1);
+  CHECK(generic.exits == 0);  // stage 1 takes everything
+}
+
+TEST_CASE("translate: nested loops can be entered at each of their heads") {
+  run("fn nested(n) {\n  var t = 0\n  for i in 0..n { for j in 0..3 { t += i * j } }\n  while t > 100 { t -= 7 }\n  t\n}\nfor k in 0..60 { nested(k) }");
+  CHECK(look("nested", 2).heads == 7);
+  CHECK(look("nested", 1).heads == 7);
+  CHECK(look("nested", 2).entry_exits == 4);
+}
+
+TEST_CASE("translate: a callee that is inlined is not called, and is left with both frames") {
+  run("fn inner(x) => x * 2 + 1\nfn outer(n) {\n  var t = 0\n  for i in 0..n { t += inner(i) }\n  t\n}\nfor k in 0..60 { outer(k) }");
+  const Look made = look("outer", 2);
+  CHECK(made.inlined == 1);
+  CHECK(made.deepest_exit == 1);
+  CHECK_FALSE(made.calls_helper("call"));
+  CHECK(look("outer", 1).inlined == 0);
+  CHECK(look("outer", 1).calls_helper("call"));
+}
+
+TEST_CASE("translate: callees within callees are left with every frame") {
+  run("fn a3(x) => x + 1\nfn a2(x) => a3(x) * 2\nfn a1(x) => a2(x) - 3\nfn a0(n) {\n  var t = 0\n  for i in 0..n { t += a1(i) }\n  t\n}\nfor k in 0..60 { a0(k) }");
+  CHECK(look("a0", 2).inlined == 3);
+  CHECK(look("a0", 2).deepest_exit == 3);
+}
+
+TEST_CASE("translate: a loop over a packed list runs in strips") {
+  run("fn summed(xs) {\n  var t = 0\n  for i in 0..len(xs) { t += xs[i] }\n  t\n}\nlet xs = [for i in 0..40 => i]\nfor k in 0..60 { summed(xs) }");
+  CHECK(look("summed", 2).blocks.contains("strip"));
+  CHECK(look("summed", 2).execs() == 0);
+  CHECK_FALSE(look("summed", 1).blocks.contains("strip"));
+}
+
+TEST_CASE("translate: a function that calls itself is a function of its own with native arguments") {
+  run("fn fib(n) => if n < 2 { n } else { fib(n - 1) + fib(n - 2) }\nfor k in 0..12 { fib(k) }");
+  CHECK(look("fib", 2).functions == 2);
+  CHECK(look("fib", 1).functions == 1);
+}
+
+TEST_CASE("translate: what has never run is a way out, and no code") {
+  run("fn rare(x) {\n  if x > 1000 { return [x, str(x), {a: x}] }\n  x + 1\n}\nfor k in 0..60 { rare(k) }");
+  CHECK(look("rare", 2).new_exits == 1);
+  CHECK(look("rare", 2).execs() == 0);
+  CHECK(look("rare", 1).execs() > 0);
+}
+
+TEST_CASE("translate: under exit stress every way out has a guard that may be forced, and else none has") {
+  const char* source = "fn inner(x) => x * 2 + 1\nfn forced(n) {\n  var t = 0\n  for i in 0..n { t += inner(i) }\n  t\n}\nfor k in 0..60 { forced(k) }";
+  run(source);
+  const Look plain = look("forced", 2);
+  CHECK(plain.guards_that_may_be_forced == 0);
+  run(source, 3);
+  const Look stressed = look("forced", 2);
+  CHECK(stressed.exits == plain.exits);
+  CHECK(stressed.guards_that_may_be_forced >= stressed.exits - stressed.entry_exits);
+}
