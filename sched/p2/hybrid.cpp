@@ -78,7 +78,6 @@ Admission HybridScheduler::without_workers() const {
 }
 
 Admission HybridScheduler::accepted(Counter& route) {
-  queued_.add();
   route.add();
   return Admission::Accepted;
 }
@@ -192,7 +191,7 @@ size_t HybridScheduler::stop(StopMode mode, int64_t deadline_ns) {
 }
 
 HybridStatistics HybridScheduler::statistics() const {
-  return {.queued = queued_.sum(),
+  return {.queued = to_arena_.sum() + to_pool_.sum(),
           .refused_full = refused_full_.sum(),
           .refused_stopped = refused_stopped_.sum(),
           .done = runner_.done(),
