@@ -39,6 +39,7 @@ HybridScheduler::HybridScheduler(const Clock& clock, Trace* trace, HybridOptions
             {.name = "compile",
              .lanes = kCompileLane,
              .threads = options_.pool_threads,
+             .dozes = true,
              .after_task = [this] { arena_.open_if_wanted(); }}),
       natives_(queue_, runner_, trace,
                {.name = "native", .lanes = kNativeLane, .threads = options_.native_threads, .niceness = kNativeNiceness}),

@@ -16,6 +16,9 @@ namespace {
 
 // Before a consumer sleeps it spins for about what waking it would take.
 constexpr int kPausesBeforeSleep = 128;
+// One that dozes looks so often, at such distances: a thousandth of a second in all, a few hundredths of a processor.
+constexpr int kDozes = 20;
+constexpr int64_t kDozeNs = 50 * kMicrosecond;
 
 }  // namespace
 
@@ -177,9 +180,11 @@ Admission TaskQueue::push_by(Task& task, double estimate_ns, int64_t deadline_ns
 
 // ---- going out ----
 
-TaskQueue::ConsumerId TaskQueue::add_consumer(LaneMask lanes) {
+TaskQueue::ConsumerId TaskQueue::add_consumer(LaneMask lanes, bool dozes) {
   MutexLock lock(mutex_);
-  consumers_.emplace_back().lanes = lanes;
+  Consumer& consumer = consumers_.emplace_back();
+  consumer.lanes = lanes;
+  consumer.dozes = dozes ? kDozes : 0;
   return static_cast<ConsumerId>(consumers_.size() - 1);
 }
 
@@ -197,20 +202,26 @@ bool TaskQueue::park(ConsumerId id, Consumer& consumer, MutexLock& lock) {
   return true;
 }
 
+void TaskQueue::spin(uint64_t seen) const {
+  spin_until(kPausesBeforeSleep, [this, seen] { return inbox_.changes() != seen; });
+}
+
 std::optional<TaskQueue::Taken> TaskQueue::take(ConsumerId id) {
   MutexLock lock(mutex_);
   Consumer& consumer = consumers_[id];
   served_ |= consumer.lanes;
-  for (bool spun = false;;) {
+  for (int looks = 1;; ++looks) {
     if (auto taken = take_next(consumer.lanes)) {
       if (open_ != lanes_for_inbox()) open_inbox();
       return taken;
     }
-    if (!std::exchange(spun, true)) {
+    if (looks == 1) {
       const uint64_t seen = collected_;
       lock.unlock();
-      spin_until(kPausesBeforeSleep, [this, seen] { return inbox_.changes() != seen; });
+      spin(seen);
       lock.lock();
+    } else if (looks <= consumer.dozes + 1 && !policy_.stopped()) {
+      wait_on(clock_, lock, consumer.wake, clock_.now_ns() + kDozeNs);
     } else if (close_inbox(consumer.lanes) && !park(id, consumer, lock)) {
       return std::nullopt;
     }
@@ -237,10 +248,8 @@ std::vector<TaskQueue::Taken> TaskQueue::stop(StopMode mode) {
   open_inbox();  // for nobody; those who spin look
   std::vector<Taken> dropped;
   for (const PriorityPolicy::Entry& entry : stop.dropped) dropped.push_back(take_out(entry));
-  for (ConsumerId id : stop.wake) {
-    consumers_[id].woken = true;
-    consumers_[id].wake.notify_one();
-  }
+  for (ConsumerId id : stop.wake) consumers_[id].woken = true;
+  for (Consumer& consumer : consumers_) consumer.wake.notify_one();  // those who doze, too
   taking_.notify_all();
   return dropped;
 }

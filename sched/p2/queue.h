@@ -2,7 +2,9 @@
 // condition variables for those who wait. A push wakes one consumer and a stop wakes all; the decision whom
 // is made under the lock, together with what it is about, so no wake-up can fall between a consumer's look
 // and its sleep. A consumer that finds nothing looks for a moment longer before it sleeps: within a burst the next
-// task is about to come, and whoever submits it is spared waking somebody.
+// task is about to come, and whoever submits it is spared waking somebody. One that may doze looks now and then for a
+// while longer before it sleeps in earnest: what comes then waits a moment for it, and costs the submitter no
+// system call.
 //
 // While the consumers of a lane are awake, its tasks are left in the inbox (inbox.h). Everything here collects them
 // first, so that each has its place in the order as if it had come here. Where there is a trace they do come here:
@@ -42,7 +44,7 @@ class TaskQueue {
   Admission push_by(Task& task, double estimate_ns, int64_t deadline_ns) POSSET_EXCLUDES(mutex_);
 
   // A thread that will call `take`, for the life of the queue.
-  ConsumerId add_consumer(LaneMask lanes) POSSET_EXCLUDES(mutex_);
+  ConsumerId add_consumer(LaneMask lanes, bool dozes = false) POSSET_EXCLUDES(mutex_);
   // The next task of the consumer's lanes, waiting for one. Empty: the queue has stopped and there is no more.
   std::optional<Taken> take(ConsumerId consumer) POSSET_EXCLUDES(mutex_);
   // Without waiting.
@@ -62,6 +64,7 @@ class TaskQueue {
   // A thread that takes tasks. Lives as long as the queue, so that it can be notified without the lock.
   struct Consumer {
     LaneMask lanes;
+    int dozes = 0;  // how often, before it sleeps
     bool woken = false;
     std::condition_variable wake;
   };
@@ -76,6 +79,7 @@ class TaskQueue {
   LaneMask lanes_for_inbox() const POSSET_REQUIRES(mutex_);
   void open_inbox() POSSET_REQUIRES(mutex_);
   bool close_inbox(LaneMask lanes) POSSET_REQUIRES(mutex_);
+  void spin(uint64_t seen) const;
   bool park(ConsumerId id, Consumer& consumer, MutexLock& lock) POSSET_REQUIRES(mutex_);
   std::optional<Taken> take_next(LaneMask lanes) POSSET_REQUIRES(mutex_);
   Taken take_out(const PriorityPolicy::Entry& entry) POSSET_REQUIRES(mutex_);
