@@ -8,7 +8,7 @@
 //
 // Slices of one thread nest: an outer one was recorded later, and its begin is moved to that of the inner
 // one where the clock's readings would let them overlap. Of records that begin at one time the longest stands first,
-// because Perfetto takes them as they stand: an outer slice after its inner one would be lost, and an arrow belongs
+// for importers that take them as they stand: an outer slice after its inner one would be lost, and an arrow belongs
 // to the slice that was begun last.
 #include <algorithm>
 #include <bit>
