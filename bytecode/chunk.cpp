@@ -85,6 +85,17 @@ uint32_t Chunk::site_of(uint32_t pc, bool limit) const {
   return sites[pc];
 }
 
+namespace {
+
+// Code keeps the tree it was made from, which may be there for nothing else: an expression that is forgotten but for
+// its lambda. A function's code answers for its share of the tree.
+size_t share_of_tree(const syntax::Module& tree) {
+  const size_t functions = std::max<size_t>(1, tree.owned_functions.size());
+  return sizeof(syntax::FunctionDecl) + (tree.arena.bytes() + tree.source->text().size()) / functions;
+}
+
+}  // namespace
+
 size_t Chunk::memory() const {
   size_t bytes = sizeof(Chunk) + size * (2 * sizeof(Insn) + sizeof(uint32_t) * 2);
   bytes += constants.size() * sizeof(Borrowed) + caches.size() * sizeof(FieldCache);
@@ -92,6 +103,7 @@ size_t Chunk::memory() const {
   bytes += loop_heads.size() * sizeof(LoopHead);
   for (const auto& set : live_sets) bytes += set.size() * sizeof(uint16_t) + sizeof(set);
   for (const auto& text : texts) bytes += text.size() * sizeof(Piece);
+  if (tree) bytes += share_of_tree(*tree);
   return bytes;
 }
 

@@ -2,7 +2,8 @@
 // by one, with tier 1 ("compiling") and with compilation switched off ("walking"). In the "burst" cases 200
 // functions have just become hot, so that the queue of the compiler is full while the evaluations are made. In
 // the "busy" cases another thread with a context of its own goes on heating functions as well, so that on two
-// cores three threads want to run. Reported are percentiles of one evaluation in nanoseconds.
+// cores three threads want to run. "beside" is a control: nothing is compiled, and a thread that shares nothing with
+// the evaluations computes; what it adds is the machine's share. Reported are percentiles of one evaluation in nanoseconds.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -111,6 +112,20 @@ void busy(benchmark::State& state, int max_tier) {
   report(state, took);
 }
 
+void beside(benchmark::State& state) {
+  Host host(0);
+  std::atomic<bool> stop{false};
+  std::thread other([&] {
+    for (uint64_t i = 0; !stop.load(std::memory_order_relaxed); ++i) benchmark::DoNotOptimize(i * i);
+  });
+  std::vector<int64_t> took;
+  int64_t n = 0;
+  for (auto _ : state) took.push_back(evaluate_short(host.context, n++));
+  stop = true;
+  other.join();
+  report(state, took);
+}
+
 void burst_compiling(benchmark::State& state) { burst(state, 1); }
 void burst_walking(benchmark::State& state) { burst(state, 0); }
 void busy_compiling(benchmark::State& state) { busy(state, 1); }
@@ -120,6 +135,7 @@ BENCHMARK(burst_compiling)->Iterations(200)->UseRealTime();
 BENCHMARK(burst_walking)->Iterations(200)->UseRealTime();
 BENCHMARK(busy_compiling)->Iterations(20000)->UseRealTime();
 BENCHMARK(busy_walking)->Iterations(20000)->UseRealTime();
+BENCHMARK(beside)->Iterations(20000)->UseRealTime();
 
 }  // namespace
 

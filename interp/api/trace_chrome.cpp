@@ -7,7 +7,9 @@
 //   - the events of one job that name a unit are joined by arrows: the first of them, its slices, the last.
 //
 // Slices of one thread nest: an outer one was recorded later, and its begin is moved to that of the inner
-// one where the clock's readings would let them overlap.
+// one where the clock's readings would let them overlap. Of records that begin at one time the longest stands first,
+// for importers that take them as they stand: an outer slice after its inner one would be lost, and an arrow belongs
+// to the slice that was begun last.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -48,6 +50,7 @@ class ChromeWriter {
   void nest_slices();
   void join_jobs();
   void shorten_ends();
+  void put_outer_first();
   void append_names();
   void append_record(const Record& record);
   void append_arguments(const Record& record);
@@ -133,6 +136,14 @@ void ChromeWriter::shorten_ends() {
     const int64_t limit = record.begin_ns + kShortSlice_ns;
     record.end_ns = next == times.end() ? limit : std::min(limit, *next);
   }
+}
+
+void ChromeWriter::put_outer_first() {
+  std::sort(records_.begin(), records_.end(), [](const Record& a, const Record& b) {
+    if (a.begin_ns != b.begin_ns) return a.begin_ns < b.begin_ns;
+    if (a.end_ns != b.end_ns) return a.end_ns > b.end_ns;
+    return a.event->sequence < b.event->sequence;
+  });
 }
 
 void ChromeWriter::open(std::string_view name, const char* category, const char* phase, int64_t time_ns, int thread) {
@@ -241,8 +252,9 @@ std::string ChromeWriter::write() {
   shorten_ends();
   out_ = "{\"traceEvents\":[\n";
   append_names();
+  append_spans();  // these find their records by address
+  put_outer_first();
   for (const Record& record : records_) append_record(record);
-  append_spans();
   out_.resize(out_.size() - 2);  // the last comma; there is always a process name
   out_ += "\n],\n\"displayTimeUnit\":\"ms\",\n\"otherData\":{\"version\":" + std::to_string(POSSET_TRACE_VERSION);
   out_ += ",\"posset\":\"" + std::string(posset_version()) + "\",\"dropped\":";

@@ -26,19 +26,27 @@ std::string executions(uint32_t count) {
   return std::to_string(count) + (count == 1 ? " execution is" : " executions are") + " needed";
 }
 
+// Native code is made from bytecode: where there will be none, that is why.
+bool lacks_bytecode(const Counted& counted, int level) {
+  return level > 1 && counted.status[1].load(std::memory_order_acquire) == interp::TierStatus::Failed;
+}
+
 }  // namespace
 
 Reason why_not(const interp::RuntimeState& runtime, const Counted& counted, int level) {
   if (!runtime.tier(level)) return Reason::not_built;
   if (level > runtime.options.max_tier) return Reason::above_highest;
-  const Reason noted = counted.reason[level].load(std::memory_order_relaxed);
+  const Reason noted = counted.reason[lacks_bytecode(counted, level) ? 1 : level].load(std::memory_order_relaxed);
   return noted == Reason::none ? Reason::not_hot : noted;
 }
 
 std::string why_not_text(const interp::RuntimeState& runtime, const Part& part, int level) {
   const auto& options = runtime.options;
   const Reason reason = why_not(runtime, part.counted(), level);
-  const std::string text = (level <= part.tier() ? "by itself, " : "") + std::string(text_of(reason));
+  std::string text = level <= part.tier() ? "by itself, " : "";
+  const bool told_of_level = reason == Reason::not_built || reason == Reason::above_highest;
+  if (!told_of_level && lacks_bytecode(part.counted(), level)) text += "needs tier 1: ";
+  text += text_of(reason);
   switch (reason) {
     case Reason::above_highest:
       return text + ", " + std::to_string(options.max_tier);

@@ -40,14 +40,15 @@ void Reclaimer::retire(const TierInterface* tier, void* code) {
   collect();
 }
 
-void Reclaimer::collect() {
+void Reclaimer::collect(size_t most) {
   std::vector<Retired> free;
   {
     sched::MutexLock lock(mutex_);
     const uint64_t oldest = oldest_running();
-    auto kept = std::partition(retired_.begin(), retired_.end(), [&](const Retired& r) { return r.epoch >= oldest; });
-    free.assign(kept, retired_.end());
-    retired_.erase(kept, retired_.end());
+    while (free.size() < most && !retired_.empty() && retired_.front().epoch < oldest) {
+      free.push_back(retired_.front());
+      retired_.pop_front();
+    }
     waiting_.store(retired_.size(), std::memory_order_relaxed);
   }
   for (const Retired& each : free) each.tier->drop(each.code);

@@ -3,10 +3,16 @@
 // epoch e is freed once every running context began after e (epoch-based reclamation: Fraser, "Practical
 // lock-freedom", 2004). An evaluation that never ends delays freeing, it does not stop eviction: what is
 // evicted is not entered again.
+//
+// Code waits in the order of its epochs, so what may be freed stands in front. An evaluation that ends frees a few
+// pieces only: thousands may be evicted at once, and whoever evaluates is not to wait for all of them. Compilations,
+// which nobody waits for, free all they can.
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <vector>
 
 #include "sched/base/thread_safety.h"
@@ -37,6 +43,10 @@ class Reclaimer {
     }
     void leave() {
       since_.store(0, std::memory_order_release);
+      if (owner_.waiting_.load(std::memory_order_relaxed) != 0) owner_.collect(kFew);
+    }
+    void leave_and_free() {
+      since_.store(0, std::memory_order_release);
       if (owner_.waiting_.load(std::memory_order_relaxed) != 0) owner_.collect();
     }
 
@@ -50,7 +60,7 @@ class Reclaimer {
   class Pin {
    public:
     explicit Pin(Reclaimer& owner) : slot_(owner) { slot_.enter(); }
-    ~Pin() { slot_.leave(); }
+    ~Pin() { slot_.leave_and_free(); }
 
    private:
     Slot slot_;
@@ -58,7 +68,7 @@ class Reclaimer {
 
   // Takes code that is no longer published; frees it now or when it can.
   void retire(const TierInterface* tier, void* code) POSSET_EXCLUDES(mutex_);
-  void collect() POSSET_EXCLUDES(mutex_);
+  void collect(size_t most = SIZE_MAX) POSSET_EXCLUDES(mutex_);
   size_t waiting() const { return waiting_.load(std::memory_order_relaxed); }
 
  private:
@@ -67,13 +77,15 @@ class Reclaimer {
     void* code;
     uint64_t epoch;
   };
+  static constexpr size_t kFew = 16;  // some microseconds
+
   uint64_t oldest_running() const POSSET_REQUIRES(mutex_);
 
   std::atomic<uint64_t> epoch_{1};
   std::atomic<size_t> waiting_{0};
   sched::Mutex mutex_;
   std::vector<Slot*> slots_ POSSET_GUARDED_BY(mutex_);
-  std::vector<Retired> retired_ POSSET_GUARDED_BY(mutex_);
+  std::deque<Retired> retired_ POSSET_GUARDED_BY(mutex_);
 };
 
 }  // namespace posset::interp

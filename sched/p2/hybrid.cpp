@@ -39,6 +39,7 @@ HybridScheduler::HybridScheduler(const Clock& clock, Trace* trace, HybridOptions
             {.name = "compile",
              .lanes = kCompileLane,
              .threads = options_.pool_threads,
+             .dozes = true,
              .after_task = [this] { arena_.open_if_wanted(); }}),
       natives_(queue_, runner_, trace,
                {.name = "native", .lanes = kNativeLane, .threads = options_.native_threads, .niceness = kNativeNiceness}),
@@ -78,7 +79,6 @@ Admission HybridScheduler::without_workers() const {
 }
 
 Admission HybridScheduler::accepted(Counter& route) {
-  queued_.add();
   route.add();
   return Admission::Accepted;
 }
@@ -192,7 +192,7 @@ size_t HybridScheduler::stop(StopMode mode, int64_t deadline_ns) {
 }
 
 HybridStatistics HybridScheduler::statistics() const {
-  return {.queued = queued_.sum(),
+  return {.queued = to_arena_.sum() + to_pool_.sum(),
           .refused_full = refused_full_.sum(),
           .refused_stopped = refused_stopped_.sum(),
           .done = runner_.done(),

@@ -168,7 +168,6 @@ class HybridScheduler {
   WorkerPool pool_;        // compilations; also opens the arena
   WorkerPool natives_;     // native compilations
   WorkerPool evaluators_;  // evaluations, until executors take them
-  Counter queued_;
   Counter refused_full_;
   Counter refused_stopped_;
   Counter to_arena_;

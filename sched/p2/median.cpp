@@ -36,9 +36,10 @@ size_t MedianMarkers::cell_of(double x) {
 }
 
 void MedianMarkers::adjust(size_t i) {
-  const double off = desired(i) - static_cast<double>(position[i]);
-  const bool up = off >= 1 && position[i + 1] - position[i] > 1;
-  const bool down = off <= -1 && position[i - 1] - position[i] < -1;
+  // desired(i) - position[i], four times, in whole numbers.
+  const int64_t off = (count - 1) * static_cast<int64_t>(i) - 4 * (position[i] - 1);
+  const bool up = off >= 4 && position[i + 1] - position[i] > 1;
+  const bool down = off <= -4 && position[i - 1] - position[i] < -1;
   if (!up && !down) return;
   const int64_t direction = up ? 1 : -1;
   const double candidate = parabolic(i, direction);

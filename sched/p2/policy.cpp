@@ -6,13 +6,6 @@
 
 namespace posset::sched {
 
-namespace {
-
-// The standard heaps keep the greatest in front. An object and not a function, so that it is inlined.
-constexpr auto later = [](const PriorityPolicy::Entry& a, const PriorityPolicy::Entry& b) { return b.before(a); };
-
-}  // namespace
-
 double PriorityPolicy::key_of(const Entry& entry) const {
   const double enqueued_s = static_cast<double>(entry.enqueued_ns - config_.epoch_ns) / static_cast<double>(kSecond);
   return static_cast<double>(entry.priority) + config_.weight * entry.estimate_s + config_.decay_per_s * enqueued_s;
@@ -23,7 +16,7 @@ double PriorityPolicy::key_of(const Entry& entry) const {
 Admission PriorityPolicy::admission(Lane lane) const {
   if (stopped_) return Admission::Stopped;
   const size_t most_native = std::max<size_t>(1, config_.max_queue_size / 2);
-  if (lane == Lane::Native && heap(lane).size() >= most_native) return Admission::QueueFull;
+  if (lane == Lane::Native && waiting(lane).size() >= most_native) return Admission::QueueFull;
   return size() < config_.max_queue_size ? Admission::Accepted : Admission::QueueFull;
 }
 
@@ -32,39 +25,24 @@ PriorityPolicy::Pushed PriorityPolicy::push(Entry entry) {
   assert(entry.estimate_s >= 0);
   entry.key = key_of(entry);
   entry.sequence = next_sequence_++;
-  std::vector<Entry>& lane = heap(entry.lane);
-  lane.push_back(entry);
-  std::push_heap(lane.begin(), lane.end(), later);
+  waiting(entry.lane).push(entry);
   return {entry.key, wake_for(entry.lane)};
 }
 
 std::optional<PriorityPolicy::Entry> PriorityPolicy::pop(LaneMask lanes) {
-  std::vector<Entry>* best = nullptr;
+  OrderedEntries* best = nullptr;
   for (Lane lane : kLanes) {
-    std::vector<Entry>& candidate = heap(lane);
+    OrderedEntries& candidate = waiting(lane);
     if ((lanes & lane_bit(lane)) == 0 || candidate.empty()) continue;
-    if (!best || candidate.front().before(best->front())) best = &candidate;
+    if (!best || candidate.first().before(best->first())) best = &candidate;
   }
   if (!best) return std::nullopt;
-  std::pop_heap(best->begin(), best->end(), later);
-  const Entry entry = best->back();
-  best->pop_back();
-  return entry;
+  return best->pop();
 }
 
 std::optional<PriorityPolicy::Entry> PriorityPolicy::cancel(uint64_t job) {
-  // A look at every task, and a new heap: the queue is short and cancelling rare.
-  for (std::vector<Entry>& lane : heaps_) {
-    auto found = lane.end();
-    for (auto entry = lane.begin(); entry != lane.end(); ++entry) {
-      if (entry->job == job && (found == lane.end() || entry->sequence < found->sequence)) found = entry;
-    }
-    if (found == lane.end()) continue;
-    const Entry entry = *found;
-    *found = lane.back();
-    lane.pop_back();
-    std::make_heap(lane.begin(), lane.end(), later);
-    return entry;
+  for (OrderedEntries& lane : waiting_) {
+    if (std::optional<Entry> entry = lane.take(job)) return entry;
   }
   return std::nullopt;
 }
@@ -82,6 +60,16 @@ void PriorityPolicy::unpark(ConsumerId consumer) {
 
 bool PriorityPolicy::parked(ConsumerId consumer) const {
   return std::any_of(parked_.begin(), parked_.end(), [consumer](const Parked& p) { return p.consumer == consumer; });
+}
+
+LaneMask PriorityPolicy::parked_lanes() const {
+  LaneMask lanes = 0;
+  for (const Parked& parked : parked_) lanes |= parked.lanes;
+  return lanes;
+}
+
+void PriorityPolicy::reserve(size_t tasks) {
+  for (OrderedEntries& lane : waiting_) lane.reserve(tasks);
 }
 
 // One that sees only this lane before one that sees both: the latter may find something better to do, and
@@ -115,16 +103,15 @@ void PriorityPolicy::set_weights(double weight, double decay_per_s) {
   assert(weight >= 0 && decay_per_s >= 0);
   config_.weight = weight;
   config_.decay_per_s = decay_per_s;
-  for (std::vector<Entry>& lane : heaps_) {
-    for (Entry& entry : lane) entry.key = key_of(entry);
-    std::make_heap(lane.begin(), lane.end(), later);
+  for (OrderedEntries& lane : waiting_) {
+    lane.rekey([this](const Entry& entry) { return key_of(entry); });
   }
 }
 
 size_t PriorityPolicy::size(LaneMask lanes) const {
   size_t sum = 0;
   for (Lane lane : kLanes) {
-    if (lanes & lane_bit(lane)) sum += heap(lane).size();
+    if (lanes & lane_bit(lane)) sum += waiting(lane).size();
   }
   return sum;
 }

@@ -22,6 +22,7 @@
 #include <optional>
 #include <vector>
 
+#include "sched/p2/ordered.h"
 #include "sched/p2/task.h"
 
 namespace posset::sched {
@@ -35,22 +36,7 @@ class PriorityPolicy {
     int64_t epoch_ns = 0;      // enqueue times count from here
   };
 
-  // What stands for a task in the queue.
-  struct Entry {
-    double key = 0;
-    uint64_t sequence = 0;  // the order of coming in
-    double estimate_s = 0;  // as it was then
-    int64_t enqueued_ns = 0;
-    uint64_t job = 0;
-    uint32_t item = 0;      // where the caller keeps the task; not looked at here
-    Lane lane = Lane::Compile;
-    Priority priority = Priority::Normal;
-
-    bool before(const Entry& other) const {
-      return key < other.key || (key == other.key && sequence < other.sequence);
-    }
-  };
-
+  using Entry = QueueEntry;
   using ConsumerId = uint32_t;
   struct Pushed {
     double key = 0;
@@ -61,6 +47,8 @@ class PriorityPolicy {
 
   // Whether one more may come in now.
   Admission admission(Lane lane) const;
+  // How many more may come in, of lanes without a limit of their own.
+  size_t room() const { return stopped_ || size() >= config_.max_queue_size ? 0 : config_.max_queue_size - size(); }
   // Lets `entry` in; the caller has asked `admission`. Fills in key and sequence.
   Pushed push(Entry entry);
   // Takes out the next one of these lanes.
@@ -88,8 +76,11 @@ class PriorityPolicy {
   size_t size() const { return size(kAllLanes); }
   size_t size(LaneMask lanes) const;
   const Config& config() const { return config_; }
-  // For checks: the queued entries of a lane in no particular order, and who is parked.
-  const std::vector<Entry>& queued(Lane lane) const { return heap(lane); }
+  // The lanes that somebody who is parked takes from.
+  LaneMask parked_lanes() const;
+  // Memory for so many tasks, whatever their lanes.
+  void reserve(size_t tasks);
+  // For checks.
   bool parked(ConsumerId consumer) const;
 
  private:
@@ -98,15 +89,15 @@ class PriorityPolicy {
     LaneMask lanes;
   };
 
-  std::vector<Entry>& heap(Lane lane) { return heaps_[static_cast<size_t>(lane)]; }
-  const std::vector<Entry>& heap(Lane lane) const { return heaps_[static_cast<size_t>(lane)]; }
+  OrderedEntries& waiting(Lane lane) { return waiting_[static_cast<size_t>(lane)]; }
+  const OrderedEntries& waiting(Lane lane) const { return waiting_[static_cast<size_t>(lane)]; }
   double key_of(const Entry& entry) const;
   std::optional<ConsumerId> wake_for(Lane lane);
 
   Config config_;
   bool stopped_ = false;
   uint64_t next_sequence_ = 0;
-  std::array<std::vector<Entry>, std::size(kLanes)> heaps_;
+  std::array<OrderedEntries, std::size(kLanes)> waiting_;
   std::vector<Parked> parked_;  // the last to park is woken first: its memory is warm
 };
 

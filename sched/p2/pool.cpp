@@ -40,7 +40,7 @@ bool WorkerPool::start() {
   try {
     while (threads_.size() < config_.threads) {
       const size_t number = threads_.size();
-      const TaskQueue::ConsumerId consumer = queue_.add_consumer(config_.lanes);
+      const TaskQueue::ConsumerId consumer = queue_.add_consumer(config_.lanes, config_.dozes);
       threads_.emplace_back([this, consumer, number] { work(consumer, number); });
       ids_.push_back(threads_.back().get_id());
     }

@@ -21,6 +21,7 @@ class WorkerPool {
     std::string name;  // of its threads in a trace, with a number
     LaneMask lanes = kAllLanes;
     size_t threads = 1;
+    bool dozes = false;  // looks now and then for a while before it sleeps, see queue.h
     int niceness = 0;  // of its threads, as in nice(2), where the system knows it by thread
     std::function<void()> after_task;  // on the worker, with no lock held; may be empty
   };

@@ -1,16 +1,48 @@
 // See queue.h.
 #include "sched/p2/queue.h"
 
+#include <algorithm>
 #include <bit>
+#include <cassert>
 #include <utility>
 
+#include "sched/base/spin.h"
 #include "sched/base/wait.h"
 #include "sched/trace_events.h"
 
 namespace posset::sched {
 
+namespace {
+
+// Before a consumer sleeps it spins for about what waking it would take.
+constexpr int kPausesBeforeSleep = 128;
+// One that dozes looks so often, at such distances: a thousandth of a second in all, a few hundredths of a processor.
+constexpr int kDozes = 20;
+constexpr int64_t kDozeNs = 50 * kMicrosecond;
+
+}  // namespace
+
 TaskQueue::TaskQueue(const Clock& clock, Trace* trace, const PriorityPolicy::Config& config)
     : clock_(clock), trace_(trace), policy_(config) {}
+
+// ---- keeping tasks ----
+
+// So that what is in the inbox can be placed without asking for memory, by a thread that could not say no.
+void TaskQueue::reserve_ahead() {
+  inbox_.reserve();
+  arrivals_.reserve(Inbox::kMost);
+  const size_t kept = items_.size() - free_items_.size();
+  if (items_.capacity() > kept + Inbox::kMost) return;
+  items_.reserve(2 * (kept + Inbox::kMost));
+  free_items_.reserve(items_.capacity());
+  policy_.reserve(items_.capacity());
+}
+
+// How many more may come in without memory or permission.
+size_t TaskQueue::room() const {
+  const size_t kept = items_.size() - free_items_.size();
+  return std::min(policy_.room(), items_.capacity() - kept);
+}
 
 uint32_t TaskQueue::keep(Task& task) {
   if (free_items_.empty()) {
@@ -34,22 +66,69 @@ TaskQueue::Taken TaskQueue::take_out(const PriorityPolicy::Entry& entry) {
   return taken;
 }
 
-// Whom to notify once the lock is given back.
-TaskQueue::Consumer* TaskQueue::push(Task& task, double estimate_ns, int64_t now_ns) {
+PriorityPolicy::Pushed TaskQueue::place(Task& task, double estimate_ns, int64_t now_ns) {
   const PriorityPolicy::Entry entry{.estimate_s = estimate_ns / static_cast<double>(kSecond),
                                     .enqueued_ns = now_ns,
                                     .job = task.job,
                                     .item = keep(task),
                                     .lane = task.lane,
                                     .priority = task.priority};
-  const PriorityPolicy::Pushed pushed = policy_.push(entry);
-  if (trace_) {
-    // Under the lock, so that no worker can have started it before. The sink's lock is a leaf.
-    trace_->record(static_cast<uint16_t>(TraceKind::task_queued),
-                   {static_cast<int64_t>(entry.job), static_cast<int64_t>(Route::Pool),
-                    std::bit_cast<int64_t>(pushed.key), static_cast<int64_t>(estimate_ns),
-                    static_cast<int64_t>(policy_.size()), static_cast<int64_t>(entry.priority)});
+  return policy_.push(entry);
+}
+
+// ---- the inbox ----
+
+// Takes in what was left, when something was; `room` is what the queue has for more.
+void TaskQueue::collect(size_t room) {
+  // Read before what came with it: a change in between is found the next time.
+  collected_ = inbox_.changes();
+  inbox_.collect(arrivals_, room);
+  for (Inbox::Arrival& arrival : arrivals_) {
+    const PriorityPolicy::Pushed pushed = place(arrival.task, arrival.estimate_ns, arrival.enqueued_ns);
+    assert(!pushed.wake);  // it was open, so nobody sleeps
+    (void)pushed;
   }
+  arrivals_.clear();
+}
+
+// Nothing is left there any more until `open_inbox`.
+void TaskQueue::collect_and_close() { collect(0); }
+
+// Those whose consumers are all awake.
+LaneMask TaskQueue::lanes_for_inbox() const {
+  if (trace_ || policy_.stopped()) return 0;
+  return served_ & Inbox::kLanes & static_cast<LaneMask>(~policy_.parked_lanes());
+}
+
+void TaskQueue::open_inbox() {
+  open_ = lanes_for_inbox();
+  inbox_.open(open_, room());
+}
+
+// False: something has come in.
+bool TaskQueue::close_inbox(LaneMask lanes) {
+  if ((open_ & lanes) == 0) return true;
+  if (!inbox_.try_close(lanes)) return false;
+  open_ = static_cast<LaneMask>(open_ & ~lanes);
+  return true;
+}
+
+// ---- coming in ----
+
+void TaskQueue::trace_queued(const Task& task, double key, double estimate_ns) {
+  // Under the lock, so that no worker can have started it before. The sink's lock is a leaf.
+  trace_->record(static_cast<uint16_t>(TraceKind::task_queued),
+                 {static_cast<int64_t>(task.job), static_cast<int64_t>(Route::Pool), std::bit_cast<int64_t>(key),
+                  static_cast<int64_t>(estimate_ns), static_cast<int64_t>(policy_.size()),
+                  static_cast<int64_t>(task.priority)});
+}
+
+// Whom to notify once the lock is given back.
+TaskQueue::Consumer* TaskQueue::push(Task& task, double estimate_ns, int64_t now_ns) {
+  reserve_ahead();
+  const PriorityPolicy::Pushed pushed = place(task, estimate_ns, now_ns);
+  if (trace_) trace_queued(task, pushed.key, estimate_ns);  // its number and priority are there still
+  open_inbox();
   if (!pushed.wake) return nullptr;
   Consumer& consumer = consumers_[*pushed.wake];
   consumer.woken = true;
@@ -59,10 +138,15 @@ TaskQueue::Consumer* TaskQueue::push(Task& task, double estimate_ns, int64_t now
 Admission TaskQueue::try_push(Task& task, double estimate_ns) {
   Consumer* wake = nullptr;
   const int64_t now_ns = clock_.now_ns();  // not under the lock: it takes as long as the rest
+  if (inbox_.leave(task, estimate_ns, now_ns)) return Admission::Accepted;
   {
     MutexLock lock(mutex_);
+    collect_and_close();
     const Admission admission = policy_.admission(task.lane);
-    if (admission != Admission::Accepted) return admission;
+    if (admission != Admission::Accepted) {
+      open_inbox();
+      return admission;
+    }
     wake = push(task, estimate_ns, now_ns);
   }
   if (wake) wake->wake.notify_one();
@@ -81,8 +165,10 @@ Admission TaskQueue::push_by(Task& task, double estimate_ns, int64_t deadline_ns
   Consumer* wake = nullptr;
   {
     MutexLock lock(mutex_);
+    collect_and_close();
     // The room is looked for once more after the deadline: it may have come with it.
     while (policy_.admission(task.lane) == Admission::QueueFull && wait_for_taking(lock, deadline_ns)) {
+      collect_and_close();
     }
     const Admission admission = policy_.admission(task.lane);
     if (admission != Admission::Accepted) return admission;
@@ -92,32 +178,64 @@ Admission TaskQueue::push_by(Task& task, double estimate_ns, int64_t deadline_ns
   return Admission::Accepted;
 }
 
-TaskQueue::ConsumerId TaskQueue::add_consumer(LaneMask lanes) {
+// ---- going out ----
+
+TaskQueue::ConsumerId TaskQueue::add_consumer(LaneMask lanes, bool dozes) {
   MutexLock lock(mutex_);
-  consumers_.emplace_back().lanes = lanes;
+  Consumer& consumer = consumers_.emplace_back();
+  consumer.lanes = lanes;
+  consumer.dozes = dozes ? kDozes : 0;
   return static_cast<ConsumerId>(consumers_.size() - 1);
+}
+
+std::optional<TaskQueue::Taken> TaskQueue::take_next(LaneMask lanes) {
+  if (inbox_.changes() != collected_) collect(room());
+  if (auto entry = policy_.pop(lanes)) return take_out(*entry);
+  return std::nullopt;
+}
+
+// Sleeps until it is woken. False: the queue has stopped.
+bool TaskQueue::park(ConsumerId id, Consumer& consumer, MutexLock& lock) {
+  consumer.woken = false;
+  if (!policy_.park(id, consumer.lanes)) return false;
+  while (!consumer.woken) lock.wait(consumer.wake);
+  return true;
+}
+
+void TaskQueue::spin(uint64_t seen) const {
+  spin_until(kPausesBeforeSleep, [this, seen] { return inbox_.changes() != seen; });
 }
 
 std::optional<TaskQueue::Taken> TaskQueue::take(ConsumerId id) {
   MutexLock lock(mutex_);
   Consumer& consumer = consumers_[id];
-  for (;;) {
-    if (auto entry = policy_.pop(consumer.lanes)) return take_out(*entry);
-    consumer.woken = false;
-    if (!policy_.park(id, consumer.lanes)) return std::nullopt;
-    while (!consumer.woken) lock.wait(consumer.wake);
+  served_ |= consumer.lanes;
+  for (int looks = 1;; ++looks) {
+    if (auto taken = take_next(consumer.lanes)) {
+      if (open_ != lanes_for_inbox()) open_inbox();
+      return taken;
+    }
+    if (looks == 1) {
+      const uint64_t seen = collected_;
+      lock.unlock();
+      spin(seen);
+      lock.lock();
+    } else if (looks <= consumer.dozes + 1 && !policy_.stopped()) {
+      wait_on(clock_, lock, consumer.wake, clock_.now_ns() + kDozeNs);
+    } else if (close_inbox(consumer.lanes) && !park(id, consumer, lock)) {
+      return std::nullopt;
+    }
   }
 }
 
 std::optional<TaskQueue::Taken> TaskQueue::try_take(LaneMask lanes) {
   MutexLock lock(mutex_);
-  auto entry = policy_.pop(lanes);
-  if (!entry) return std::nullopt;
-  return take_out(*entry);
+  return take_next(lanes);
 }
 
 std::optional<TaskQueue::Taken> TaskQueue::cancel(uint64_t job) {
   MutexLock lock(mutex_);
+  collect(room());
   auto entry = policy_.cancel(job);
   if (!entry) return std::nullopt;
   return take_out(*entry);
@@ -125,19 +243,20 @@ std::optional<TaskQueue::Taken> TaskQueue::cancel(uint64_t job) {
 
 std::vector<TaskQueue::Taken> TaskQueue::stop(StopMode mode) {
   MutexLock lock(mutex_);
+  collect_and_close();
   const PriorityPolicy::Stop stop = policy_.stop(mode);
+  open_inbox();  // for nobody; those who spin look
   std::vector<Taken> dropped;
   for (const PriorityPolicy::Entry& entry : stop.dropped) dropped.push_back(take_out(entry));
-  for (ConsumerId id : stop.wake) {
-    consumers_[id].woken = true;
-    consumers_[id].wake.notify_one();
-  }
+  for (ConsumerId id : stop.wake) consumers_[id].woken = true;
+  for (Consumer& consumer : consumers_) consumer.wake.notify_one();  // those who doze, too
   taking_.notify_all();
   return dropped;
 }
 
 bool TaskQueue::wait_empty(int64_t deadline_ns) {
   MutexLock lock(mutex_);
+  // After a stop the inbox is closed and empty.
   while (policy_.size() > 0 && wait_for_taking(lock, deadline_ns)) {
   }
   return policy_.size() == 0;
@@ -145,12 +264,13 @@ bool TaskQueue::wait_empty(int64_t deadline_ns) {
 
 void TaskQueue::set_weights(double weight, double decay_per_s) {
   MutexLock lock(mutex_);
+  collect(room());
   policy_.set_weights(weight, decay_per_s);
 }
 
 size_t TaskQueue::size(LaneMask lanes) const {
   MutexLock lock(mutex_);
-  return policy_.size(lanes);
+  return policy_.size(lanes) + inbox_.size(lanes);
 }
 
 bool TaskQueue::stopped() const {

@@ -41,15 +41,29 @@ bool RuntimeTracker::record_in_world(const TaskType& type, double took_ns) {
 
 bool RuntimeTracker::record(TaskType type, double took_ns) {
   if (!record_in_world(type, took_ns)) return false;
-  Shard& shard = shard_of(type);
+  const uint64_t mixed = mix(type);
+  Shard& shard = shard_of(mixed);
   MutexLock lock(shard.mutex);
-  slot_of(shard, type).estimator.record(took_ns);
+  const uint32_t place = place_of(shard, type);
+  MedianEstimator& estimator = shard.slots[place].estimator;
+  estimator.record(took_ns);
+  if (estimator.warm()) publish(shard, mixed, place);
   return true;
 }
 
 double RuntimeTracker::estimate_ns(TaskType type) {
+  const uint64_t mixed = mix(type);
+  Shard& shard = shard_of(mixed);
+  Recent& recent = recent_of(shard, mixed);
+  // Acquire, twice: the median is read after the key, and the key again after the median.
+  if (recent.key.load(std::memory_order_acquire) == key_of(mixed)) {
+    const double median_ns = recent.median_ns.load(std::memory_order_acquire);
+    if (recent.key.load(std::memory_order_relaxed) == key_of(mixed)) {
+      if (!recent.asked.load(std::memory_order_relaxed)) recent.asked.store(true, std::memory_order_relaxed);
+      return median_ns;
+    }
+  }
   {
-    Shard& shard = shard_of(type);
     MutexLock lock(shard.mutex);
     auto found = shard.index.find(type);
     if (found != shard.index.end()) {
@@ -63,17 +77,16 @@ double RuntimeTracker::estimate_ns(TaskType type) {
   return world.estimator.median();
 }
 
-RuntimeTracker::Slot& RuntimeTracker::slot_of(Shard& shard, const TaskType& type) {
+uint32_t RuntimeTracker::place_of(Shard& shard, const TaskType& type) {
   auto found = shard.index.find(type);
   if (found != shard.index.end()) {
-    Slot& slot = shard.slots[found->second];
-    slot.used_lately = true;
-    return slot;
+    shard.slots[found->second].used_lately = true;
+    return found->second;
   }
   const uint32_t place = free_place(shard);
   shard.slots[place] = Slot{.type = type, .estimator = MedianEstimator(horizon_)};
   shard.index.emplace(type, place);
-  return shard.slots[place];
+  return place;
 }
 
 // A new place while there may be more, else that of a type not used since the hand last passed.
@@ -83,15 +96,48 @@ uint32_t RuntimeTracker::free_place(Shard& shard) {
     return static_cast<uint32_t>(shard.slots.size() - 1);
   }
   for (;;) {
-    const size_t place = shard.hand;
+    const auto place = static_cast<uint32_t>(shard.hand);
     shard.hand = (shard.hand + 1) % shard.slots.size();
     Slot& slot = shard.slots[place];
-    if (!slot.used_lately) {
+    const bool asked = take_asked(shard, place);
+    if (!slot.used_lately && !asked) {
+      withdraw(shard, place);
       shard.index.erase(slot.type);
       ++shard.evicted;
-      return static_cast<uint32_t>(place);
+      return place;
     }
     slot.used_lately = false;
+  }
+}
+
+void RuntimeTracker::publish(Shard& shard, uint64_t mixed, uint32_t place) {
+  Recent& recent = recent_of(shard, mixed);
+  const double median_ns = shard.slots[place].estimator.median();
+  const uint64_t before = recent.key.load(std::memory_order_relaxed);
+  if (before != key_of(mixed)) {
+    if (before != 0 && take_asked(shard, recent.place)) shard.slots[recent.place].used_lately = true;
+    recent.key.store(0, std::memory_order_relaxed);
+    recent.place = place;
+  }
+  // Release: who reads this median does not find the key of the type before.
+  recent.median_ns.store(median_ns, std::memory_order_release);
+  if (before != key_of(mixed)) recent.key.store(key_of(mixed), std::memory_order_release);
+}
+
+bool RuntimeTracker::take_asked(Shard& shard, uint32_t place) {
+  for (Recent& recent : shard.recent) {
+    const bool of_place = recent.key.load(std::memory_order_relaxed) != 0 && recent.place == place;
+    if (of_place && recent.asked.load(std::memory_order_relaxed)) {
+      recent.asked.store(false, std::memory_order_relaxed);
+      return true;
+    }
+  }
+  return false;
+}
+
+void RuntimeTracker::withdraw(Shard& shard, uint32_t place) {
+  for (Recent& recent : shard.recent) {
+    if (recent.place == place) recent.key.store(0, std::memory_order_relaxed);
   }
 }
 

@@ -2,13 +2,15 @@
 // for all evaluations, which answer for a type that was seen fewer than five times. The two worlds are kept
 // apart because a compilation says nothing about how long an evaluation takes.
 //
-// Any thread may record and ask. Types are spread over shards by their hash, each with its lock. There are
+// Any thread may record and ask. The median of a type that was recorded lately stands where it is read without a
+// lock, so that whoever submits does not wait for whoever records. Otherwise types are spread over shards by their hash, each with its lock. There are
 // at most `max_types` types; beyond, a shard gives the place of a type that was not used lately to the new
 // one (CLOCK: a hand goes round, takes the first place whose mark is clear and clears marks on its way; every
 // use but the first sets a mark, so a flood of types seen once does not drive out those in use).
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <unordered_map>
@@ -46,6 +48,14 @@ class RuntimeTracker {
     bool used_lately = false;  // not by the record that brought it: what comes once goes first
     MedianEstimator estimator;
   };
+  // The median of a type that knows its own. Written under the shard's lock. A reader that sees the key before and
+  // after sees the type's median, or, where the place changed hands twice meanwhile, another one: it is an estimate.
+  struct alignas(64) Recent {
+    std::atomic<uint64_t> key{0};  // of the type; 0: none
+    std::atomic<double> median_ns{0};
+    std::atomic<bool> asked{false};  // since the hand last passed
+    uint32_t place = 0;              // of the type's slot; for writers
+  };
   struct HashType {
     size_t operator()(const TaskType& type) const { return mix(type); }
   };
@@ -56,6 +66,7 @@ class RuntimeTracker {
     std::unordered_map<TaskType, uint32_t, HashType> index POSSET_GUARDED_BY(mutex);  // never iterated
     size_t hand POSSET_GUARDED_BY(mutex) = 0;
     uint64_t evicted POSSET_GUARDED_BY(mutex) = 0;
+    std::array<Recent, 2> recent;
   };
   struct alignas(64) World {
     mutable Mutex mutex;
@@ -64,11 +75,17 @@ class RuntimeTracker {
   };
 
   static uint64_t mix(const TaskType& type);
-  Shard& shard_of(const TaskType& type) { return shards_[(mix(type) >> 32) % shards_in_use_]; }
+  Shard& shard_of(uint64_t mixed) { return shards_[(mixed >> 32) % shards_in_use_]; }
   World& world_of(const TaskType& type);
   bool record_in_world(const TaskType& type, double took_ns);
-  Slot& slot_of(Shard& shard, const TaskType& type) POSSET_REQUIRES(shard.mutex);
+  uint32_t place_of(Shard& shard, const TaskType& type) POSSET_REQUIRES(shard.mutex);
   uint32_t free_place(Shard& shard) POSSET_REQUIRES(shard.mutex);
+
+  static Recent& recent_of(Shard& shard, uint64_t mixed) { return shard.recent[(mixed >> 1) % shard.recent.size()]; }
+  static uint64_t key_of(uint64_t mixed) { return mixed | 1; }  // not 0
+  static void publish(Shard& shard, uint64_t mixed, uint32_t place) POSSET_REQUIRES(shard.mutex);
+  static bool take_asked(Shard& shard, uint32_t place) POSSET_REQUIRES(shard.mutex);
+  static void withdraw(Shard& shard, uint32_t place) POSSET_REQUIRES(shard.mutex);
 
   static constexpr size_t kShards = 16;
   const int64_t horizon_;

@@ -28,7 +28,7 @@ def problems_of(text):
         problems += [f"event {number}: {problem}: {event}" for problem in problems_of_event(event)]
     if not problems:
         problems += problems_of_slices(events) + problems_of_pairs(events) + problems_of_flows(events)
-        problems += problems_of_names(events)
+        problems += problems_of_order(events) + problems_of_names(events)
     return problems
 
 
@@ -75,6 +75,25 @@ def problems_of_slices(events):
             if open_slices and end > open_slices[-1][1] + ROUNDING:
                 found.append(f"slice {name} at {begin} ends after {open_slices[-1][2]}, in which it began")
             open_slices.append((begin, end, name))
+    return found
+
+
+def problems_of_order(events):
+    """Perfetto takes what begins at one time as it stands: the outer slice first, and an arrow after its slice."""
+    found, before = [], {}
+    for event in events:
+        if event["ph"] not in "Xstf":
+            continue
+        where = (event["pid"], event["tid"])
+        last = before.get(where)
+        if last and event["ts"] < last["ts"]:
+            found.append(f"{event['name']} at {event['ts']} stands after {last['name']} at {last['ts']}")
+        if event["ph"] == "X":
+            if last and event["ts"] == last["ts"] and event["dur"] > last["dur"] + ROUNDING:
+                found.append(f"slice {event['name']} at {event['ts']} stands after {last['name']}, which is inside it")
+            before[where] = event
+        elif not last or last["ts"] != event["ts"]:
+            found.append(f"an arrow that does not stand after its slice: {event}")
     return found
 
 

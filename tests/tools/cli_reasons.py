@@ -141,6 +141,21 @@ def a_refusal_says_where_in_the_function_it_is(cli):
 
 
 @case
+def a_unit_that_tier_1_refused_is_not_called_cold_in_the_tiers_above(cli):
+    cli.write("a.posset", "fn f(x) {\nif x == 0 { spawn f(x) }\nx\n}\nf(1)\nf(2)\nf(3)\n")
+    outcome = cli("why", *FORCED, "f", "a.posset").ends(0)
+    if "[not_built]" in outcome.stdout:
+        raise Skip("no native tiers")
+    cli("run", *FORCED, "--trace", "t.json", "a.posset").ends(0)
+    for told in (outcome, cli("explain", *FORCED, "a.posset", "f").ends(0), cli("why", "f", "t.json").ends(0)):
+        if "not_hot" in told.stdout:
+            told.fail("it is not for want of heat")
+        for level in (2, 3):
+            if f"  tier {level}: needs tier 1: tasks [tasks]\n" not in told.stdout:
+                told.fail(f"does not say why there is no tier {level}")
+
+
+@case
 def a_loop_in_the_code_around_it_is_not_called_cold(cli):
     cli.write("a.posset", "fn f(n) { var t = 0\n for i in 0..n { t += i }\n t }\nf(0)\nf(3)\n")
     cli.write("b.posset", "var t = 0\nfor i in 0..9 {\n  for k in 0..9 { t += k } }\nimport \"lib\"")

@@ -312,6 +312,22 @@ TEST_CASE("tiering: a million distinct expressions stay below the code limit") {
   CHECK(statistics.live_objects < 1000);
 }
 
+TEST_CASE("tiering: the trees that code keeps count for the code limit") {
+  posset_runtime_options options = posset_runtime_defaults();
+  options.code_limit = 1 << 20;
+  options.forced_tier = 1;
+  World w(posset_context_defaults(), options);
+  const std::string comment = "# " + std::string(20'000, 'x') + "\n";
+  uint64_t most = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const std::string input = comment + "[1, 2].map(x => x * " + std::to_string(i) + ")";
+    REQUIRE(posset_eval(w.context, text(input), nullptr, nullptr) == POSSET_OK);
+    most = std::max(most, w.statistics().compiled[1]);
+  }
+  CHECK(most > 10);
+  CHECK(most <= 2 * (options.code_limit / comment.size()));  // a share is half: the top level and the lambda
+}
+
 TEST_CASE("tiering: an expression that comes again is hot however many others come between") {
   posset_runtime_options options = posset_runtime_defaults();
   options.code_limit = 1 << 20;

@@ -1,4 +1,7 @@
 // Evicted code is freed when nobody can be inside it, not before and not never.
+#include <algorithm>
+#include <iterator>
+
 #include <doctest/doctest.h>
 
 #include "interp/runtime/reclaim.h"
@@ -65,4 +68,25 @@ TEST_CASE("reclaim: what still waits is freed with the reclaimer") {
     }
     CHECK(freed);
   }
+}
+
+TEST_CASE("reclaim: an evaluation that ends frees a few of many, a compilation the rest") {
+  Reclaimer reclaimer;
+  Reclaimer::Slot slot(reclaimer);
+  bool freed[1000] = {};
+  const auto count = [&freed] { return std::count(std::begin(freed), std::end(freed), true); };
+  slot.enter();
+  for (bool& each : freed) reclaimer.retire(&kTier, &each);
+  CHECK(count() == 0);
+  slot.leave();
+  const auto few = count();
+  CHECK(few > 0);
+  CHECK(few < 100);
+  CHECK(freed[0]);  // the oldest first
+  slot.enter();
+  slot.leave();
+  CHECK(count() == 2 * few);
+  { Reclaimer::Pin pin(reclaimer); }
+  CHECK(count() == 1000);
+  CHECK(reclaimer.waiting() == 0);
 }
