@@ -171,15 +171,17 @@ NativeFrame& save_frames(NativeFrame& inner, uint32_t depth) {
 
 }  // namespace
 
-Borrowed native_resume(NativeFrame* frame, const Insn* pc, uint32_t depth, uint32_t expected) {
+Borrowed native_resume(NativeFrame* frame, const Insn* pc, uint32_t depth, uint32_t expected, NativeEntry self) {
   NativeFrame& outermost = save_frames(*frame, depth);
   const uint32_t at = frame->chunk->index_of(pc);
   if (!frame->context->take_forced_exit()) {
     const bool is_new = Expected{expected}.is_new();
     trace_exit(*frame, outermost, at, depth, {expected});
     note_exit(*frame->chunk, at, is_new);
-    // What was new is known after a look or two; whether what has failed will do so again, is not.
-    count_exit(outermost, is_new ? kManyExits / 2 : 1);
+    // What was new is known after a look or two; whether what has failed will do so again, is not. Code that has been
+    // replaced may have many activations left, all of which exit: that says nothing of the code that is there now.
+    const bool is_current = outermost.chunk->native.load(std::memory_order_acquire) == self;
+    if (is_current) count_exit(outermost, is_new ? kManyExits / 2 : 1);
   }
   frame->context->depth += depth;
   return finish_in_bytecode(*frame, {frame->chunk->code.get() + at, frame->place, frame->shared_cell != 0, outermost.registers});

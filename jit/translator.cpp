@@ -56,7 +56,7 @@ std::unique_ptr<Translation> Translator::run() {
   unit_.root = this;
   function_ = llvm::Function::Create(entry_type(), llvm::Function::ExternalLinkage, symbol_of(chunk_), *module_);
   function_->addFnAttr(llvm::Attribute::NoUnwind);
-  llvm::Function* entered = function_;
+  llvm::Function* entered = unit_.entered = function_;
   if (recursive()) make_recursive_function();
   find_leaders();
   prologue();

@@ -66,6 +66,7 @@ class Translator {
     llvm::IRBuilder<> builder;
     std::vector<llvm::BasicBlock*> cold;
     Translator* root = nullptr;
+    llvm::Function* entered = nullptr;  // from elsewhere
     std::vector<llvm::Value*> native_frames;  // by how many calls deep: no two of one depth run at a time
   };
 

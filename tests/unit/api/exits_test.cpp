@@ -136,4 +136,18 @@ TEST_CASE("exits: every form of the trace tells them, and that code is withdrawn
   }
 }
 
+TEST_CASE("exits: activations of code that has been replaced do not count against what has replaced it") {
+  posset_runtime_options options = hot();
+  options.tier3_after = 5;
+  options.exit_stress = 1;  // in the foreground: the code is there in the middle of the first descent
+  NativeWorld world(options);
+  // Made when nothing had ever returned: each of the many frames exits behind its call.
+  world.run("fn down(n) {\n  if n == 0 { return 0 }\n  let r = down(n - 1)\n  r + n\n}\ndown(300)\ndown(300)");
+  const std::string exits = exits_in(world.trace());
+  size_t withdrawn = 0;
+  for (size_t at = 0; (at = exits.find("code_withdrawn unit=down", at)) != std::string::npos; ++at) ++withdrawn;
+  CHECK_MESSAGE(withdrawn <= 3, exits);
+  CHECK(exits.find("exits_often") == std::string::npos);
+}
+
 }  // namespace posset::test
