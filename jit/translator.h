@@ -20,6 +20,7 @@
 
 #include "bytecode/native.h"
 #include "interp/value/objects.h"
+#include "jit/bindings.h"
 #include "jit/kinds.h"
 #include "jit/loops.h"
 #include "jit/strips.h"
@@ -64,6 +65,7 @@ class Translator {
     std::unique_ptr<llvm::LLVMContext> context = std::make_unique<llvm::LLVMContext>();
     std::unique_ptr<llvm::Module> module;
     llvm::IRBuilder<> builder;
+    Bindings bindings;
     std::vector<llvm::BasicBlock*> cold;
     Translator* root = nullptr;
     std::vector<llvm::Value*> native_frames;  // by how many calls deep: no two of one depth run at a time
@@ -90,8 +92,13 @@ class Translator {
   const Insn& at(uint32_t pc) const { return chunk_.code[chunk_.size + pc]; }
   uint32_t length(uint32_t pc) const { return bytecode::has_next_word(static_cast<Op>(at(pc).op)) ? 2 : 1; }
   uint32_t target(uint32_t pc) const;
-  llvm::Value* address(const void* p);
-  llvm::Value* pc_address(uint32_t pc) { return address(chunk_.code.get() + chunk_.size + pc); }
+  // What bindings.h names: an address, or a number of 32 bits.
+  llvm::Constant* symbol(const std::string& name);
+  llvm::Value* symbol_number(const std::string& name);
+  llvm::Value* pc_address(uint32_t pc) {
+    return word_pointer(symbol(unit_.bindings.code(chunk_)), (uint64_t{chunk_.size} + pc) * sizeof(Insn));
+  }
+  llvm::Value* shape_id(uint32_t id);
   llvm::Constant* word(uint64_t v) { return b_.getInt64(v); }
   llvm::Value* tag_word(Tag tag) { return word(static_cast<uint64_t>(tag)); }
 
