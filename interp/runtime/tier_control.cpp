@@ -194,6 +194,7 @@ void TierControl::refused(Compilation& job, const Refusal& refusal) {
 
 // Whoever is counted when the time has come asks again.
 void TierControl::postpone(Compilation& job, Reason reason) {
+  if (job.only_kept) return give_back(job);
   Counted& counted = job.counted();
   const uint32_t patience = std::max(1U, runtime_.options.thresholds[job.level] / 4);
   counted.patience[job.level].store(patience, std::memory_order_relaxed);

@@ -6,9 +6,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "interp/runtime/code_cache.h"
@@ -133,6 +135,27 @@ TEST_CASE("code cache: what was made anew is not replaced by a first version, un
   CHECK(found(cache) == "more general");
   CHECK(kept(cache, "of other code", kKey, Version::First, true) == "");
   CHECK(found(cache) == "of other code");
+}
+
+TEST_CASE("code cache: threads and processes may use a directory at once") {
+  Scratch scratch;
+  CodeCache one(scratch.folder(), 4000), other(scratch.folder(), 4000);
+  std::atomic<int> wrong{0};
+  auto use = [&](CodeCache& cache, uint64_t first) {
+    for (uint64_t n = first; n < first + 200; ++n) {
+      const Digest key{n % 8, 0};
+      const std::string payload(100 + n % 8, 'c');
+      if (!kept(cache, payload, key).empty()) ++wrong;
+      const std::string said = found(cache, key);
+      if (said != "nothing" && said != payload) ++wrong;
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (uint64_t n = 0; n < 4; ++n) threads.emplace_back([&, n] { use(n % 2 ? one : other, n); });
+  }
+  CHECK(wrong == 0);
+  for (const fs::path& file : scratch.files()) CHECK(file.extension() == ".native");
 }
 
 TEST_CASE("code cache: a directory or file that others can write, or a link, is not used") {
