@@ -46,10 +46,10 @@ std::optional<uint64_t> of_part(const Name& name, const Bindings::Part& part) {
   const Chunk& chunk = *part.chunk;
   if (name.numbers == 1) {
     if (name.kind == "chunk") return address(&chunk);
-    if (name.kind == "code") return address(chunk.code.get());
     if (name.kind == "unit" && part.unit != 0) return part.unit;
     return std::nullopt;
   }
+  if (name.kind == "pc" && name.second < chunk.size) return address(chunk.code.get() + chunk.size + name.second);
   if (name.kind == "cache" && name.second < chunk.caches.size()) return address(&chunk.caches[name.second]->seen);
   if (name.kind == "constant" && name.second < chunk.constants.size()) return chunk.constants[name.second].word1;
   return std::nullopt;

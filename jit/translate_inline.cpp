@@ -217,7 +217,7 @@ void Translator::fill_frame() {
   set(offsetof(NativeFrame, context), host_);
   set(offsetof(NativeFrame, closure), closure_);
   set(offsetof(NativeFrame, registers), registers_);
-  set(offsetof(NativeFrame, chunk), symbol(unit_.bindings.chunk(chunk_)));
+  set(offsetof(NativeFrame, chunk), passed_symbol(unit_.bindings.chunk(chunk_)));
 }
 
 llvm::Value* Translator::call_framed(llvm::Function* callee, llvm::ArrayRef<llvm::Value*> arguments) {

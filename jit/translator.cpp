@@ -345,18 +345,38 @@ void Translator::branch(llvm::Value* condition, llvm::BasicBlock* yes, llvm::Bas
 }
 
 // Of no size the optimiser could reason from.
-llvm::Constant* Translator::symbol(const std::string& name) {
+llvm::GlobalVariable* Translator::symbol(const std::string& name) {
   if (llvm::GlobalVariable* known = module_->getNamedGlobal(name)) return known;
   auto* type = llvm::ArrayType::get(b_.getInt8Ty(), 0);
   return new llvm::GlobalVariable(*module_, type, false, llvm::GlobalValue::ExternalLinkage, nullptr, name);
 }
 
-// Said to be absolute and small, it stands in the instruction that uses it.
-llvm::Value* Translator::symbol_number(const std::string& name) {
-  auto* made = llvm::cast<llvm::GlobalVariable>(symbol(name));
+// Said to be absolute, a symbol stands in the instruction that uses it instead of being loaded. The quick code
+// generator does not know that and would leave the instruction to the slow one; and what is behind an address that
+// may be anywhere must not be accessed so, because that instruction's displacement has 32 bits.
+void Translator::say_absolute(llvm::GlobalVariable& symbol, uint64_t low, uint64_t high) {
   auto bound = [&](uint64_t v) { return llvm::ConstantAsMetadata::get(word(v)); };
-  made->setMetadata(llvm::LLVMContext::MD_absolute_symbol, llvm::MDNode::get(*context_, {bound(0), bound(uint64_t{1} << 32)}));
+  symbol.setMetadata(llvm::LLVMContext::MD_absolute_symbol, llvm::MDNode::get(*context_, {bound(low), bound(high)}));
+}
+
+// An address that is handed on, and nothing is read there.
+llvm::GlobalVariable* Translator::passed_symbol(const std::string& name) {
+  llvm::GlobalVariable* made = symbol(name);
+  constexpr uint64_t kAnywhere = UINT64_MAX;
+  if (kinds_) say_absolute(*made, kAnywhere, kAnywhere);
+  return made;
+}
+
+llvm::Value* Translator::symbol_number(const std::string& name) {
+  llvm::GlobalVariable* made = symbol(name);
+  say_absolute(*made, 0, uint64_t{1} << 32);
   return b_.CreatePtrToInt(made, b_.getInt32Ty());
+}
+
+llvm::Value* Translator::pc_address(uint32_t pc) {
+  pcs_.resize(chunk_.size, nullptr);
+  if (!pcs_[pc]) pcs_[pc] = passed_symbol(unit_.bindings.pc(chunk_, pc));
+  return pcs_[pc];
 }
 
 llvm::Value* Translator::shape_id(uint32_t id) {

@@ -93,11 +93,11 @@ class Translator {
   uint32_t length(uint32_t pc) const { return bytecode::has_next_word(static_cast<Op>(at(pc).op)) ? 2 : 1; }
   uint32_t target(uint32_t pc) const;
   // What bindings.h names: an address, or a number of 32 bits.
-  llvm::Constant* symbol(const std::string& name);
+  llvm::GlobalVariable* symbol(const std::string& name);
+  llvm::GlobalVariable* passed_symbol(const std::string& name);
   llvm::Value* symbol_number(const std::string& name);
-  llvm::Value* pc_address(uint32_t pc) {
-    return word_pointer(symbol(unit_.bindings.code(chunk_)), (uint64_t{chunk_.size} + pc) * sizeof(Insn));
-  }
+  void say_absolute(llvm::GlobalVariable& symbol, uint64_t low, uint64_t high);
+  llvm::Value* pc_address(uint32_t pc);
   llvm::Value* shape_id(uint32_t id);
   llvm::Constant* word(uint64_t v) { return b_.getInt64(v); }
   llvm::Value* tag_word(Tag tag) { return word(static_cast<uint64_t>(tag)); }
@@ -439,6 +439,7 @@ class Translator {
   llvm::Value* registers_ = nullptr;
   llvm::Value* native_frame_ = nullptr;    // NativeFrame, an alloca; use frame()
   std::vector<llvm::BasicBlock*> blocks_;  // by instruction; null: no leader
+  std::vector<llvm::Value*> pcs_;          // by instruction; null: nobody has asked
   std::map<std::vector<uint32_t>, Raised> raised_;  // by the handlers
 
   // Stage 2: loops, see translate_loops.cpp.

@@ -83,25 +83,26 @@ TEST_CASE("bindings: symbols mean what the parts at hand have") {
   const posset::interp::Symbol* names[] = {shapes.symbol("x")};
   const posset::interp::Shape* shape = shapes.record(names);
   Chunk own, other;
+  own.size = 1;
   own.code = std::make_unique<posset::bytecode::Insn[]>(2);
   other.constants = {Borrowed{1, 77}};
   other.caches.push_back(std::make_unique<FieldCache>());
   Bindings bindings;
   CHECK(bindings.chunk(own) == "chunk.0");
-  CHECK(bindings.code(own) == "code.0");
+  CHECK(bindings.pc(own, 0) == "pc.0.0");
   CHECK(bindings.cache(other, 0) == "cache.1.0");
   CHECK(bindings.constant(other, 0) == "constant.1.0");
   CHECK(bindings.unit(other, 9) == "unit.1");
   CHECK(bindings.shape(*shape) == "shape.0");
   CHECK(bindings.parts().size() == 2);
   CHECK(bindings.value_of("chunk.0") == reinterpret_cast<uint64_t>(&own));
-  CHECK(bindings.value_of("code.0") == reinterpret_cast<uint64_t>(own.code.get()));
+  CHECK(bindings.value_of("pc.0.0") == reinterpret_cast<uint64_t>(own.code.get() + 1));
   CHECK(bindings.value_of("cache.1.0") == reinterpret_cast<uint64_t>(&other.caches[0]->seen));
   CHECK(bindings.value_of("constant.1.0") == 77);
   CHECK(bindings.value_of("unit.1") == 9);
   CHECK(bindings.value_of("shape.0") == shape->id);
   for (const char* none : {"unit.0", "chunk.2", "shape.1", "cache.1.1", "cache.0.0", "constant.1.1", "chunk", "chunk.",
-                           "chunk.x", "chunk.0.0", "chunk.0x", "shape.0.0", "cache.1", "", "poll", "chunk.99999999999"}) {
+                           "chunk.x", "chunk.0.0", "chunk.0x", "pc.0.1", "pc.0", "shape.0.0", "cache.1", "", "poll", "chunk.99999999999"}) {
     CAPTURE(none);
     CHECK_FALSE(bindings.value_of(none));
   }
