@@ -39,7 +39,7 @@ const std::map<std::string, Verb> kVerbs = {
 struct Flags {
   std::string thresholds, allow = "clock", color = "auto", trace, cache;
   int64_t workers = -1, quantum = -1;
-  bool no_cache = false;
+  bool has_cache = false, no_cache = false;
   bool tree = false, bytecode = false, ir = false, assembly = false;
 };
 
@@ -82,8 +82,9 @@ void add_evaluation_options(CLI::App& app, CommandLine& line, Flags& flags) {
   add_row(app, "time-limit", line.context.time_limit_seconds)->check(CLI::PositiveNumber);
   add_row(app, "step-limit", line.context.step_limit)->check(CLI::PositiveNumber);
   add_row(app, "stack-limit", line.context.stack_limit)->check(CLI::PositiveNumber);
-  add_row(app, "cache", flags.cache);
-  app.add_flag("--no-cache", flags.no_cache, "keep no compiled code between runs");
+  add_row(app, "cache", flags.cache)->each([&](const std::string&) { flags.has_cache = true; });
+  add_row(app, "cache-limit", line.runtime.cache_limit);
+  app.add_flag("--no-cache", flags.no_cache, "keep no native code between runs");
   app.add_flag("--stats", line.stats, "counters at the end, on standard error");
   app.add_option("--allow", flags.allow, "grants: read[=DIR], write[=DIR], env, clock, run, all, none");
 }
@@ -160,6 +161,17 @@ bool wants_color(const std::string& flag, int file) {
   return flag == "always" || (flag == "auto" && isatty(file) && !(no_color && *no_color));
 }
 
+// Where native code is kept unless an option says otherwise: the user's cache directory, as the XDG base directory
+// specification has it. Empty: nowhere, which the variable that stands in for the option can say too.
+std::string default_cache() {
+  if (std::getenv("POSSET_CACHE")) return {};  // empty, or it would have been taken for the option
+  for (const auto& [variable, below] : {std::pair("XDG_CACHE_HOME", "/posset"), std::pair("HOME", "/.cache/posset")}) {
+    const char* base = std::getenv(variable);
+    if (base && *base == '/') return std::string(base) + below;
+  }
+  return {};
+}
+
 // Checks what CLI11 cannot. -1: fine.
 int finish_options(const Flags& flags, CommandLine& line) {
   if (!set_thresholds(flags.thresholds, line.runtime)) return usage("--thresholds takes three counts: A,B,C");
@@ -173,7 +185,7 @@ int finish_options(const Flags& flags, CommandLine& line) {
   if (!flags.trace.empty() && !is_trace_file(flags.trace)) {
     return usage("--trace takes a FILE that ends in .json or .html, or - for standard error");
   }
-  if (!flags.cache.empty()) return not_built("--cache");
+  if (!flags.no_cache) line.cache = flags.has_cache ? flags.cache : default_cache();
   if (flags.quantum > 0) return not_built("--quantum");
   if (flags.workers > 1) return not_built("--workers " + std::to_string(flags.workers));
   return -1;

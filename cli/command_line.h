@@ -22,6 +22,7 @@ struct CommandLine {
   std::string native_plugin;  // empty: the default
   std::string native_watch;
   std::string native_passes = "full";
+  std::string cache;       // empty: nothing is kept
   bool stats = false;
   bool color = false;      // diagnostics, on standard error
   bool highlight = false;  // repl: what is typed, on standard output

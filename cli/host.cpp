@@ -141,6 +141,7 @@ Host::Host(const CommandLine& line) : line_(line) {
   if (!line_.native_plugin.empty()) line_.runtime.native_plugin = line_.native_plugin.c_str();
   line_.runtime.native_watch = line_.native_watch.c_str();
   line_.runtime.native_passes = line_.native_passes.c_str();
+  line_.runtime.cache_directory = line_.cache.c_str();
   posset_status status = posset_default_runtime(&line_.runtime, &runtime_);
   if (status != POSSET_OK) {
     // Only a trace file can be what is not found, and errno says why.
@@ -272,6 +273,8 @@ void Host::print_stats() {
     add(("compiled" + end).c_str(), before.compiled[tier]);
     add(("code_bytes" + end).c_str(), before.code_bytes[tier]);
   }
+  add("cache_hits", before.cache_hits);
+  add("cache_misses", before.cache_misses);
   add("live_objects", after.live_objects);
   print_error_text(text);
 }

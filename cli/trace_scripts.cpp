@@ -35,7 +35,7 @@ constexpr const char* kDiff = R"script(
 let not_compared = ["event", "unit_name", "unit_place", "name", "place", "file", "hash", "own_hash", "at"]
 # What is there or not according to when background compilations ended.
 let timed = ["unit_seen", "unit_lines", "unit_forgotten", "code_evicted", "compile_requested", "compile_postponed",
-  "compile_started", "tier_entered"]
+  "compile_started", "tier_entered", "cache_refused"]
 let outcomes = ["compile_finished", "compile_refused"]
 
 fn line_of(args) {

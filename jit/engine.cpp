@@ -43,7 +43,7 @@ bool is_sound(const llvm::Module& module, Problem& problem) {
 }  // namespace
 
 Engine::Engine(std::span<const interp::Helper> helpers, const EngineOptions& options)
-    : memory_(*options.mapper, helpers.empty() ? kOwn[0].address : helpers.front().address), layout_("") {
+    : memory_(*options.mapper, helpers.empty() ? kOwn[0].address : helpers.front().address) {
   for (const interp::Helper& helper : kOwn) known_[helper.name] = helper.address;
   for (const interp::Helper& helper : helpers) known_[helper.name] = helper.address;
 }
@@ -57,18 +57,22 @@ std::unique_ptr<Engine> Engine::create(std::span<const interp::Helper> helpers, 
   problem = {};
   guarded(problem, [&] {
     made.reset(new Engine(helpers, options));
-    auto emitter = std::make_unique<Emitter>(Pipeline::Quick);
-    made->layout_ = emitter->layout();
-    made->idle_[static_cast<size_t>(Pipeline::Quick)].push_back(std::move(emitter));
     problem = made->memory_.refusal();
   });
   if (problem.kind != Failure::None) made.reset();
   return made;
 }
 
-void Engine::prepare(llvm::Module& module) const {
+// The first emitter, which whoever asks is about to need, tells the layout.
+void Engine::prepare(llvm::Module& module) {
+  std::lock_guard lock(mutex_);
+  if (!layout_) {
+    auto emitter = std::make_unique<Emitter>(Pipeline::Quick);
+    layout_ = emitter->layout();
+    idle_[static_cast<size_t>(Pipeline::Quick)].push_back(std::move(emitter));
+  }
   module.setTargetTriple(this_machine().triple);
-  module.setDataLayout(layout_);
+  module.setDataLayout(*layout_);
 }
 
 std::unique_ptr<Emitter> Engine::borrow(Pipeline pipeline) {
@@ -116,11 +120,11 @@ Emitter::Object Engine::emit(llvm::Module& module, Pipeline pipeline, Problem& p
   return made;
 }
 
-std::unique_ptr<Code> Engine::link(llvm::StringRef object, Problem& problem) {
+std::unique_ptr<Code> Engine::link(llvm::StringRef object, Problem& problem, const Bindings* bindings) {
   std::unique_ptr<Code> made;
   problem = {};
   guarded(problem, [&] {
-    made = jit::link(object, known_, memory_, problem);
+    made = jit::link(object, known_, bindings, memory_, problem);
     const uint32_t watchers = watchers_.load(std::memory_order_relaxed);
     if (made && watchers != 0) made->keep(announce(*made, object, watchers));
   });

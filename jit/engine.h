@@ -9,6 +9,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -34,15 +35,16 @@ class Engine {
   Engine& operator=(const Engine&) = delete;
 
   // Gives an empty module the machine's layout, for a translator that asks it for sizes or alignments; compiling
-  // sets it in any case.
-  void prepare(llvm::Module& module) const;
+  // sets it in any case. Throws when there is no code generator for this machine.
+  void prepare(llvm::Module& module);
 
   // Code of a module, which is used up. Null with `problem` set.
   std::unique_ptr<Code> compile(llvm::Module& module, Pipeline pipeline, Problem& problem);
 
-  // The two halves of `compile`: an object file, which can be kept and linked in another process.
+  // The two halves of `compile`: an object file, which can be kept and linked in another process, where no code
+  // generator is set up for it.
   Emitter::Object emit(llvm::Module& module, Pipeline pipeline, Problem& problem);
-  std::unique_ptr<Code> link(llvm::StringRef object, Problem& problem);
+  std::unique_ptr<Code> link(llvm::StringRef object, Problem& problem, const Bindings* bindings = nullptr);
 
   // A module as it leaves the passes, and its code, as text. Uses the module up; empty with `problem` set.
   std::string ir(llvm::Module& module, Pipeline pipeline, Problem& problem);
@@ -62,10 +64,10 @@ class Engine {
 
   Addresses known_;
   CodeMemory memory_;
-  llvm::DataLayout layout_;
   std::atomic<bool> broken_{false};
   std::atomic<uint32_t> watchers_{0};
   std::mutex mutex_;
+  std::optional<llvm::DataLayout> layout_;                 // guarded by mutex_
   std::vector<std::unique_ptr<Emitter>> idle_[kPipelines];  // guarded by mutex_
 };
 

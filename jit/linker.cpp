@@ -3,6 +3,7 @@
 
 #include <llvm/ExecutionEngine/JITLink/JITLink.h>
 
+#include "jit/bindings.h"
 #include "jit/watch.h"
 
 namespace posset::jit {
@@ -33,8 +34,8 @@ class Link : public jitlink::JITLinkContext {
     Problem problem;
   };
 
-  Link(const Addresses& known, CodeMemory& memory, Outcome& outcome)
-      : JITLinkContext(nullptr), known_(known), memory_(memory), outcome_(outcome) {}
+  Link(const Addresses& known, const Bindings* bindings, CodeMemory& memory, Outcome& outcome)
+      : JITLinkContext(nullptr), known_(known), bindings_(bindings), memory_(memory), outcome_(outcome) {}
 
   jitlink::JITLinkMemoryManager& getMemoryManager() override { return memory_; }
   void notifyFailed(Error error) override { outcome_.problem = problem_of(std::move(error)); }
@@ -42,12 +43,12 @@ class Link : public jitlink::JITLinkContext {
   void lookup(const LookupMap& wanted, std::unique_ptr<jitlink::JITLinkAsyncLookupContinuation> then) override {
     jitlink::AsyncLookupResult found;
     for (const auto& [name, flags] : wanted) {
-      auto at = known_.find(name);
-      if (at == known_.end()) {
+      const std::optional<uint64_t> value = value_of(name);
+      if (!value) {
         then->run(llvm::createStringError(llvm::inconvertibleErrorCode(), "native code refers to an unknown symbol, " + name));
         return;
       }
-      found[name] = {llvm::orc::ExecutorAddr::fromPtr(at->second), llvm::JITSymbolFlags::Exported};
+      found[name] = {llvm::orc::ExecutorAddr(*value), llvm::JITSymbolFlags::Exported};
     }
     then->run(std::move(found));
   }
@@ -69,7 +70,14 @@ class Link : public jitlink::JITLinkContext {
   }
 
  private:
+  std::optional<uint64_t> value_of(llvm::StringRef name) const {
+    const auto at = known_.find(name);
+    if (at != known_.end()) return reinterpret_cast<uint64_t>(at->second);
+    return bindings_ ? bindings_->value_of({name.data(), name.size()}) : std::nullopt;
+  }
+
   const Addresses& known_;
+  const Bindings* const bindings_;
   CodeMemory& memory_;
   Outcome& outcome_;
   std::vector<Code::Symbol> symbols_;
@@ -100,7 +108,8 @@ void* Code::entry(std::string_view symbol) const {
 
 size_t Code::bytes() const { return CodeMemory::bytes_of(allocation_); }
 
-std::unique_ptr<Code> link(llvm::StringRef object, const Addresses& known, CodeMemory& memory, Problem& problem) {
+std::unique_ptr<Code> link(llvm::StringRef object, const Addresses& known, const Bindings* bindings,
+                           CodeMemory& memory, Problem& problem) {
   auto graph = jitlink::createLinkGraphFromObject(llvm::MemoryBufferRef(object, "unit"));
   if (!graph) {
     problem = {Failure::Fault, llvm::toString(graph.takeError())};
@@ -108,7 +117,7 @@ std::unique_ptr<Code> link(llvm::StringRef object, const Addresses& known, CodeM
   }
   // Nothing here waits for anything, so the outcome is there when this returns.
   Link::Outcome outcome;
-  jitlink::link(std::move(*graph), std::make_unique<Link>(known, memory, outcome));
+  jitlink::link(std::move(*graph), std::make_unique<Link>(known, bindings, memory, outcome));
   problem = std::move(outcome.problem);
   return std::move(outcome.code);
 }

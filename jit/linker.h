@@ -1,6 +1,6 @@
 // From an object file to code that runs: JITLink lays it out in memory, binds its calls and makes it executable.
-// JITLink is used directly, without a session of ORC above it: a unit's code refers to helpers only, whose
-// addresses never change, so there are no libraries, lookups or dependencies to keep book of.
+// JITLink is used directly, without a session of ORC above it: a unit's code refers to helpers, whose addresses never
+// change, and to what the unit itself binds, so there are no libraries, lookups or dependencies to keep book of.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,9 @@
 
 namespace posset::jit {
 
-// What object files may refer to.
+class Bindings;
+
+// The helpers object files may refer to.
 using Addresses = llvm::StringMap<const void*>;
 
 // What undoes the announcement of code (watch.h).
@@ -58,8 +60,9 @@ class Code {
   std::unique_ptr<Registration> registration_;
 };
 
-// Null with `problem` set: no memory, or `object` refers to what is not in `known`. `known` and `memory` outlive
-// the code.
-std::unique_ptr<Code> link(llvm::StringRef object, const Addresses& known, CodeMemory& memory, Problem& problem);
+// Null with `problem` set: no memory, or `object` refers to what is neither in `known` nor in `bindings` (null: none).
+// `known` and `memory` outlive the code.
+std::unique_ptr<Code> link(llvm::StringRef object, const Addresses& known, const Bindings* bindings,
+                           CodeMemory& memory, Problem& problem);
 
 }  // namespace posset::jit

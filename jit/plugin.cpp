@@ -8,6 +8,7 @@
 #include "interp/runtime/native_layout.h"
 #include "jit/code.h"
 #include "jit/engine.h"
+#include "jit/keep.h"
 #include "jit/translate.h"
 
 namespace posset::jit {
@@ -15,6 +16,7 @@ namespace posset::jit {
 namespace {
 
 using interp::NativeFunctions;
+using interp::NativeRequest;
 using interp::Reason;
 using interp::RuntimeState;
 
@@ -56,33 +58,33 @@ const Made& engine_of(std::span<const interp::Helper> helpers) {
   return *all.back();
 }
 
-// A unit on its way: its module with the engine that is to take it.
-struct Prepared {
-  Engine* engine = nullptr;
-  std::unique_ptr<Translation> translation;  // null: refused
-};
-
-Prepared prepare(RuntimeState& runtime, const void* below, int level, Reason& refusal) {
+// Null with `refusal` set: nothing can be compiled here.
+Engine* find_engine(RuntimeState& runtime, const void* below, Reason& refusal) {
   const interp::TierInterface* bytecode = runtime.tier(1);
   if (!bytecode || !below) {
     refusal = Reason::evicted;  // between the wish for native code and this
-    return {};
+    return nullptr;
   }
   if (bytecode->instructions != bytecode::instruction_set()) {
     refusal = Reason::no_native_plugin;  // of another version
-    return {};
+    return nullptr;
   }
   const Made& made = engine_of(bytecode->helpers);
   if (!made.engine) {
     refusal = reason_of(made.problem.kind);
-    return {};
+    return nullptr;
   }
   made.engine->watch(runtime.options.native_watch);
+  return made.engine.get();
+}
+
+std::unique_ptr<Translation> translated(Engine& engine, RuntimeState& runtime, const void* below, int level,
+                                        Reason& refusal) {
   const Bodies bodies = [&](uint32_t unit) {
-    return static_cast<const bytecode::Chunk*>(bytecode->body_of_unit(runtime, unit));
+    return static_cast<const bytecode::Chunk*>(runtime.tier(1)->body_of_unit(runtime, unit));
   };
-  return {made.engine.get(), translate(*static_cast<const bytecode::Chunk*>(below), level - 1, bodies,
-                                      [&](llvm::Module& module) { made.engine->prepare(module); }, refusal)};
+  return translate(*static_cast<const bytecode::Chunk*>(below), level - 1, bodies,
+                   [&](llvm::Module& module) { engine.prepare(module); }, refusal);
 }
 
 // Stage 1 is to be there soon, stage 2 to be fast.
@@ -90,21 +92,33 @@ Pipeline pipeline_of(const RuntimeState& runtime, int level) {
   return level == 2 ? Pipeline::Quick : static_cast<Pipeline>(runtime.options.native_passes);
 }
 
-void* compile_unit(RuntimeState& runtime, void* below, int level, Reason& refusal) {
-  Prepared prepared = prepare(runtime, below, level, refusal);
-  if (!prepared.translation) return nullptr;
+std::unique_ptr<NativeCode> make_code(Engine& engine, const NativeRequest& request, interp::CacheUse& cache,
+                                      Reason& refusal) {
+  recall_profile(request);
+  const auto translation = translated(engine, request.runtime, request.below, request.level, refusal);
+  if (!translation) return nullptr;
   Problem problem;
-  std::unique_ptr<Code> code = prepared.engine->compile(*prepared.translation->module, pipeline_of(runtime, level), problem);
-  if (!code) {
+  const Emitter::Object object = engine.emit(*translation->module, pipeline_of(request.runtime, request.level), problem);
+  auto made = std::make_unique<NativeCode>();
+  if (!object.empty()) made->code = engine.link({object.data(), object.size()}, problem, &translation->bindings);
+  if (!made->code) {
     refusal = reason_of(problem.kind);
     return nullptr;
   }
-  auto made = std::make_unique<NativeCode>();
+  made->entrance = {const_cast<void*>(made->code->entry(translation->symbol)), translation->heads};
+  for (const Bindings::Part& each : translation->inlined) made->parts.push_back({each.unit, each.chunk});
+  keep(request, *translation, {object.data(), object.size()}, cache);
+  return made;
+}
+
+void* compile_unit(const NativeRequest& request, interp::CacheUse& cache, Reason& refusal) {
+  Engine* engine = find_engine(request.runtime, request.below, refusal);
+  if (!engine) return nullptr;
+  std::unique_ptr<NativeCode> made = find_kept(*engine, request, cache);
+  if (!made && !cache.only) made = make_code(*engine, request, cache, refusal);
+  if (!made) return nullptr;
   made->functions = &kFunctions;
-  made->below = below;
-  made->entrance = {const_cast<void*>(code->entry(prepared.translation->symbol)), prepared.translation->heads};
-  made->code = std::move(code);
-  made->parts = std::move(prepared.translation->inlined);
+  made->below = request.below;
   made->inlined = made->parts;
   return made.release();
 }
@@ -118,10 +132,8 @@ Result guarded_call(Reason& refusal, Result otherwise, Body&& body) {
   return result;
 }
 
-void* compile(RuntimeState& runtime, const syntax::FunctionDecl&, int, void* below, int level,
-              Reason& refusal) noexcept {
-  return guarded_call(refusal, static_cast<void*>(nullptr),
-                      [&] { return compile_unit(runtime, below, level, refusal); });
+void* compile(const NativeRequest& request, interp::CacheUse& cache, Reason& refusal) noexcept {
+  return guarded_call(refusal, static_cast<void*>(nullptr), [&] { return compile_unit(request, cache, refusal); });
 }
 
 void drop(void* code) noexcept { delete static_cast<NativeCode*>(code); }
@@ -132,13 +144,14 @@ size_t memory(const void* code) noexcept {
 
 bool describe_unit(RuntimeState& runtime, void* below, int level, interp::NativeForm form,
                    void (*write)(void*, const char*, size_t), void* sink, Reason& refusal) {
-  Prepared prepared = prepare(runtime, below, level, refusal);
-  if (!prepared.translation) return false;
+  Engine* engine = find_engine(runtime, below, refusal);
+  const auto translation = engine ? translated(*engine, runtime, below, level, refusal) : nullptr;
+  if (!translation) return false;
   Problem problem;
-  llvm::Module& module = *prepared.translation->module;
-  const std::string text = form == interp::NativeForm::Ir
-                               ? prepared.engine->ir(module, pipeline_of(runtime, level), problem)
-                               : prepared.engine->assembly(module, pipeline_of(runtime, level), problem);
+  llvm::Module& module = *translation->module;
+  const Pipeline pipeline = pipeline_of(runtime, level);
+  const std::string text = form == interp::NativeForm::Ir ? engine->ir(module, pipeline, problem)
+                                                          : engine->assembly(module, pipeline, problem);
   if (problem.kind != Failure::None) {
     refusal = reason_of(problem.kind);
     return false;

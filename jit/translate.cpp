@@ -28,7 +28,10 @@ std::unique_ptr<Translation> translate(const bytecode::Chunk& chunk, int stage, 
   if (stage == 1) return Translator(chunk, nullptr, prepare).run();
   const Kinds kinds(chunk, bodies);
   auto made = Translator(chunk, &kinds, prepare).run();
-  kinds.for_each_inlined([&](uint32_t unit, const bytecode::Chunk& body) { made->inlined.push_back({unit, &body}); });
+  kinds.for_each_inlined([&](uint32_t unit, const bytecode::Chunk& body) {
+    made->bindings.part(body);
+    made->inlined.push_back({&body, unit});
+  });
   return made;
 }
 

@@ -10,6 +10,7 @@
 #include <llvm/IR/Module.h>
 
 #include "bytecode/chunk.h"
+#include "jit/bindings.h"
 
 namespace posset::jit {
 
@@ -19,7 +20,8 @@ struct Translation {
   std::unique_ptr<llvm::Module> module;
   std::string symbol;  // of the function to enter, a bytecode::NativeEntry
   uint64_t heads = 0;  // bit n: it can be entered at loop head n
-  std::vector<interp::Inlined> inlined;
+  Bindings bindings;   // what its symbols mean
+  std::vector<Bindings::Part> inlined;
 };
 
 // Tells a fresh module what machine it is for.

@@ -242,7 +242,7 @@ llvm::Value* Translator::field_pointer(const Operand& base, uint16_t cache, llvm
   llvm::Value* is_variant = b_.CreateICmpEQ(tag_of(base), tag_word(Tag::Variant));
   b_.CreateCondBr(b_.CreateOr(is_record, is_variant), shaped, slow);
   go_on_in(shaped);
-  llvm::LoadInst* seen = load(b_.getInt64Ty(), address(&chunk_.caches[cache]->seen));
+  llvm::LoadInst* seen = load(b_.getInt64Ty(), symbol(unit_.bindings.cache(chunk_, cache)));
   seen->setAtomic(llvm::AtomicOrdering::Monotonic);
   seen->setAlignment(llvm::Align(8));
   llvm::Value* shape = load(b_.getInt32Ty(), word_pointer(object(base), offsetof(interp::Record, shape)));

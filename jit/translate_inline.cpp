@@ -87,8 +87,9 @@ void Translator::check_callee(uint32_t pc, llvm::Value* closure) {
   const uint64_t to_unit = offsetof(interp::Function, unit) + interp::UnitRef::unit_offset();
   llvm::Value* unit = fixed_pointer(function, to_unit);
   llvm::Value* number = fixed(load(b_.getInt32Ty(), word_pointer(unit, offsetof(interp::Unit, number))));
+  const std::string wanted = unit_.bindings.unit(kinds_->inlined(pc)->chunk(), kinds_->unit_inlined(pc));
   auto* expected = block("expected");
-  b_.CreateCondBr(b_.CreateICmpEQ(number, b_.getInt32(kinds_->unit_inlined(pc))), expected, exit_at(pc));
+  b_.CreateCondBr(b_.CreateICmpEQ(number, symbol_number(wanted)), expected, exit_at(pc));
   go_on_in(expected);
 }
 
@@ -208,7 +209,7 @@ void Translator::fill_frame() {
   set(offsetof(NativeFrame, context), host_);
   set(offsetof(NativeFrame, closure), closure_);
   set(offsetof(NativeFrame, registers), registers_);
-  set(offsetof(NativeFrame, chunk), address(&chunk_));
+  set(offsetof(NativeFrame, chunk), passed_symbol(unit_.bindings.chunk(chunk_)));
 }
 
 llvm::Value* Translator::call_framed(llvm::Function* callee, llvm::ArrayRef<llvm::Value*> arguments) {

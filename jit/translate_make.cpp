@@ -21,7 +21,7 @@ bool Translator::make(uint32_t pc, const Insn& insn) {
   switch (static_cast<Op>(insn.op)) {
     case Op::MakeRecord: {
       const interp::Shape* shape = chunk_.shapes[insn.c];
-      return make_record(pc, Tag::Record, static_cast<uint32_t>(shape->fields.size()), b_.getInt32(shape->id));
+      return make_record(pc, Tag::Record, static_cast<uint32_t>(shape->fields.size()), shape_id(shape->id));
     }
     case Op::MakeVariant: return make_record(pc, Tag::Variant, insn.x, constructed_shape(insn.c));
     case Op::MakeList: return make_list(pc, insn);

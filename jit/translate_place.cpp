@@ -44,7 +44,7 @@ void Translator::check_shape(const Operand& v, uint32_t known, uint32_t wanted, 
   if (known == wanted) return;
   auto* shaped = block("shaped");
   llvm::Value* shape = load(b_.getInt32Ty(), word_pointer(object(v), offsetof(Record, shape)));
-  b_.CreateCondBr(b_.CreateICmpEQ(shape, b_.getInt32(wanted)), shaped, otherwise);
+  b_.CreateCondBr(b_.CreateICmpEQ(shape, shape_id(wanted)), shaped, otherwise);
   go_on_in(shaped);
 }
 

@@ -44,6 +44,7 @@ Translator::Translator(const Chunk& chunk, const Kinds* kinds, const Prepare& pr
       payloads_(chunk.registers, nullptr),
       numbers_(chunk.registers, nullptr) {
   prepare(*module_);
+  unit_.bindings.part(chunk_);  // the first
 }
 
 // Of a bytecode::NativeEntry.
@@ -65,6 +66,7 @@ std::unique_ptr<Translation> Translator::run() {
   auto result = std::make_unique<Translation>();
   result->symbol = entered->getName().str();
   result->heads = heads_;
+  result->bindings = std::move(own_->bindings);
   result->context = std::move(own_->context);
   result->module = std::move(own_->module);
   return result;
@@ -357,8 +359,43 @@ void Translator::branch(llvm::Value* condition, llvm::BasicBlock* yes, llvm::Bas
   if (!no) b_.SetInsertPoint(other);
 }
 
-llvm::Value* Translator::address(const void* p) {
-  return b_.CreateIntToPtr(word(reinterpret_cast<uint64_t>(p)), b_.getPtrTy());
+// Of no size the optimiser could reason from.
+llvm::GlobalVariable* Translator::symbol(const std::string& name) {
+  if (llvm::GlobalVariable* known = module_->getNamedGlobal(name)) return known;
+  auto* type = llvm::ArrayType::get(b_.getInt8Ty(), 0);
+  return new llvm::GlobalVariable(*module_, type, false, llvm::GlobalValue::ExternalLinkage, nullptr, name);
+}
+
+// Said to be absolute, a symbol stands in the instruction that uses it instead of being loaded. The quick code
+// generator does not know that and would leave the instruction to the slow one; and what is behind an address that
+// may be anywhere must not be accessed so, because that instruction's displacement has 32 bits.
+void Translator::say_absolute(llvm::GlobalVariable& symbol, uint64_t low, uint64_t high) {
+  auto bound = [&](uint64_t v) { return llvm::ConstantAsMetadata::get(word(v)); };
+  symbol.setMetadata(llvm::LLVMContext::MD_absolute_symbol, llvm::MDNode::get(*context_, {bound(low), bound(high)}));
+}
+
+// An address that is handed on, and nothing is read there.
+llvm::GlobalVariable* Translator::passed_symbol(const std::string& name) {
+  llvm::GlobalVariable* made = symbol(name);
+  constexpr uint64_t kAnywhere = UINT64_MAX;
+  if (kinds_) say_absolute(*made, kAnywhere, kAnywhere);
+  return made;
+}
+
+llvm::Value* Translator::symbol_number(const std::string& name) {
+  llvm::GlobalVariable* made = symbol(name);
+  say_absolute(*made, 0, uint64_t{1} << 32);
+  return b_.CreatePtrToInt(made, b_.getInt32Ty());
+}
+
+llvm::Value* Translator::pc_address(uint32_t pc) {
+  pcs_.resize(chunk_.size, nullptr);
+  if (!pcs_[pc]) pcs_[pc] = passed_symbol(unit_.bindings.pc(chunk_, pc));
+  return pcs_[pc];
+}
+
+llvm::Value* Translator::shape_id(uint32_t id) {
+  return symbol_number(unit_.bindings.shape(*chunk_.runtime->shapes.shape(id)));
 }
 
 llvm::Function* Translator::helper(const char* name, llvm::Type* result,
@@ -382,7 +419,9 @@ Operand Translator::constant(uint16_t index) {
                     : v.is_bool()  ? Kind::Bool
                     : v.is_nil()   ? Kind::Nil
                                    : Kind::Any;
-  return {kind, word(v.word0), word(v.word1)};
+  if (v.is_short_string() || kind != Kind::Any) return {kind, word(v.word0), word(v.word1)};
+  llvm::Value* payload = b_.CreatePtrToInt(symbol(unit_.bindings.constant(chunk_, index)), b_.getInt64Ty());
+  return {kind, word(v.word0), payload};
 }
 
 // A local object's count goes up in place; everything else is the helper's.

@@ -20,6 +20,7 @@
 
 #include "bytecode/native.h"
 #include "interp/value/objects.h"
+#include "jit/bindings.h"
 #include "jit/kinds.h"
 #include "jit/loops.h"
 #include "jit/strips.h"
@@ -64,6 +65,7 @@ class Translator {
     std::unique_ptr<llvm::LLVMContext> context = std::make_unique<llvm::LLVMContext>();
     std::unique_ptr<llvm::Module> module;
     llvm::IRBuilder<> builder;
+    Bindings bindings;
     std::vector<llvm::BasicBlock*> cold;
     Translator* root = nullptr;
     llvm::Function* entered = nullptr;  // from elsewhere
@@ -95,8 +97,13 @@ class Translator {
   const Insn& at(uint32_t pc) const { return chunk_.code[chunk_.size + pc]; }
   uint32_t length(uint32_t pc) const { return bytecode::has_next_word(static_cast<Op>(at(pc).op)) ? 2 : 1; }
   uint32_t target(uint32_t pc) const;
-  llvm::Value* address(const void* p);
-  llvm::Value* pc_address(uint32_t pc) { return address(chunk_.code.get() + chunk_.size + pc); }
+  // What bindings.h names: an address, or a number of 32 bits.
+  llvm::GlobalVariable* symbol(const std::string& name);
+  llvm::GlobalVariable* passed_symbol(const std::string& name);
+  llvm::Value* symbol_number(const std::string& name);
+  void say_absolute(llvm::GlobalVariable& symbol, uint64_t low, uint64_t high);
+  llvm::Value* pc_address(uint32_t pc);
+  llvm::Value* shape_id(uint32_t id);
   llvm::Constant* word(uint64_t v) { return b_.getInt64(v); }
   llvm::Value* tag_word(Tag tag) { return word(static_cast<uint64_t>(tag)); }
 
@@ -453,6 +460,7 @@ class Translator {
   llvm::Value* registers_ = nullptr;
   llvm::Value* native_frame_ = nullptr;    // NativeFrame, an alloca; use frame()
   std::vector<llvm::BasicBlock*> blocks_;  // by instruction; null: no leader
+  std::vector<llvm::Value*> pcs_;          // by instruction; null: nobody has asked
   std::map<std::vector<uint32_t>, Landing> raised_;  // by the handlers
   std::map<const Strip*, Landing> exits_;                    // by the strip they are in
   std::map<std::pair<std::pair<uint32_t, Kind>, llvm::BasicBlock*>, Landing> flushes_;  // by what comes then

@@ -128,6 +128,8 @@ typedef struct posset_statistics {
   uint64_t compiled[POSSET_TIERS];   /* in the runtime: units and loops with code for each tier */
   uint64_t code_bytes[POSSET_TIERS]; /* in the runtime: their size */
   uint64_t unit_bytes;               /* in the runtime: units with their code; code_limit bounds it */
+  uint64_t cache_hits;               /* in the runtime: native code that was found in the cache directory */
+  uint64_t cache_misses;             /* in the runtime: native code that was looked for there in vain */
 } posset_statistics;
 
 POSSET_API posset_status posset_context_statistics(posset_context* context, posset_statistics* out);

@@ -255,6 +255,8 @@ extern "C" posset_status posset_context_statistics(posset_context* context,
       count_code(*context->owner, unit.loops[i], made);
   });
   made.unit_bytes = context->runtime.units.bytes();
+  made.cache_hits = context->runtime.cache.hits();
+  made.cache_misses = context->runtime.cache.misses();
   return posset::api::fill_struct(out, made);
 }
 

@@ -44,8 +44,7 @@ bool in_range(const posset_runtime_options& options) {
 
 // Options of later tiers and of the scheduler are refused rather than ignored.
 bool is_built(const posset_runtime_options& options) {
-  return (options.forced_tier <= 1 || posset_native_tier(options.forced_tier)) && options.workers <= 1 && options.quantum_us == 0 &&
-         *options.cache_directory == 0;
+  return (options.forced_tier <= 1 || posset_native_tier(options.forced_tier)) && options.workers <= 1 && options.quantum_us == 0;
 }
 
 // What a trace file keeps when nothing else was asked for: some 5 MiB.
@@ -66,6 +65,8 @@ RuntimeOptions used_options(const posset_runtime_options& options) {
   used.native_passes = *passes_of(options.native_passes);
   used.exit_stress = options.exit_stress;
   used.native_watch = *watchers_of(options.native_watch);
+  used.cache_directory = options.cache_directory;
+  used.cache_limit_bytes = options.cache_limit;
   return used;
 }
 

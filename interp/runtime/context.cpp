@@ -33,6 +33,7 @@ RuntimeState::RuntimeState(RuntimeOptions given)
     : options(given),
       trace(given.trace_events > 0 ? std::make_unique<sched::Trace>(clock, given.trace_events) : nullptr),
       native(given.native_plugin),
+      cache(given.cache_directory, given.cache_limit_bytes),
       constants_(shapes),
       control(*this, clock, trace.get()) {
   units.set_limit(options.code_limit_bytes);

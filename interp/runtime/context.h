@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "interp/runtime/code_cache.h"
 #include "interp/runtime/error.h"
 #include "interp/runtime/function.h"
 #include "interp/runtime/native.h"
@@ -40,6 +41,8 @@ struct RuntimeOptions {
   uint8_t native_passes = 2;           // of tier 3's code, a jit::Pipeline
   uint32_t exit_stress = 0;            // seed by which guards of native code fail at random, for tests; 0: off
   uint32_t native_watch = 0;           // who is told of native code: kWatchPerf, kWatchGdb
+  std::string cache_directory;         // where native code is kept between runs (code_cache.h); empty: nowhere
+  uint64_t cache_limit_bytes = 0;      // of its files together
 };
 
 // Shared by all contexts of one runtime. Built-ins and built-in modules are registered before the first
@@ -61,6 +64,7 @@ class RuntimeState {
   const std::unique_ptr<sched::Trace> trace;  // null: off
   UnitTable units;
   NativePlugin native;
+  CodeCache cache;
 
   // name -> descriptor; modules: "math" -> name -> descriptor or constant
   struct ModuleEntry {

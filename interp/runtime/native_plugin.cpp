@@ -15,7 +15,9 @@ const NativeCodeHead& head_of(const void* code) { return *static_cast<const Nati
 template <int level>
 void* compile(RuntimeState& runtime, const syntax::FunctionDecl& function, int loop, void* below, Refusal& refusal) {
   const NativeFunctions* functions = runtime.native.open(runtime, refusal.reason);
-  return functions ? functions->compile(runtime, function, loop, below, level, refusal.reason) : nullptr;
+  if (!functions) return nullptr;
+  const NativeRequest request{runtime, function, loop, below, level, native_cache(runtime)};
+  return functions->compile(request, refusal.cache, refusal.reason);
 }
 
 template <int level>

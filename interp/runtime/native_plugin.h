@@ -10,14 +10,19 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <span>
 #include <string>
+#include <string_view>
 
+#include "interp/runtime/code_cache.h"
 #include "interp/runtime/tier.h"
 
 namespace posset::interp {
 
+struct Shape;
+
 #define POSSET_JIT_SYMBOL "posset_jit_entry"
-constexpr uint32_t kNativeVersion = 2;
+constexpr uint32_t kNativeVersion = 3;
 constexpr const char* kNativePlugin = "libposset_jit.so";
 
 // What tells that both sides were made from the same headers (native_layout.h).
@@ -32,14 +37,40 @@ constexpr uint32_t kWatchPerf = 1, kWatchGdb = 2;
 // Forms of native code that people read.
 enum class NativeForm : uint8_t { Ir, Assembly };
 
+// What the plugin asks of the core to keep code between runs and to use what was kept (native_cache.cpp). None
+// throws.
+struct NativeCache {
+  using Write = void (*)(void* sink, const char* text, size_t size);
+  // As CodeCache's.
+  bool (*find)(RuntimeState& runtime, const Digest& key, const Digest& maker, Write write, void* sink,
+               Reason& reason) noexcept;
+  Reason (*keep)(RuntimeState& runtime, const Digest& key, const Digest& maker, std::string_view payload,
+                 CodeCache::Version version, bool replace) noexcept;
+  Digest (*digest)(std::string_view bytes) noexcept;
+  // Tier 1's code of the body of the unit with that structural hash, and its number; null: there is none.
+  const void* (*body)(RuntimeState& runtime, const syntax::StructuralHash& hash, uint32_t& number) noexcept;
+  // The shape of records with these fields; of a constructor, by the key of its type. Null: there is none.
+  const Shape* (*record)(RuntimeState& runtime, std::span<const std::string_view> fields) noexcept;
+  const Shape* (*variant)(RuntimeState& runtime, std::string_view type, uint32_t ordinal) noexcept;
+};
+
+// One compilation, as TierInterface's for the tier `level`.
+struct NativeRequest {
+  RuntimeState& runtime;
+  const syntax::FunctionDecl& function;
+  int loop;
+  void* below;
+  int level;
+  const NativeCache* cache;  // null: nothing is kept
+};
+
 // Any thread may call these; none throws, and no exception may pass a frame of native code. Texts go to
 // `write(sink, text, size)`: nothing is allocated on one side and freed on the other.
 struct NativeFunctions {
   NativeLayout layout;
 
-  // As TierInterface's, for the tier `level`. What `compile` gives begins with a NativeCodeHead.
-  void* (*compile)(RuntimeState& runtime, const syntax::FunctionDecl& function, int loop, void* below, int level,
-                   Reason& refusal) noexcept;
+  // What it gives begins with a NativeCodeHead.
+  void* (*compile)(const NativeRequest& request, CacheUse& cache, Reason& refusal) noexcept;
   void (*drop)(void* code) noexcept;
   size_t (*memory)(const void* code) noexcept;
   // Translates anew: the text is not kept with the code. False with `refusal` set.
@@ -79,6 +110,9 @@ class NativePlugin {
 // `refusal` set.
 std::string native_text(RuntimeState& runtime, const syntax::FunctionDecl& function, int loop, void* below, int level,
                         NativeForm form, Reason& refusal);
+
+// For code of this runtime; null: its cache is off.
+const NativeCache* native_cache(const RuntimeState& runtime);
 
 // The row of a native tier (2 or 3), for posset_attach_tier. It only passes on to the plugin.
 const TierInterface* native_tier(int level);

@@ -39,10 +39,19 @@ struct Inlined {
   const void* code = nullptr;
 };
 
+// What a compilation has to do with the code cache (code_cache.h).
+struct CacheUse {
+  bool only = false;               // asked: code that is kept or none; nothing is compiled
+  bool hit = false;                // it came from there
+  Reason not_used = Reason::none;  // what there is of it is no good
+  Reason not_kept = Reason::none;
+};
+
 // Why a tier does not take a unit, and where; the span is empty when it is about the unit as a whole.
 struct Refusal {
   Reason reason = Reason::none;
   syntax::Span span;
+  CacheUse cache;  // of code as well as of none
 };
 
 struct TierInterface {

@@ -35,6 +35,7 @@ struct TierControl::Compilation {
   int level;
   uint64_t job;
   bool insists;  // it was found superseded before
+  bool only_kept = false;  // nothing is to be compiled: the code cache has it, or nobody
 
   Counted& counted() { return unit->counted(loop); }
 };
@@ -209,6 +210,7 @@ void TierControl::refused(Compilation& job, const Refusal& refusal) {
 
 // Whoever is counted when the time has come asks again.
 void TierControl::postpone(Compilation& job, Reason reason) {
+  if (job.only_kept) return give_back(job);
   Counted& counted = job.counted();
   const uint32_t patience = std::max(1U, runtime_.options.thresholds[job.level] / 4);
   counted.patience[job.level].store(patience, std::memory_order_relaxed);
@@ -241,9 +243,10 @@ void TierControl::compile(Compilation& job) {
   void* below = job.level > 1 ? job.counted().code[1].load(std::memory_order_acquire) : nullptr;
   if (job.level > 1 && !below) return postpone(job, Reason::evicted);  // meanwhile
   const auto number = static_cast<int64_t>(job.job);
-  if (trace_) trace_->record(kind(TierEvent::compile_started), {job.unit->number, job.loop, job.level, number});
+  auto started = [&] { trace_->record(kind(TierEvent::compile_started), {job.unit->number, job.loop, job.level, number}); };
+  if (trace_ && !job.only_kept) started();
   const int64_t begin_ns = clock_.now_ns();
-  Refusal refusal{Reason::failed, {}};
+  Refusal refusal{Reason::failed, {}, {.only = job.only_kept}};
   void* code = nullptr;
   try {
     code = tier->compile(runtime_, *job.decl, job.loop, below, refusal);
@@ -252,17 +255,51 @@ void TierControl::compile(Compilation& job) {
   } catch (const std::exception&) {
     refusal.reason = Reason::internal;
   }
+  note_cache(job, refusal.cache);
+  if (!code && job.only_kept) return give_back(job);
   if (!code) {
     refused(job, refusal);
     return;
   }
   if (trace_) {
+    if (job.only_kept) started();  // what is not there has not begun
     trace_->record(kind(TierEvent::compile_finished),
                    {job.unit->number, job.loop, job.level, number, clock_.now_ns() - begin_ns,
-                    static_cast<int64_t>(tier->memory(code))});
+                    static_cast<int64_t>(tier->memory(code)), refusal.cache.hit});
     job.counted().entry_job[job.level].store(job.job, std::memory_order_relaxed);
   }
-  if (!runtime_.units.publish(*job.unit, job.loop, job.level, code, below)) postpone(job, Reason::evicted);
+  if (!runtime_.units.publish(*job.unit, job.loop, job.level, code, below)) return postpone(job, Reason::evicted);
+  if (refusal.cache.hit) take_kept_above(job);
+}
+
+void TierControl::note_cache(const Compilation& job, const CacheUse& cache) {
+  for (Reason reason : {cache.not_used, cache.not_kept}) {
+    if (reason == Reason::none || !trace_) continue;
+    trace_->record(kind(TierEvent::cache_refused), {job.unit->number, job.loop, job.level,
+                                                    static_cast<int64_t>(job.job), static_cast<int64_t>(reason)});
+  }
+}
+
+// Code of a tier that was kept says that an earlier run got as far, and mostly further. Linking what it has kept of
+// the next tier costs less than executing what is there until the threshold; if it has kept none, the threshold
+// decides as always.
+void TierControl::take_kept_above(const Compilation& below) {
+  const int level = below.level + 1;
+  Counted& counted = below.unit->counted(below.loop);
+  TierStatus expected = TierStatus::NotStarted;
+  if (level > runtime_.options.max_tier || level >= kTiers || !runtime_.tier(level) ||
+      !counted.status[level].compare_exchange_strong(expected, TierStatus::Compiling, std::memory_order_acq_rel)) {
+    return;
+  }
+  Compilation job{runtime_.units.share(*below.unit), below.tree, below.decl, below.loop, level, next_job(), false};
+  job.only_kept = true;
+  compile(job);
+}
+
+// As if nobody had asked.
+void TierControl::give_back(Compilation& job) {
+  TierStatus expected = TierStatus::Compiling;
+  job.counted().status[job.level].compare_exchange_strong(expected, TierStatus::NotStarted, std::memory_order_acq_rel);
 }
 
 void TierControl::ended() {

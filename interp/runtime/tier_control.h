@@ -25,6 +25,7 @@ class HybridScheduler;
 namespace posset::interp {
 
 class RuntimeState;
+struct CacheUse;
 struct Refusal;
 
 // A way out of native code into bytecode, told.
@@ -87,6 +88,9 @@ class TierControl {
   void compile(Compilation& job);
   void refused(Compilation& job, const Refusal& refusal);
   void postpone(Compilation& job, Reason reason);
+  void note_cache(const Compilation& job, const CacheUse& cache);
+  void take_kept_above(const Compilation& below);
+  void give_back(Compilation& job);
   void ended() POSSET_EXCLUDES(mutex_);
   void note_entry(const Function& function, Counted& counted, int loop, int level, uint32_t count);
 

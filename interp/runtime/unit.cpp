@@ -182,6 +182,20 @@ std::string UnitTable::name_of(uint32_t number) const {
   return found == by_number_.end() ? std::string() : found->second->name;
 }
 
+void* UnitTable::body_code(const syntax::StructuralHash& hash, uint32_t& number) const {
+  sched::MutexLock lock(mutex_);
+  const Unit* found = nullptr;
+  auto [first, last] = units_.equal_range(hash.low);
+  for (auto it = first; it != last; ++it) {
+    if (it->second->hash != hash) continue;
+    if (found) return nullptr;
+    found = it->second.get();
+  }
+  if (!found) return nullptr;
+  number = found->number;
+  return found->body.code[1].load(std::memory_order_acquire);
+}
+
 std::span<const Inlined> UnitTable::inlined(int level, const void* code) const {
   const auto ask = tiers_[level]->inlined;
   return ask ? ask(code) : std::span<const Inlined>();

@@ -132,6 +132,8 @@ class UnitTable {
   // Tier 1's code of the body of a unit; null: there is none. It stays alive while the caller holds a
   // Reclaimer::Pin from before.
   void* body_code(uint32_t number) const POSSET_EXCLUDES(mutex_);
+  // The same by structural hash, with the number it has here; of several that share a hash by accident, none.
+  void* body_code(const syntax::StructuralHash& hash, uint32_t& number) const POSSET_EXCLUDES(mutex_);
 
   // The name of a unit, for people; empty: it has been forgotten, or has none.
   std::string name_of(uint32_t number) const POSSET_EXCLUDES(mutex_);

@@ -102,6 +102,13 @@ const VariantType* ShapeTable::variant_type(const std::string& name, const std::
   return types_.emplace(key, std::move(type)).first->second.get();
 }
 
+const Shape* ShapeTable::find_variant(std::string_view type_key, uint32_t ordinal) const {
+  std::lock_guard lock(mutex_);
+  auto found = types_.find(std::string(type_key));
+  if (found == types_.end() || ordinal >= found->second->constructors.size()) return nullptr;
+  return shape(found->second->constructors[ordinal]);
+}
+
 void ShapeTable::index_fields(Shape& shape) {
   if (shape.fields.size() <= kIndexedFields) return;
   for (size_t i = 0; i < shape.fields.size(); ++i)

@@ -75,6 +75,7 @@ class ShapeTable {
   };
   const VariantType* variant_type(const std::string& name, const std::string& key,
                                   std::span<const ConstructorSpec> constructors);
+  const Shape* find_variant(std::string_view type_key, uint32_t ordinal) const;  // null when never made
 
   const Shape* shape(uint32_t id) const {
     return chunks_[id / kChunk].load(std::memory_order_acquire)[id % kChunk];

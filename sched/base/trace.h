@@ -45,7 +45,7 @@ enum class TraceType : uint8_t {
   Code,         // index into the names the row's reader knows: route, lane, outcome
 };
 
-constexpr size_t kTraceFields = 6;
+constexpr size_t kTraceFields = 7;
 
 struct TraceEvent {
   uint64_t sequence = 0;  // the order in which events were recorded; what is dropped leaves a gap

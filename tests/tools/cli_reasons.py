@@ -1,5 +1,5 @@
 """Command-line cases: every reason code of interp/runtime/reasons.def is provoked by a test. By a script and
-`posset why NAME FILE`, a row of PROVOKED; by a case below, a row of BY_CASES; or, where no script can do it, by
+`posset why NAME FILE`, a row of PROVOKED; by a case below or in cli_cache.py, a row of BY_CASES; or, where no script can do it, by
 the unit test that IN_UNIT_TESTS names.
 
 A row of PROVOKED is the unit's name, the source and options. In a forced tier compilation happens at once,
@@ -10,6 +10,7 @@ import ctypes
 import json
 import re
 
+import cli_cache
 import harness
 import make_docs
 from cli_case import case, each
@@ -55,6 +56,11 @@ BY_CASES = {
     "being_compiled": "a_unit_is_being_compiled_while_the_script_goes_on",
     "session_input": "the_top_level_of_an_input_is_walked_and_the_trace_says_why",
     "executable_refused": "executable_memory_is_refused",
+    "cache_corrupt": "a_corrupt_file_is_not_used_and_replaced",
+    "cache_foreign": "a_foreign_file_is_not_used_and_replaced",
+    "cache_unsafe": "a_directory_that_is_not_the_users_alone_is_not_used",
+    "cache_unavailable": "a_directory_that_cannot_be_made_is_said_in_the_trace",
+    "cache_unwritable": "a_directory_that_cannot_be_written_is_read_all_the_same",
     "not_built": "a_build_without_native_tiers_says_so",
 }
 # (the file, the test case)
@@ -63,6 +69,7 @@ IN_UNIT_TESTS = {
     "failed": ("api/tiering_test.cpp", "tiering: a compiler that has no memory failed, and the unit stays where it is"),
     "superseded": ("api/tiering_test.cpp", "tiering: a loop is not made native when the code around it has come meanwhile"),
     "exits_often": ("api/native_test.cpp", "native: code that keeps exiting is made anew and in the end given up"),
+    "cache_stale": ("api/cache_test.cpp", "cache: code into which a function is inlined that is not here is stale"),
     "internal": ("bytecode/refusal_test.cpp", "bytecode: a node the compiler does not know is refused as internal"),
 }
 
@@ -97,10 +104,10 @@ def every_reason_is_provoked_by_a_test(cli):
         raise Failure(f"without a test: {sorted(rows - set(tested))}; of no row: {sorted(set(tested) - rows)}; "
                       f"in two tables: {sorted({each for each in tested if tested.count(each) > 1})}")
     for reason, (file, name) in IN_UNIT_TESTS.items():
-        if not re.search(rf"\[{reason}\]|Reason::{reason}\b", body_of_unit_test(file, name) or ""):
+        if not re.search(rf"\[{reason}\]|Reason::{reason}\b|reason={reason}\b", body_of_unit_test(file, name) or ""):
             raise Failure(f"tests/unit/{file} has no test case '{name}' about {reason}")
     for reason, name in BY_CASES.items():
-        if not hasattr(globals().get(name), "cases"):
+        if not hasattr(globals().get(name, getattr(cli_cache, name, None)), "cases"):
             raise Failure(f"there is no case {name}, which is to provoke {reason}")
     listed = {line.split()[0] for line in cli("why").ends(0).stdout.splitlines()}
     if listed != rows:

@@ -79,6 +79,8 @@ def run(command, stdin=b"", timeout=20.0, cwd=ROOT, env=None):
     """Runs a command (a list) to its end, or to its time limit, and returns a Finished."""
     timeout *= time_scale()
     started = time.monotonic()
+    if env is None:
+        env = {**os.environ, "POSSET_CACHE": ""}  # nothing of an earlier run, nothing for a later one
     child = subprocess.Popen([str(part) for part in command], cwd=cwd, env=env,
                              stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,

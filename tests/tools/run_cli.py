@@ -12,6 +12,7 @@ import tempfile
 from pathlib import Path
 
 import cli_bad_input
+import cli_cache
 import cli_case
 import cli_highlight
 import cli_options
@@ -21,7 +22,7 @@ import cli_trace
 import cli_verbs
 import harness
 
-THEMES = [cli_verbs, cli_options, cli_bad_input, cli_repl, cli_highlight, cli_reasons, cli_trace]
+THEMES = [cli_verbs, cli_options, cli_bad_input, cli_repl, cli_highlight, cli_reasons, cli_trace, cli_cache]
 
 
 def main():

@@ -36,6 +36,7 @@ import operator
 import re
 import shlex
 import sys
+import tempfile
 from pathlib import Path
 
 import harness
@@ -47,12 +48,15 @@ MODES = {
     "tier1": ["--tier", "1"],
     "forced2": ["--force-tier", "2"],
     "forced3": ["--force-tier", "3"],
+    "kept": ["--force-tier", "3"],
     "hot": ["--thresholds", "1,2,4"],
     # Guards of native code fail at random, by seed; with loops that are code of their own, and without.
     "exits1": ["--thresholds", "1,2,4", "--native-passes", "quick", "--exit-stress", "1"],
     "exits2": ["--force-tier", "1", "--thresholds", "1,1000000,3", "--native-passes", "light", "--exit-stress", "2"],
     "default": [],
 }
+# What the first of these leaves in the code cache, the second runs.
+CACHING = ("forced3", "kept")
 EXPECTATION = re.compile(
     r"#\s*expect(?P<kind> error| runtime error| limit| warning| exit| stderr| stat|)"
     r"(?:@(?:(?P<file>[^\s:]+):)??(?:(?P<line>\d+):)?(?P<column>\d+))?:(?: (?P<text>.*)|$)")
@@ -124,8 +128,9 @@ class Script:
         else:
             setattr(self, name.replace(" ", "_"), text or "no reason given")
 
-    def command(self, posset, mode):
-        return [*posset, "run", "--stats", *MODES[mode], *self.options, self.shown, *self.args]
+    def command(self, posset, mode, cache):
+        kept = ["--cache", cache] if mode in CACHING else []
+        return [*posset, "run", "--stats", *MODES[mode], *kept, *self.options, self.shown, *self.args]
 
     def input(self):
         return "".join(line + "\n" for line in self.stdin).encode("utf-8", "surrogateescape")
@@ -231,14 +236,22 @@ class LangRunner:
             for mode in modes:
                 self.tally.add_skip(f"{mode}/{shown}", script.skip)
             return
-        runs = {mode: harness.run(script.command(self.posset, mode), script.input(),
-                                  self.options.timeout) for mode in modes}
+        runs = self._runs(script, modes)
         problems = {mode: problems_of(script, run) for mode, run in runs.items()}
         differs = "" if script.nondeterministic else self._compare(runs)
         if script.known_failure:
             self._report_known_failure(script, problems, differs)
         else:
             self._report(script, runs, problems, differs)
+
+    def _runs(self, script, modes):
+        with tempfile.TemporaryDirectory(prefix="posset-kept-") as cache:
+            def run(mode):
+                return harness.run(script.command(self.posset, mode, cache), script.input(), self.options.timeout)
+            maker, user = CACHING
+            if user in modes and maker not in modes:
+                run(maker)
+            return {mode: run(mode) for mode in modes}
 
     def _compare(self, runs):
         modes = list(runs)

@@ -64,7 +64,7 @@ struct Source {
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> module;
 
-  Source(const Engine& engine, const char* text) {
+  Source(Engine& engine, const char* text) {
     llvm::SMDiagnostic fault;
     module = llvm::parseAssemblyString(text, fault, context);
     REQUIRE_MESSAGE(module, fault.getMessage().str());
