@@ -171,7 +171,7 @@ Translator::Unflushed Translator::unflushed(uint32_t pc, bool but_operands) {
   if (!kinds_) return found;
   RegisterSet done(chunk_.registers);
   for_each_access(chunk_, pc, [&](const Access& each) {
-    for (uint32_t reg = each.first; but_operands && reg < each.first + each.count; ++reg) done.add(reg);
+    for (uint32_t reg = each.first; but_operands && each.read && reg < each.first + each.count; ++reg) done.add(reg);
   });
   for (uint32_t reg = 0; reg < chunk_.registers; ++reg) {
     if (!cached(reg) || done.has(reg) || !state_.dirty.has(reg) || !kinds_->live(pc, reg)) continue;
