@@ -45,15 +45,24 @@ struct Look {
 
 uint64_t constant(const llvm::Value* v) { return llvm::cast<llvm::ConstantInt>(v)->getZExtValue(); }
 
+// Ways out share code, so that what each expects comes together step by step.
+void look_at_exits(const llvm::Value* expected, Look& look) {
+  if (const auto* joined = llvm::dyn_cast<llvm::PHINode>(expected)) {
+    for (const llvm::Use& each : joined->incoming_values()) look_at_exits(each.get(), look);
+    return;
+  }
+  const Expected one{static_cast<uint32_t>(constant(expected))};
+  ++look.exits;
+  look.new_exits += one.is_new();
+  look.entry_exits += one.is_entry();
+}
+
 void look_at_call(const llvm::CallInst& call, Look& look) {
   const llvm::Function* callee = call.getCalledFunction();
   if (!callee || !callee->isDeclaration() || callee->isIntrinsic()) return;
   ++look.calls[callee->getName().str()];
   if (callee->getName() != "resume") return;
-  const Expected expected{static_cast<uint32_t>(constant(call.getArgOperand(3)))};
-  ++look.exits;
-  look.new_exits += expected.is_new();
-  look.entry_exits += expected.is_entry();
+  look_at_exits(call.getArgOperand(3), look);
   look.deepest_exit = std::max(look.deepest_exit, constant(call.getArgOperand(2)));
 }
 
