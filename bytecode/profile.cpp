@@ -151,27 +151,35 @@ void add_bits(std::atomic<uint64_t>& slot, uint64_t bits) {
 }
 
 // Beyond its budget a chunk goes on recording until a further tier has been asked for, within bounds: its
-// executions are counted as long as it records.
+// executions are counted as long as it records. Of what has run before, a sample is enough then: while the compiler
+// is busy with others, noting everything would make the program half as fast for as long.
 constexpr int32_t kLongestRecording = 1000000;
+constexpr int32_t kSample = 16;
+
+bool is_sampled(int32_t left) { return left > 0 || left % kSample == 0; }
 
 bool goes_on(const Chunk& chunk, int32_t left, const Function& function) {
-  if (left > 0) return true;
+  if (left > 0 || !is_sampled(left)) return true;
   return left > -kLongestRecording && chunk.runtime->control.may_promote(function.unit->counted(chunk.loop));
 }
 
-}  // namespace
-
-bool record(Chunk& chunk, const Insn* pc, const Borrowed* registers, const Borrowed* place, const Function& function) {
-  uint32_t at = chunk.index_of(pc);
-  // Bit 63: has run, even without operands.
+void note(Chunk& chunk, uint32_t at, const Borrowed* registers, const Borrowed* place, const Function& function) {
   const Insn& insn = chunk.code[at + chunk.size];
   uint64_t seen = seen_by(insn, registers) | Seen::kRan;
   const uint64_t before = chunk.profile[at].load(std::memory_order_relaxed);
   if (const Function* callee = callee_of(insn, registers, function)) seen |= with_callee(before, callee->unit->number);
   add_bits(chunk.profile[at], seen);
   add_bits(chunk.insides[at], seen_inside(chunk, at, registers, place));
-  int32_t left = chunk.recording_budget.load(std::memory_order_relaxed) - 1;
+}
+
+}  // namespace
+
+bool record(Chunk& chunk, const Insn* pc, const Borrowed* registers, const Borrowed* place, const Function& function) {
+  const uint32_t at = chunk.index_of(pc);
+  const int32_t left = chunk.recording_budget.load(std::memory_order_relaxed) - 1;
   chunk.recording_budget.store(left, std::memory_order_relaxed);
+  const bool has_run = chunk.profile[at].load(std::memory_order_relaxed) & Seen::kRan;
+  if (is_sampled(left) || !has_run) note(chunk, at, registers, place, function);
   if (goes_on(chunk, left, function)) return false;
   const Insn* recording = chunk.code.get();  // unless there is native code meanwhile
   chunk.entry.compare_exchange_strong(recording, chunk.code.get() + chunk.size, std::memory_order_relaxed);
