@@ -104,8 +104,8 @@ def repl_colors_always(cli):
 @case(alone=True)
 def repl_colors_follow_the_lines_before(cli):
     with Terminal(cli, "repl") as terminal:
+        terminal.enters('let t = """one')
         terminal.settles()
-        terminal.types('let t = """one\n')
         terminal.types("let # 2")
         colors(terminal, [("let", TEXT), ("#", TEXT), ("2", TEXT)])
         terminal.types('""" + "{3')

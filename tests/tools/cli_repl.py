@@ -74,8 +74,10 @@ class Terminal:
         self.shows(line.rsplit("\t", maxsplit=1)[-1][-20:])
 
     def settles(self):
-        """Waits until nothing more comes: the prompt stands. What looks like one needs less time."""
-        while self.reads((0.03 if PROMPT.search(self.text) else 0.15) * harness.time_scale()):
+        """Waits for the first prompt, and until nothing more comes. What looks like a prompt needs less time."""
+        end = time.monotonic() + 5.0 * harness.time_scale()
+        while self.reads((0.03 if PROMPT.search(self.text) else 0.15) * harness.time_scale()) or (
+                not PROMPT.search(self.text) and self.child.poll() is None and time.monotonic() < end):
             pass
         self.seen = len(self.text)
 
