@@ -121,6 +121,7 @@ def repl_is_what_posset_alone_starts(cli):
     with Terminal(cli) as terminal:
         terminal.enters("6 * 7")
         terminal.shows("42")
+        terminal.settles()  # what is typed before the prompt stands is thrown away by the terminal
         terminal.types("\x04")  # Ctrl-D
         terminal.ends(0)
 
