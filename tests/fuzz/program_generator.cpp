@@ -95,6 +95,7 @@ class Generator {
   bool is_possible(const Production& production, char type);
   bool needs_are_met(const char* text, char type);
   void expand(const char* text, char type);
+  bool expand_word(char marker);
   const char* expand_marker(const char* at, char type, size_t first_name);
   void expand_scope(char marker);
   void block(char type, bool is_loop);
@@ -578,8 +579,23 @@ const char* const kIntOperators[] = {"+",  "-", "*", "//", "%",  "+%", "-%",
 const char* const kAssigned[] = {"+", "-", "*", "//", "%", "+%", "**", "*", "-"};
 const char* const kOrders[] = {"<", "<=", ">", ">=", "==", "!="};
 
+// Markers that stand for a word of a table or a small number. False: it is none of them.
+bool Generator::expand_word(char marker) {
+  switch (marker) {
+    case 'k': out_ += std::to_string(choices_.pick(6)); return true;
+    case 'n': out_ += std::to_string(loops_ == 0 ? 4 + choices_.pick(36) : 1 + choices_.pick(loops_ == 1 ? 12 : 4)); return true;
+    case 'q': out_ += kKeys[choices_.pick(4)]; return true;
+    case 'p': out_ += kIntOperators[choices_.pick(14)]; return true;
+    case 'u': out_ += "+-*/%"[choices_.pick(5)]; return true;
+    case 'c': out_ += kOrders[choices_.pick(6)]; return true;
+    case 'o': out_ += kAssigned[choices_.pick(9)]; return true;
+    default: return false;
+  }
+}
+
 // `at` is behind the dollar; gives the last character that belongs to the marker.
 const char* Generator::expand_marker(const char* at, char type, size_t first_name) {
+  if (expand_word(*at)) return at;
   const char wanted = at[1] == 't' ? type : at[1];
   switch (*at) {
     case '|':
@@ -599,27 +615,6 @@ const char* Generator::expand_marker(const char* at, char type, size_t first_nam
       return at;
     case ')':
       declare(signature());
-      return at;
-    case 'k':
-      out_ += std::to_string(choices_.pick(6));
-      return at;
-    case 'n':
-      out_ += std::to_string(loops_ == 0 ? 4 + choices_.pick(36) : 1 + choices_.pick(loops_ == 1 ? 12 : 4));
-      return at;
-    case 'q':
-      out_ += kKeys[choices_.pick(4)];
-      return at;
-    case 'p':
-      out_ += kIntOperators[choices_.pick(14)];
-      return at;
-    case 'u':
-      out_ += "+-*/%"[choices_.pick(5)];
-      return at;
-    case 'c':
-      out_ += kOrders[choices_.pick(6)];
-      return at;
-    case 'o':
-      out_ += kAssigned[choices_.pick(9)];
       return at;
     case '1':
     case '2':
