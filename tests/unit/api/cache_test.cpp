@@ -12,21 +12,13 @@
 #include <posset/posset.h>
 #include <posset/trace.h>
 
+#include "../scratch.h"
 #include "fixture.h"
 
+using posset::test::ScratchFolder;
 using posset::test::World;
 
 namespace {
-
-struct Folder {
-  Folder() {
-    char name[] = "/tmp/posset-cache-test-XXXXXX";
-    REQUIRE(mkdtemp(name));
-    path = name;
-  }
-  ~Folder() { std::filesystem::remove_all(path); }
-  std::string path;
-};
 
 // With a trace, and thresholds that are soon reached.
 posset_runtime* caching_runtime(const std::string& folder, uint32_t tier3_after = 40) {
@@ -108,7 +100,7 @@ Ran run(posset_runtime* runtime, std::initializer_list<std::string> declarations
 
 TEST_CASE("cache: code kept by one runtime does the same in another, with other ids and addresses") {
   if (!posset_native_tier(3)) return;
-  Folder folder;
+  ScratchFolder folder;
   const Ran made = run(caching_runtime(folder.path), {kProgram}, "work(60)");
   REQUIRE(made.statistics.cache_misses > 0);
   const char* const kOthers[] = {
@@ -127,7 +119,7 @@ TEST_CASE("cache: code kept by one runtime does the same in another, with other 
 
 TEST_CASE("cache: what was hot in an earlier run goes from stage 1 to stage 2 before its threshold") {
   if (!posset_native_tier(3)) return;
-  Folder folder;
+  ScratchFolder folder;
   const char* const kF = "fn f(x) => x * 3 + 1";
   const char* const kLoop = "do {\nvar t = 0\nfor i in 0..100 { t += f(i) }\nt\n}";
   const Ran made = run(caching_runtime(folder.path), {kF}, kLoop);
@@ -136,14 +128,14 @@ TEST_CASE("cache: what was hot in an earlier run goes from stage 1 to stage 2 be
   CHECK(used.value == made.value);
   CHECK(used.says({"compile_finished unit=f", "tier=3", "cached=1"}));
   CHECK_FALSE(used.says({"threshold_crossed unit=f", "tier=3"}));
-  Folder empty;
+  ScratchFolder empty;
   const Ran cold = run(caching_runtime(empty.path, UINT32_MAX), {kF}, kLoop);
   CHECK_FALSE(cold.says({"compile_finished", "tier=3"}));
 }
 
 TEST_CASE("cache: code into which a function is inlined that is not here is stale") {
   if (!posset_native_tier(3)) return;
-  Folder folder;
+  ScratchFolder folder;
   // The function inlined is an argument, so it is not in the hash.
   const char* const kApply = "fn apply(f, n) {\nvar t = 0\nfor i in 0..n { t += f(i) }\nt\n}";
   CHECK(run(caching_runtime(folder.path), {kApply}, "apply(x => x * 2, 100)").value == "9900");
@@ -158,7 +150,7 @@ TEST_CASE("cache: code into which a function is inlined that is not here is stal
 
 TEST_CASE("cache: code made anew because what was kept did not fit takes its place") {
   if (!posset_native_tier(3)) return;
-  Folder folder;
+  ScratchFolder folder;
   // With a handler it is not inlined.
   const char* const kSum = "fn sum(xs) {\nvar t = xs[0]\ntry { for x in xs { t = t + x } } catch e { t = 0 }\nt\n}";
   const char* const kInts = "do {\nvar t = 0\nfor i in 0..60 { t += sum([i, 2, 3]) }\nt\n}";
@@ -179,7 +171,7 @@ TEST_CASE("cache: code made anew because what was kept did not fit takes its pla
 
 TEST_CASE("cache: two runtimes of one process may use a directory at the same time") {
   if (!posset_native_tier(3)) return;
-  Folder folder;
+  ScratchFolder folder;
   posset_runtime* both[] = {caching_runtime(folder.path), caching_runtime(folder.path)};
   std::string values[2];
   {

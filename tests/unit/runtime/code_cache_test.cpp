@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "../scratch.h"
 #include "interp/runtime/code_cache.h"
 
 using posset::interp::CodeCache;
@@ -30,21 +31,14 @@ const Digest kMaker{1, 2};
 const Digest kKey{3, 4};
 
 // A place for a cache's directory, which is not there yet.
-struct Scratch {
-  Scratch() {
-    char name[] = "/tmp/posset-cache-test-XXXXXX";
-    REQUIRE(mkdtemp(name));
-    root = name;
-  }
-  ~Scratch() { fs::remove_all(root); }
-  std::string folder() const { return root / "below" / "cache"; }
+struct Scratch : posset::test::ScratchFolder {
+  std::string folder() const { return path / "below" / "cache"; }
   // The files kept there.
   std::vector<fs::path> files() const {
     std::vector<fs::path> found;
     for (const auto& each : fs::directory_iterator(folder())) found.push_back(each.path());
     return found;
   }
-  fs::path root;
 };
 
 std::string found(CodeCache& cache, const Digest& key = kKey, const Digest& maker = kMaker) {
@@ -168,12 +162,12 @@ TEST_CASE("code cache: a directory or file that others can write, or a link, is 
   };
   fs::create_directories(scratch.folder());
   CHECK(said(scratch.folder()) == "");
-  const fs::path link = scratch.root / "link";
+  const fs::path link = scratch.path / "link";
   fs::create_symlink(scratch.folder(), link);
   CHECK(said(link) == "cache_unsafe");
   CHECK(said(link.string() + "/") == "cache_unsafe");
-  write(scratch.root / "file", "");
-  CHECK(said(scratch.root / "file") == "cache_unsafe");
+  write(scratch.path / "file", "");
+  CHECK(said(scratch.path / "file") == "cache_unsafe");
   for (mode_t mode : {0770, 0707}) {
     chmod(scratch.folder().c_str(), mode);
     CHECK(said(scratch.folder()) == "cache_unsafe");
@@ -183,8 +177,8 @@ TEST_CASE("code cache: a directory or file that others can write, or a link, is 
   chmod(file.c_str(), 0620);
   CodeCache cache(scratch.folder(), kMuch);
   CHECK(found(cache) == "cache_unsafe");
-  fs::rename(file, scratch.root / "elsewhere");
-  fs::create_symlink(scratch.root / "elsewhere", file);
+  fs::rename(file, scratch.path / "elsewhere");
+  fs::create_symlink(scratch.path / "elsewhere", file);
   CHECK(found(cache) == "cache_unsafe");
   CHECK(kept(cache, "new") == "");  // takes the link's place, and not the place it leads to
   CHECK(found(cache) == "new");
