@@ -100,10 +100,12 @@ void burst(benchmark::State& state, int max_tier) {
   report(state, took);
 }
 
-void busy(benchmark::State& state, int max_tier) {
+// Evaluations while another thread runs meanwhile(host, stop).
+template <class Meanwhile>
+void evaluate_beside(benchmark::State& state, int max_tier, Meanwhile meanwhile) {
   Host host(max_tier);
   std::atomic<bool> stop{false};
-  std::thread other([&] { heat(host.runtime, stop); });
+  std::thread other([&] { meanwhile(host, stop); });
   std::vector<int64_t> took;
   int64_t n = 0;
   for (auto _ : state) took.push_back(evaluate_short(host.context, n++));
@@ -112,18 +114,14 @@ void busy(benchmark::State& state, int max_tier) {
   report(state, took);
 }
 
+void busy(benchmark::State& state, int max_tier) {
+  evaluate_beside(state, max_tier, [](Host& host, std::atomic<bool>& stop) { heat(host.runtime, stop); });
+}
+
 void beside(benchmark::State& state) {
-  Host host(0);
-  std::atomic<bool> stop{false};
-  std::thread other([&] {
+  evaluate_beside(state, 0, [](Host&, std::atomic<bool>& stop) {
     for (uint64_t i = 0; !stop.load(std::memory_order_relaxed); ++i) benchmark::DoNotOptimize(i * i);
   });
-  std::vector<int64_t> took;
-  int64_t n = 0;
-  for (auto _ : state) took.push_back(evaluate_short(host.context, n++));
-  stop = true;
-  other.join();
-  report(state, took);
 }
 
 void burst_compiling(benchmark::State& state) { burst(state, 1); }
