@@ -54,12 +54,7 @@ void Translator::test_variant(uint32_t pc, const Insn& insn) {
 }
 
 void Translator::test_list(uint32_t pc, const Insn& insn) {
-  const Operand v = read(insn.a);
-  llvm::BasicBlock* fails = block_at(target(pc));
-  auto* list = block("list");
-  b_.CreateCondBr(b_.CreateICmpEQ(tag_of(v), tag_word(Tag::List)), list, fails);
-  go_on_in(list);
-  llvm::Value* size = size_of(v);
+  llvm::Value* size = list_size(read(insn.a), block_at(target(pc)));
   const bool at_least = insn.x & bytecode::kSense;
   test(pc, at_least ? b_.CreateICmpUGE(size, word(insn.b)) : b_.CreateICmpEQ(size, word(insn.b)));
 }

@@ -81,7 +81,7 @@ class Translator {
   bool inlined(uint32_t pc, const Insn& insn);  // false: left to exec
   void generic(uint32_t pc);
   void generic_branch(uint32_t pc, llvm::Value* next);
-  // Code that many instructions come to, with word of which one it was and, where that is of use, what it expected.
+  // Code that many instructions come to, with which one it was and, where that is of use, what it expected.
   struct Landing {
     llvm::BasicBlock* block = nullptr;
     llvm::PHINode* pc = nullptr;
@@ -462,7 +462,7 @@ class Translator {
   std::vector<llvm::BasicBlock*> blocks_;  // by instruction; null: no leader
   std::vector<llvm::Value*> pcs_;          // by instruction; null: nobody has asked
   std::map<std::vector<uint32_t>, Landing> raised_;  // by the handlers
-  std::map<const Strip*, Landing> exits_;                    // by the strip they are in
+  std::map<const Strip*, Landing> exits_;            // by the strip they are in
   std::map<std::pair<std::pair<uint32_t, Kind>, llvm::BasicBlock*>, Landing> flushes_;  // by what comes then
 
   // Stage 2: loops, see translate_loops.cpp.
