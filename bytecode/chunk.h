@@ -88,6 +88,8 @@ constexpr uint64_t instruction_set() {
 }
 // Does a data word follow (operator, marks, cache)?
 bool has_next_word(Op op);
+// Calls of closures.
+constexpr bool is_call(Op op) { return op == Op::CallKnown || op == Op::CallLink || op == Op::CallValue; }
 
 // What a chunk with native code has for its entry.
 constexpr Insn native_stub(Op op) {

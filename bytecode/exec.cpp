@@ -12,7 +12,7 @@ namespace {
 
 // These push or leave frames, which a handler can do only inside the machine.
 constexpr bool changes_frames(Op op) {
-  return op == Op::CallKnown || op == Op::CallLink || op == Op::CallValue || op == Op::Return || op == Op::LoopDone ||
+  return is_call(op) || op == Op::Return || op == Op::LoopDone ||
          op == Op::LoopReturn;
 }
 

@@ -118,7 +118,7 @@ Answer ask_operands(const Guard& guard) {
 
 Answer ask_callee(const Guard& guard) {
   const Op op = guard.op();
-  if (op != Op::CallKnown && op != Op::CallLink && op != Op::CallValue) return std::nullopt;
+  if (!is_call(op)) return std::nullopt;
   const uint32_t wanted = Seen{guard.chunk.profile[guard.at].load(std::memory_order_relaxed)}.callee();
   const Borrowed callee = op == Op::CallValue ? guard.reg(guard.insn().b) : *guard.frame.closure->function->links[guard.insn().b];
   const std::string name = wanted ? guard.chunk.runtime->units.name_of(wanted) : "";

@@ -53,7 +53,7 @@ uint64_t seen_by(const Insn& insn, const Borrowed* registers) {
 // Whom a call of a closure is about to call; null: something else, or no call.
 const Function* callee_of(const Insn& insn, const Borrowed* registers, const Function& function) {
   const Op op = static_cast<Op>(insn.op);
-  if (op != Op::CallKnown && op != Op::CallLink && op != Op::CallValue) return nullptr;
+  if (!is_call(op)) return nullptr;
   const Borrowed callee = op == Op::CallValue ? registers[insn.b] : *function.links[insn.b];
   return callee.is(interp::Tag::Fn) ? callee.as<Closure>()->function : nullptr;
 }
