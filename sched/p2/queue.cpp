@@ -19,6 +19,8 @@ constexpr int kPausesBeforeSleep = 128;
 // One that dozes looks so often, at such distances: a thousandth of a second in all, a few hundredths of a processor.
 constexpr int kDozes = 20;
 constexpr int64_t kDozeNs = 50 * kMicrosecond;
+// It is woken before its time for as many as the inbox holds: they pay for waking one thread.
+constexpr size_t kWorthWaking = Inbox::kMost;
 
 }  // namespace
 
@@ -126,10 +128,11 @@ void TaskQueue::trace_queued(const Task& task, double key, double estimate_ns) {
 // Whom to notify once the lock is given back.
 TaskQueue::Consumer* TaskQueue::push(Task& task, double estimate_ns, int64_t now_ns) {
   reserve_ahead();
+  const Lane lane = task.lane;
   const PriorityPolicy::Pushed pushed = place(task, estimate_ns, now_ns);
   if (trace_) trace_queued(task, pushed.key, estimate_ns);  // its number and priority are there still
   open_inbox();
-  if (!pushed.wake) return nullptr;
+  if (!pushed.wake) return policy_.size(lane_bit(lane)) < kWorthWaking ? nullptr : dozer_of(lane);
   Consumer& consumer = consumers_[*pushed.wake];
   consumer.woken = true;
   return &consumer;
@@ -202,6 +205,23 @@ bool TaskQueue::park(ConsumerId id, Consumer& consumer, MutexLock& lock) {
   return true;
 }
 
+void TaskQueue::doze(Consumer& consumer, MutexLock& lock) {
+  consumer.dozing = true;
+  wait_on(clock_, lock, consumer.wake, clock_.now_ns() + kDozeNs);
+  consumer.dozing = false;
+}
+
+// Null: none dozes, or it has been notified.
+TaskQueue::Consumer* TaskQueue::dozer_of(Lane lane) {
+  for (Consumer& consumer : consumers_) {
+    if (consumer.dozing && (consumer.lanes & lane_bit(lane)) != 0) {
+      consumer.dozing = false;
+      return &consumer;
+    }
+  }
+  return nullptr;
+}
+
 void TaskQueue::spin(uint64_t seen) const {
   spin_until(kPausesBeforeSleep, [this, seen] { return inbox_.changes() != seen; });
 }
@@ -221,7 +241,7 @@ std::optional<TaskQueue::Taken> TaskQueue::take(ConsumerId id) {
       spin(seen);
       lock.lock();
     } else if (looks <= consumer.dozes + 1 && !policy_.stopped()) {
-      wait_on(clock_, lock, consumer.wake, clock_.now_ns() + kDozeNs);
+      doze(consumer, lock);
     } else if (close_inbox(consumer.lanes) && !park(id, consumer, lock)) {
       return std::nullopt;
     }

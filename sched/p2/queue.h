@@ -65,6 +65,7 @@ class TaskQueue {
   struct Consumer {
     LaneMask lanes;
     int dozes = 0;  // how often, before it sleeps
+    bool dozing = false;
     bool woken = false;
     std::condition_variable wake;
   };
@@ -81,6 +82,8 @@ class TaskQueue {
   bool close_inbox(LaneMask lanes) POSSET_REQUIRES(mutex_);
   void spin(uint64_t seen) const;
   bool park(ConsumerId id, Consumer& consumer, MutexLock& lock) POSSET_REQUIRES(mutex_);
+  void doze(Consumer& consumer, MutexLock& lock) POSSET_REQUIRES(mutex_);
+  Consumer* dozer_of(Lane lane) POSSET_REQUIRES(mutex_);
   std::optional<Taken> take_next(LaneMask lanes) POSSET_REQUIRES(mutex_);
   Taken take_out(const PriorityPolicy::Entry& entry) POSSET_REQUIRES(mutex_);
   uint32_t keep(Task& task) POSSET_REQUIRES(mutex_);
