@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <utility>
 
 #include "interp/runtime/context.h"
 #include "interp/runtime/trace_events.h"
@@ -36,6 +37,7 @@ struct TierControl::Compilation {
   uint64_t job;
   bool insists;  // it was found superseded before
   bool only_kept = false;  // nothing is to be compiled: the code cache has it, or nobody
+  Compilation* next = nullptr;  // of those that have ended
 
   Counted& counted() { return unit->counted(loop); }
 };
@@ -46,7 +48,10 @@ TierControl::TierControl(RuntimeState& runtime, const sched::Clock& clock, sched
       trace_(trace),
       scheduler_(std::make_unique<sched::HybridScheduler>(clock, trace, scheduler_options(runtime.options))) {}
 
-TierControl::~TierControl() { stop(); }
+TierControl::~TierControl() {
+  stop();
+  free_ended();
+}
 
 // `count` is of what has been executed, which may be a loop of what `counted` is the code of.
 bool TierControl::wanted(int level, uint32_t count, Counted& counted) const {
@@ -159,18 +164,20 @@ void TierControl::request(const Function& function, Counted& counted, int loop, 
     return;
   }
   const Reason before = counted.reason[level].exchange(Reason::being_compiled, std::memory_order_relaxed);
-  auto job = std::make_shared<Compilation>(Compilation{
-      runtime_.units.share(*function.unit), function.decl->module->shared_from_this(), function.decl, loop, level,
-      next_job(), before == Reason::superseded});
+  free_ended();
+  auto job = std::make_unique<Compilation>(runtime_.units.share(*function.unit),
+                                           function.decl->module->shared_from_this(), function.decl, loop, level,
+                                           next_job(), before == Reason::superseded);
   if (trace_) trace_->record(kind(TierEvent::threshold_crossed), {job->unit->number, loop, level, count});
   if (at_once || in_foreground(level)) {
     compile(*job);
   } else {
-    submit(job);
+    submit(std::move(job));
   }
 }
 
-void TierControl::submit(const std::shared_ptr<Compilation>& job) {
+void TierControl::submit(std::unique_ptr<Compilation> owned) {
+  Compilation* job = owned.get();
   if (trace_) {
     trace_->record(kind(TierEvent::compile_requested),
                    {job->unit->number, job->loop, job->level, static_cast<int64_t>(job->job)});
@@ -182,19 +189,19 @@ void TierControl::submit(const std::shared_ptr<Compilation>& job) {
     if (outcome != sched::Outcome::Done) {
       postpone(*job, outcome == sched::Outcome::Cancelled ? Reason::stopped : Reason::failed);
     }
-    ended();
+    ended(std::unique_ptr<Compilation>(job));
   };
   task.lane = job->level == 1 ? sched::Lane::Compile : sched::Lane::Native;
   task.type = {job->level == 1 ? sched::TaskKind::BytecodeCompile : sched::TaskKind::JitCompile};
   task.job = job->job;
-  {
-    sched::MutexLock lock(mutex_);
-    ++pending_;
-  }
+  pending_.fetch_add(1, std::memory_order_relaxed);
   const sched::Admission admission = scheduler_->try_submit(std::move(task));
-  if (admission == sched::Admission::Accepted) return;
+  if (admission == sched::Admission::Accepted) {
+    owned.release();  // `done` has it
+    return;
+  }
   postpone(*job, admission == sched::Admission::QueueFull ? Reason::queue_full : Reason::stopped);
-  ended();
+  ended(std::move(owned));
 }
 
 void TierControl::refused(Compilation& job, const Refusal& refusal) {
@@ -302,16 +309,25 @@ void TierControl::give_back(Compilation& job) {
   job.counted().status[job.level].compare_exchange_strong(expected, TierStatus::NotStarted, std::memory_order_acq_rel);
 }
 
-void TierControl::ended() {
-  sched::MutexLock lock(mutex_);
-  if (--pending_ == 0) idle_.notify_all();
+void TierControl::ended(std::unique_ptr<Compilation> owned) {
+  Compilation* job = owned.release();
+  job->next = ended_.load(std::memory_order_relaxed);
+  while (!ended_.compare_exchange_weak(job->next, job, std::memory_order_release, std::memory_order_relaxed)) {
+  }
+  if (pending_.fetch_sub(1, std::memory_order_acq_rel) == 1) pending_.notify_all();
+}
+
+void TierControl::free_ended() {
+  if (!ended_.load(std::memory_order_relaxed)) return;
+  std::unique_ptr<Compilation> job(ended_.exchange(nullptr, std::memory_order_acquire));
+  while (job) job.reset(std::exchange(job->next, nullptr));
 }
 
 void TierControl::stop() { scheduler_->stop(sched::StopMode::Discard); }
 
 void TierControl::wait() {
-  sched::MutexLock lock(mutex_);
-  while (pending_ != 0) lock.wait(idle_);
+  for (size_t pending; (pending = pending_.load(std::memory_order_acquire)) != 0;) pending_.wait(pending);
+  free_ended();
 }
 
 }  // namespace posset::interp

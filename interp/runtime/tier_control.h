@@ -7,7 +7,7 @@
 // One per runtime; any thread. Elsewhere: what is counted and evicted (unit.h), how code is made (tier.h).
 #pragma once
 
-#include <condition_variable>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -15,7 +15,6 @@
 #include "interp/runtime/function.h"
 #include "interp/runtime/unit.h"
 #include "sched/base/clock.h"
-#include "sched/base/thread_safety.h"
 #include "sched/base/trace.h"
 
 namespace posset::sched {
@@ -69,7 +68,7 @@ class TierControl {
   void stop();
 
   // Waits until every compilation that was asked for has ended.
-  void wait() POSSET_EXCLUDES(mutex_);
+  void wait();
 
   sched::HybridScheduler& scheduler() { return *scheduler_; }
   uint64_t next_job() { return jobs_.fetch_add(1, std::memory_order_relaxed); }
@@ -83,7 +82,7 @@ class TierControl {
   // because such a loop cannot change tiers in the middle.
   bool wanted_at_once(const Function& function, Counted& counted, int loop) const;
   void request(const Function& function, Counted& counted, int loop, int level, uint32_t count, bool at_once = false);
-  void submit(const std::shared_ptr<Compilation>& job);
+  void submit(std::unique_ptr<Compilation> job);
   bool is_superseded(Compilation& job) const;
   void compile(Compilation& job);
   void refused(Compilation& job, const Refusal& refusal);
@@ -91,16 +90,19 @@ class TierControl {
   void note_cache(const Compilation& job, const CacheUse& cache);
   void take_kept_above(const Compilation& below);
   void give_back(Compilation& job);
-  void ended() POSSET_EXCLUDES(mutex_);
+  void ended(std::unique_ptr<Compilation> job);
+  void free_ended();
   void note_entry(const Function& function, Counted& counted, int loop, int level, uint32_t count);
 
   RuntimeState& runtime_;
   const sched::Clock& clock_;
   sched::Trace* const trace_;
   std::atomic<uint64_t> jobs_{1};
-  sched::Mutex mutex_;
-  std::condition_variable idle_;
-  size_t pending_ POSSET_GUARDED_BY(mutex_) = 0;
+  std::atomic<size_t> pending_{0};  // asked for and not ended
+  // Ended, and to be freed by whoever asks next. That is mostly the thread whose memory the trees are: given back
+  // there they are used again at once, where memory that another thread has freed comes back slowly and cold. No more
+  // than the scheduler's queues hold.
+  std::atomic<Compilation*> ended_{nullptr};
   std::unique_ptr<sched::HybridScheduler> scheduler_;  // last: its threads end before the rest goes
 };
 

@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "sched/base/plugin.h"
+#include "sched/base/spin.h"
 #include "sched/base/wait.h"
+#include "sched/p2/linger.h"
 
 namespace posset::sched {
 
@@ -51,43 +53,82 @@ void Arena::trace_queued(const Task& task, double estimate_ns) {
                   static_cast<int64_t>(task.priority)});
 }
 
+// Sees to it that somebody comes for one more task. False: nobody will.
+bool Arena::call_in() {
+  const bool enough = lingering_ > waiting_.size() || called_ >= static_cast<size_t>(std::max(config_.threads, 1));
+  if (enough && called_ > 0) return true;
+  // It cannot look for its task before the mutex is free.
+  if (!functions_->enqueue(arena_, work, this)) return called_ > 0;
+  ++called_;
+  return true;
+}
+
 Admission Arena::try_submit(Task& task, double estimate_ns) {
+  const int64_t now_ns = clock_.now_ns();  // not under the lock: it takes as long as the rest
   MutexLock lock(mutex_);
   if (closed_ || !arena_) return Admission::Stopped;
   if (waiting_.size() >= config_.max_waiting) return Admission::QueueFull;
-  // The call is enqueued first, which may fail; it cannot look for its task before the mutex is free. Under
-  // the mutex, because a stop may destroy the arena as soon as nothing waits.
-  if (!functions_->enqueue(arena_, run_first, this)) return Admission::QueueFull;
+  // Under the mutex, because a stop may destroy the arena as soon as nothing waits.
+  if (!call_in()) return Admission::QueueFull;
   trace_queued(task, estimate_ns);
-  waiting_.push_back({std::move(task), clock_.now_ns()});
+  waiting_.push_back({std::move(task), now_ns});
+  came_.store(came_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  if (lingering_ > 0 && waiting_.size() % kWorthWaking == 0) more_.notify_one();
   return Admission::Accepted;
 }
 
-std::optional<Arena::Waiting> Arena::take_first() {
+// The `looks`-th time that nothing waits.
+void Arena::linger(int looks, MutexLock& lock) {
+  if (looks > 1) {
+    wait_on(clock_, lock, more_, clock_.now_ns() + kDozeNs);
+    return;
+  }
+  const uint64_t seen = came_.load(std::memory_order_relaxed);
+  lock.unlock();
+  spin_until(kPausesBeforeSleep, [this, seen] { return came_.load(std::memory_order_relaxed) != seen; });
+  lock.lock();
+}
+
+// The first task, waiting a while for one. Empty: the call is to return and touch nothing any more; from here on the
+// next task calls in another.
+std::optional<Arena::Waiting> Arena::take() {
   MutexLock lock(mutex_);
-  if (waiting_.empty()) return std::nullopt;  // its task was cancelled
+  ++lingering_;
+  for (int looks = 1; waiting_.empty() && !closed_ && looks <= kDozes + 1; ++looks) linger(looks, lock);
+  --lingering_;
+  if (waiting_.empty()) {
+    --called_;
+    workers_.erase(std::find(workers_.begin(), workers_.end(), std::this_thread::get_id()));
+    if (closed_) fewer_.notify_all();
+    return std::nullopt;
+  }
   std::optional<Waiting> first(std::move(waiting_.front()));
   waiting_.pop_front();
-  running_.push_back(std::this_thread::get_id());
+  ++running_;
   if (closed_) fewer_.notify_all();
   return first;
 }
 
+void Arena::begin_work() {
+  if (trace_) trace_->name_thread("arena");
+  MutexLock lock(mutex_);
+  workers_.push_back(std::this_thread::get_id());
+}
+
 // On a thread of the arena.
-void Arena::run_first(void* argument) {
+void Arena::work(void* argument) {
   auto* arena = static_cast<Arena*>(argument);
-  std::optional<Waiting> first = arena->take_first();
-  if (!first) return;
-  if (arena->trace_) arena->trace_->name_thread("arena");
-  arena->runner_.run(std::move(first->task), first->enqueued_ns, Route::Arena);
-  first.reset();
-  arena->ended();
+  arena->begin_work();
+  while (std::optional<Waiting> first = arena->take()) {
+    arena->runner_.run(std::move(first->task), first->enqueued_ns, Route::Arena);
+    first.reset();
+    arena->ended();
+  }
 }
 
 void Arena::ended() {
   MutexLock lock(mutex_);
-  running_.erase(std::find(running_.begin(), running_.end(), std::this_thread::get_id()));
-  // Under the mutex: whoever waits may destroy this object as soon as it has it.
+  --running_;
   if (closed_) fewer_.notify_all();
 }
 
@@ -105,6 +146,7 @@ std::vector<Task> Arena::close(StopMode mode) {
   MutexLock lock(mutex_);
   closed_ = true;
   state_.store(ArenaState::Closed, std::memory_order_relaxed);
+  more_.notify_all();
   if (mode == StopMode::Drain) return dropped;
   for (Waiting& waiting : waiting_) dropped.push_back(std::move(waiting.task));
   waiting_.clear();
@@ -123,7 +165,7 @@ bool Arena::wait_begun(int64_t deadline_ns) {
 void Arena::wait() {
   MutexLock lock(mutex_);
   assert(closed_);
-  while (!waiting_.empty() || !running_.empty()) lock.wait(fewer_);
+  while (!waiting_.empty() || called_ > 0) lock.wait(fewer_);
   posset_arena* arena = std::exchange(arena_, nullptr);
   const posset_arena_functions* functions = functions_;
   lock.unlock();
@@ -132,12 +174,12 @@ void Arena::wait() {
 
 size_t Arena::outstanding() const {
   MutexLock lock(mutex_);
-  return waiting_.size() + running_.size();
+  return waiting_.size() + running_;
 }
 
 bool Arena::is_worker() const {
   MutexLock lock(mutex_);
-  return std::find(running_.begin(), running_.end(), std::this_thread::get_id()) != running_.end();
+  return std::find(workers_.begin(), workers_.end(), std::this_thread::get_id()) != workers_.end();
 }
 
 }  // namespace posset::sched

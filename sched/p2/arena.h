@@ -2,8 +2,9 @@
 // come. Its code is a shared object (sched/arena) that `open` loads, on a thread that may take its time; until
 // then, and where the object is missing, the arena takes nothing and tasks go the way of the queue.
 //
-// What waits here is kept here: a call enqueued in the arena runs the first task waiting, whichever that is by
-// then. So a task can be cancelled, a stop can drop what has not begun, and `outstanding` is exact.
+// What waits here is kept here: a call enqueued in the arena takes the first task waiting, whichever that is by
+// then, and goes on until nothing has come for about a thousandth of a second (linger.h). So a task can be cancelled,
+// a stop can drop what has not begun, `outstanding` is exact, and a burst pays oneTBB for one call and one wake-up.
 #pragma once
 
 #include <atomic>
@@ -61,7 +62,7 @@ class Arena {
   void wait() POSSET_EXCLUDES(mutex_);
   // Waiting and running.
   size_t outstanding() const POSSET_EXCLUDES(mutex_);
-  // Whether the calling thread is running one of its tasks.
+  // Whether the calling thread takes tasks from here.
   bool is_worker() const POSSET_EXCLUDES(mutex_);
 
  private:
@@ -70,8 +71,11 @@ class Arena {
     int64_t enqueued_ns;
   };
 
-  static void run_first(void* arena);
-  std::optional<Waiting> take_first() POSSET_EXCLUDES(mutex_);
+  static void work(void* arena);
+  bool call_in() POSSET_REQUIRES(mutex_);
+  std::optional<Waiting> take() POSSET_EXCLUDES(mutex_);
+  void linger(int looks, MutexLock& lock) POSSET_REQUIRES(mutex_);
+  void begin_work() POSSET_EXCLUDES(mutex_);
   void ended() POSSET_EXCLUDES(mutex_);
   void trace_queued(const Task& task, double estimate_ns) POSSET_REQUIRES(mutex_);
 
@@ -83,8 +87,13 @@ class Arena {
   mutable Mutex mutex_;
   bool closed_ POSSET_GUARDED_BY(mutex_) = false;
   std::deque<Waiting> waiting_ POSSET_GUARDED_BY(mutex_);
-  std::vector<std::thread::id> running_ POSSET_GUARDED_BY(mutex_);  // the threads that run a task
-  std::condition_variable fewer_;  // tasks waiting or running, once closed
+  size_t running_ POSSET_GUARDED_BY(mutex_) = 0;                    // tasks
+  size_t called_ POSSET_GUARDED_BY(mutex_) = 0;                     // calls enqueued that have not returned
+  size_t lingering_ POSSET_GUARDED_BY(mutex_) = 0;                  // those that wait for a task
+  std::vector<std::thread::id> workers_ POSSET_GUARDED_BY(mutex_);  // the threads of those that have begun
+  std::condition_variable fewer_;  // tasks waiting or running, or calls, once closed
+  std::condition_variable more_;   // tasks waiting: many, or a stop
+  std::atomic<uint64_t> came_{0};  // tasks so far; written under the mutex, a hint for those who spin
   const posset_arena_functions* functions_ POSSET_GUARDED_BY(mutex_) = nullptr;
   posset_arena* arena_ POSSET_GUARDED_BY(mutex_) = nullptr;
 };

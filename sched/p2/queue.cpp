@@ -8,21 +8,10 @@
 
 #include "sched/base/spin.h"
 #include "sched/base/wait.h"
+#include "sched/p2/linger.h"
 #include "sched/trace_events.h"
 
 namespace posset::sched {
-
-namespace {
-
-// Before a consumer sleeps it spins for about what waking it would take.
-constexpr int kPausesBeforeSleep = 128;
-// One that dozes looks so often, at such distances: a thousandth of a second in all, a few hundredths of a processor.
-constexpr int kDozes = 20;
-constexpr int64_t kDozeNs = 50 * kMicrosecond;
-// It is woken before its time for as many as the inbox holds: they pay for waking one thread.
-constexpr size_t kWorthWaking = Inbox::kMost;
-
-}  // namespace
 
 TaskQueue::TaskQueue(const Clock& clock, Trace* trace, const PriorityPolicy::Config& config)
     : clock_(clock), trace_(trace), policy_(config) {}

@@ -1,0 +1,21 @@
+// How a thread that takes tasks waits for the next one. Sleeping is cheap for it and dear for whoever has to wake it,
+// which is a running evaluation: so it spins for about what a wake-up would take, then looks now and then, and
+// sleeps in earnest only when nothing has come for some time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "sched/base/clock.h"
+
+namespace posset::sched {
+
+// Before a consumer sleeps it spins for about what waking it would take.
+constexpr int kPausesBeforeSleep = 128;
+// One that dozes looks so often, at such distances: a thousandth of a second in all, a few hundredths of a processor.
+constexpr int kDozes = 20;
+constexpr int64_t kDozeNs = 50 * kMicrosecond;
+// It is woken before its time for so many waiting tasks: they pay for waking one thread.
+constexpr size_t kWorthWaking = 64;
+
+}  // namespace posset::sched
