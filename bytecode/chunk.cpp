@@ -87,8 +87,7 @@ uint32_t Chunk::site_of(uint32_t pc, bool limit) const {
 
 namespace {
 
-// Code keeps the tree it was made from, which may be there for nothing else: an expression that is forgotten but for
-// its lambda. A function's code answers for its share of the tree.
+// Of a tree that is kept a function's code answers for its share.
 size_t share_of_tree(const syntax::Module& tree) {
   const size_t functions = std::max<size_t>(1, tree.owned_functions.size());
   return sizeof(syntax::FunctionDecl) + (tree.arena.bytes() + tree.source->text().size()) / functions;
@@ -97,7 +96,7 @@ size_t share_of_tree(const syntax::Module& tree) {
 }  // namespace
 
 size_t Chunk::memory() const {
-  size_t bytes = sizeof(Chunk) + size * (2 * sizeof(Insn) + sizeof(uint32_t) * 2);
+  size_t bytes = sizeof(Chunk) + outline.memory() + size * (2 * sizeof(Insn) + sizeof(uint32_t) * 2);
   bytes += constants.size() * sizeof(Borrowed) + caches.size() * sizeof(FieldCache);
   bytes += live.size() * sizeof(LiveChange) + regions.size() * sizeof(Region);
   bytes += loop_heads.size() * sizeof(LoopHead);

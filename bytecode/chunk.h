@@ -15,9 +15,11 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "bytecode/outline.h"
 #include "interp/runtime/context.h"
 #include "interp/runtime/function.h"
 #include "interp/runtime/tier.h"
@@ -126,7 +128,7 @@ struct LiveChange {
 // Pieces of an interpolation: text, or the next register formatted by `spec`.
 struct Piece {
   std::string text;
-  const syntax::FormatSpec* spec = nullptr;
+  std::optional<syntax::FormatSpec> spec;
   bool is_value = false;
   uint32_t site = 0;             // of the value, for errors
 };
@@ -186,8 +188,10 @@ struct SeenInside {
 struct Chunk {
   ~Chunk();
 
-  std::shared_ptr<const syntax::Module> tree;  // types, formats and names of links point into it
-  const syntax::FunctionDecl* function = nullptr;
+  // Only where `types` point into it: it may be there for nothing else, when an expression is forgotten but for its
+  // code, and is many times as large.
+  std::shared_ptr<const syntax::Module> tree;
+  Outline outline;
   interp::RuntimeState* runtime = nullptr;
   std::string name;
   bool is_loop = false;

@@ -50,7 +50,7 @@ void Compiler::interpolation(const InterpolationNode& node, uint16_t dst) {
     } else {
       auto* format = static_cast<FormatPartNode*>(part);
       piece.is_value = true;
-      piece.spec = format->spec.present ? &format->spec : nullptr;
+      if (format->spec.present) piece.spec = format->spec;
       piece.site = format->site;
       expression(format->value, next);
       own(next++);

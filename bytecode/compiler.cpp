@@ -58,8 +58,7 @@ Compiler::Compiler(interp::RuntimeState& runtime, const FunctionDecl& function, 
   top_ = high_ = static_cast<uint16_t>(function.slot_count);
   in_function_ = loop < 0;
   chunk_->runtime = &runtime;
-  chunk_->tree = function.module->shared_from_this();
-  chunk_->function = &function;
+  chunk_->outline = outline_of(function);
   chunk_->slots = function.slot_count;
   chunk_->inout_mask = function.inout_mask;
   chunk_->name = function.name.empty() ? (function.is_top_level ? "<top>" : "<fn>") : std::string(function.name);
@@ -264,7 +263,10 @@ uint16_t Compiler::field_cache(Text name) {
   return descriptor(chunk_->caches, std::move(cache));
 }
 
-uint16_t Compiler::type_index(const TypeExpr* type) { return descriptor(chunk_->types, type); }
+uint16_t Compiler::type_index(const TypeExpr* type) {
+  if (!chunk_->tree) chunk_->tree = function_.module->shared_from_this();
+  return descriptor(chunk_->types, type);
+}
 
 void Compiler::finish(Chunk& chunk) {
   chunk.size = here();

@@ -18,8 +18,8 @@ std::string literal_text(std::string_view text) {
 }
 
 std::string link_text(const Chunk& chunk, uint16_t index) {
-  const syntax::Link& link = chunk.function->links[index];
-  std::string name = link.kind == syntax::Link::Kind::Literal ? literal_text(link.name) : std::string(link.name);
+  const Outline::Link& link = chunk.outline.links[index];
+  std::string name = link.kind == syntax::Link::Kind::Literal ? literal_text(link.name) : link.name;
   return "link " + std::to_string(index) + " (" + name + ")";
 }
 

@@ -259,8 +259,7 @@ Answer all_tags(const Guard& guard) {
 
 // Only those that hold something for certain are looked at.
 Answer ask_entry(const Guard& guard) {
-  const uint32_t parameters = static_cast<uint32_t>(guard.chunk.function->parameters.size());
-  const uint32_t held = guard.at == 0 && !guard.chunk.is_loop ? parameters : guard.chunk.live_at(guard.at).locals;
+  const uint32_t held = guard.at == 0 && !guard.chunk.is_loop ? guard.chunk.outline.parameters : guard.chunk.live_at(guard.at).locals;
   std::string found;
   for (uint32_t slot = 0; slot < held; ++slot) {
     const Borrowed v = guard.reg(static_cast<uint16_t>(slot));

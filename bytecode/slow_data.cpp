@@ -300,7 +300,7 @@ bool interpolate(Context& context, Borrowed* dst, Borrowed* first, const std::ve
     }
     Value v = move_out(first[next++]);
     if (!ok) continue;
-    ok = interp::append_formatted(context, out, v, piece.spec);
+    ok = interp::append_formatted(context, out, v, piece.spec ? &*piece.spec : nullptr);
     if (!ok) context.note_failure(function, piece.site);
   }
   if (!ok) return false;

@@ -63,7 +63,7 @@ class Verifier {
       case 'V': return below(chunk_.registers, "register");
       case 'K': return below(chunk_.constants.size(), "constant");
       case 'C': return below(chunk_.caches.size(), "field cache");
-      case 'L': return below(chunk_.function->links.size(), "link");
+      case 'L': return below(chunk_.outline.links.size(), "link");
       default: return;
     }
   }

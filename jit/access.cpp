@@ -89,7 +89,7 @@ class Accesses {
       case Op::BuildRecord: return moved(insn_.b, static_cast<uint32_t>(chunk_.field_names[insn_.c].size()));
       case Op::Interpolate: return moved(insn_.b, values_in(chunk_.texts[insn_.c]));
       case Op::Slice: return moved(insn_.c, 2);
-      case Op::SpreadParameters: return moved(insn_.a, static_cast<uint32_t>(chunk_.function->parameters.size()));
+      case Op::SpreadParameters: return moved(insn_.a, chunk_.outline.parameters);
       case Op::Rethrow: return moved(insn_.a, 2);
       case Op::Closure: return captured();
       case Op::UpdateIndex:
@@ -110,9 +110,7 @@ class Accesses {
   }
 
   void captured() {
-    for (const syntax::Capture& each : chunk_.function->children[insn_.b]->captures) {
-      if (each.from == syntax::Capture::From::Local) moved(each.index, 1);
-    }
+    for (uint32_t slot : chunk_.outline.children[insn_.b]) moved(slot, 1);
   }
 
   const Chunk& chunk_;

@@ -55,16 +55,9 @@ void add_shape(Bytes& to, const interp::Shape& shape) {
 }
 
 // What a call or a constructor has to match.
-void add_function(Bytes& to, const syntax::FunctionDecl& function) {
-  to.number(function.parameters.size());
-  for (const syntax::Parameter& each : function.parameters) to.number(each.rest);
-  for (const syntax::Link& link : function.links) {
-    if (!link.type) continue;
-    for (const auto& constructor : link.type->constructors) {
-      to.number(constructor.fields.size());
-      for (const syntax::Parameter& field : constructor.fields) to.number(field.type != nullptr);
-    }
-  }
+void add_outline(Bytes& to, const bytecode::Outline& outline) {
+  to.number(outline.parameters).number(outline.rest);
+  for (const auto& link : outline.links) to.number(link.count).number(link.exact);
 }
 
 void add_side_tables(Bytes& to, const Chunk& chunk) {
@@ -146,7 +139,7 @@ std::string fingerprint(const Chunk& chunk) {
   for (const auto& each : chunk.caches) made.add(each->name->text);
   for (const interp::Shape* each : chunk.shapes) add_shape(made, *each);
   add_side_tables(made, chunk);
-  add_function(made, *chunk.function);
+  add_outline(made, chunk.outline);
   return std::move(made.text);
 }
 

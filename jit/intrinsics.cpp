@@ -25,10 +25,10 @@ constexpr Row kRows[] = {
 }  // namespace
 
 Intrinsic intrinsic_called(const bytecode::Chunk& chunk, const bytecode::Insn& insn) {
-  const syntax::Link& link = chunk.function->links[insn.b];
+  const bytecode::Outline::Link& link = chunk.outline.links[insn.b];
   if (link.kind != syntax::Link::Kind::Builtin) return Intrinsic::None;
   for (const Row& row : kRows) {
-    if (row.name == std::string_view(link.name)) return row.intrinsic;
+    if (row.name == link.name) return row.intrinsic;
   }
   return Intrinsic::None;
 }

@@ -66,7 +66,7 @@ std::vector<std::string> profiles_of(const NativeRequest& request, const Transla
   if (request.level != kStage2) return profiles;
   Bindings numbered;
   for (Bindings::Part part : translation.bindings.parts()) {
-    if (part.unit == 0) request.cache->body(request.runtime, part.chunk->function->hash, part.unit);
+    if (part.unit == 0) request.cache->body(request.runtime, part.chunk->outline.hash, part.unit);
     numbered.add(part);
   }
   for (size_t n = 0; n < profiles.size(); ++n) profiles[n] = kept_profile(*numbered.parts()[n].chunk, numbered);
@@ -78,7 +78,7 @@ Entry entry_of(const NativeRequest& request, const Translation& translation, con
   Entry entry;
   for (size_t n = 0; n < profiles.size(); ++n) {
     const Chunk& chunk = *translation.bindings.parts()[n].chunk;
-    entry.parts.push_back({chunk.function->hash, fingerprint_of(request, chunk), profiles[n]});
+    entry.parts.push_back({chunk.outline.hash, fingerprint_of(request, chunk), profiles[n]});
   }
   for (const interp::Shape* each : translation.bindings.shapes()) entry.shapes.push_back(name_of(*each));
   for (const Bindings::Part& each : translation.inlined) entry.inlined.push_back(translation.bindings.number_of(*each.chunk));
@@ -98,7 +98,7 @@ bool bind_parts(const NativeRequest& request, const Entry& entry, Bindings& bind
     Bindings::Part part{nullptr, 0};
     const void* found = request.cache->body(request.runtime, each.function, part.unit);
     const auto* chunk = own ? &chunk_of(request) : static_cast<const Chunk*>(found);
-    const bool same = chunk && chunk->function->hash == each.function && fingerprint_of(request, *chunk) == each.bytecode;
+    const bool same = chunk && chunk->outline.hash == each.function && fingerprint_of(request, *chunk) == each.bytecode;
     if (same) part.chunk = chunk;
     all = all && same;
     bindings.add(part);

@@ -190,7 +190,7 @@ State Kinds::at_start() const {
   for (uint32_t reg = 0; reg < chunk_.registers && !caller_; ++reg) {
     if (live(0, reg)) state.kinds[reg] = expected(reg);
     // Of a call of itself the arguments are not in the frame.
-    if (live(0, reg) && !pinned(reg) && reg < chunk_.function->parameters.size()) state.dirty.add(reg);
+    if (live(0, reg) && !pinned(reg) && reg < chunk_.outline.parameters) state.dirty.add(reg);
   }
   for (uint32_t reg = 0; reg < arguments_.size(); ++reg) {
     state.kinds[reg] = pinned(reg) ? Kind::Any : arguments_[reg];

@@ -27,11 +27,6 @@ uint64_t marks_of(const Insn* call, const Chunk& body) {
   return static_cast<Op>(call->op) == Op::CallKnown ? body.inout_mask : std::bit_cast<uint64_t>(call[1]);
 }
 
-bool parameters_fit(const Insn& call, const Chunk& body) {
-  const auto& parameters = body.function->parameters;
-  return parameters.size() == call.c && (parameters.empty() || !parameters.back().rest);
-}
-
 }  // namespace
 
 bool Kinds::is_recursive(uint32_t pc) const {
@@ -40,7 +35,7 @@ bool Kinds::is_recursive(uint32_t pc) const {
 }
 
 bool Kinds::can_inline(uint32_t pc, const Insn& insn, const Chunk& body) const {
-  if (!parameters_fit(insn, body) || body.is_loop || !body.regions.empty() || marks_of(&insn_at(pc), body) != body.inout_mask) return false;
+  if (!body.outline.takes(insn.c) || body.is_loop || !body.regions.empty() || marks_of(&insn_at(pc), body) != body.inout_mask) return false;
   uint32_t deep = 0, within_itself = 0;
   for (const Kinds* each = this; each; each = each->caller_) {
     ++deep;
@@ -57,7 +52,7 @@ Kinds::Callee& Kinds::callee_at(uint32_t pc, const Insn& insn) const {
   const Seen seen = this->seen(pc);
   if (seen.callee() == 0 || (seen.word & Seen::kExited)) return callee;
   const Chunk* body = shared_->bodies(seen.callee());
-  callee.recursive = body == &outermost() && static_cast<Op>(insn.op) == Op::CallKnown && parameters_fit(insn, *body);
+  callee.recursive = body == &outermost() && static_cast<Op>(insn.op) == Op::CallKnown && body->outline.takes(insn.c);
   shared_->recursive |= callee.recursive;
   if (!body || !can_inline(pc, insn, *body)) return callee;
   callee.unit = seen.callee();

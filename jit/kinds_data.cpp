@@ -115,10 +115,8 @@ Plan Kinds::make_plan(const Insn& insn, const State& before) const {
     plan.shape = chunk_.shapes[insn.c]->id;
   } else if (op == Op::MakeVariant) {
     plan.result = Kind::Variant;
-    const syntax::Link& link = chunk_.function->links[insn.c];
-    const auto& fields = link.type->constructors[link.index].fields;
-    const bool typed = std::any_of(fields.begin(), fields.end(), [](auto& each) { return each.type != nullptr; });
-    if (typed || fields.size() != insn.x) plan.way = Way::Exec;
+    const bytecode::Outline::Link& constructor = chunk_.outline.links[insn.c];
+    if (!constructor.exact || constructor.count != insn.x) plan.way = Way::Exec;
   } else if (op == Op::MakeList) {
     plan.result = packing_made(insn, before);
     if (plan.result == Kind::Any) plan.way = Way::Exec;

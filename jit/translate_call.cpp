@@ -13,10 +13,8 @@ namespace posset::jit {
 namespace {
 
 // A call with so many arguments needs no arranging.
-bool takes(const syntax::Link& link, uint32_t arguments) {
-  if (link.kind != syntax::Link::Kind::Function || !link.function) return false;
-  const auto& parameters = link.function->parameters;
-  return parameters.size() == arguments && (parameters.empty() || !parameters.back().rest);
+bool takes(const bytecode::Outline::Link& link, uint32_t arguments) {
+  return link.kind == syntax::Link::Kind::Function && link.exact && link.count == arguments;
 }
 
 }  // namespace
@@ -30,7 +28,7 @@ bool Translator::call(uint32_t pc, const Insn& insn) {
   switch (op) {
     case Op::CallKnown:
       if (calls_itself(pc) && call_itself(pc, insn)) return true;
-      if (takes(chunk_.function->links[insn.b], insn.c)) {
+      if (takes(chunk_.outline.links[insn.b], insn.c)) {
         direct_call(pc, insn);
         return true;
       }

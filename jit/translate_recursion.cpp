@@ -30,7 +30,7 @@ constexpr unsigned kFirstArgument = 4;  // behind those of a NativeEntry
 void Translator::make_recursive_function() {
   llvm::Function* entered = function_;
   std::vector<llvm::Type*> types(entered->getFunctionType()->params());
-  for (uint32_t n = 0; n < chunk_.function->parameters.size(); ++n) {
+  for (uint32_t n = 0; n < chunk_.outline.parameters; ++n) {
     if (cached(n)) add_types(kinds_->at_leader(0).kinds[n], b_, types);
   }
   auto* type = llvm::FunctionType::get(entered->getReturnType(), types, false);
@@ -49,7 +49,7 @@ void Translator::make_recursive_function() {
 // At the beginning of the function, called by itself.
 void Translator::take_native_arguments() {
   unsigned next = kFirstArgument;
-  for (uint32_t n = 0; n < chunk_.function->parameters.size(); ++n) {
+  for (uint32_t n = 0; n < chunk_.outline.parameters; ++n) {
     const Kind kind = kinds_->at_leader(0).kinds[n];
     if (!cached(n) || kind == Kind::None || kind == Kind::Nil) continue;
     llvm::Value* first = function_->getArg(next++);

@@ -320,12 +320,38 @@ TEST_CASE("tiering: the trees that code keeps count for the code limit") {
   const std::string comment = "# " + std::string(20'000, 'x') + "\n";
   uint64_t most = 0;
   for (int i = 0; i < 1000; ++i) {
-    const std::string input = comment + "[1, 2].map(x => x * " + std::to_string(i) + ")";
+    const std::string input = comment + "[1, 2].map((x: int) => x * " + std::to_string(i) + ")";
     REQUIRE(posset_eval(w.context, text(input), nullptr, nullptr) == POSSET_OK);
     most = std::max(most, w.statistics().compiled[1]);
   }
   CHECK(most > 10);
-  CHECK(most <= 2 * (options.code_limit / comment.size()));  // a share is half: the top level and the lambda
+  CHECK(most <= 4 * (options.code_limit / comment.size()));  // of two functions one keeps the tree, for its half
+}
+
+TEST_CASE("tiering: code without types does not keep its tree") {
+  posset_runtime_options options = posset_runtime_defaults();
+  options.forced_tier = 1;
+  World w(posset_context_defaults(), options);
+  const std::string comment = "# " + std::string(20'000, 'x') + "\n";
+  for (int i = 0; i < 100; ++i) {
+    const std::string input = comment + "[1, 2].map(x => \"a long text, formatted, {x * " + std::to_string(i) + ":>9}\")";
+    REQUIRE(posset_eval(w.context, text(input), nullptr, nullptr) == POSSET_OK);
+  }
+  CHECK(w.statistics().compiled[1] >= 200);
+  CHECK(w.statistics().unit_bytes < 50 * comment.size());
+}
+
+TEST_CASE("tiering: an expression over a list written out is not compiled for its first evaluation") {
+  auto compiled_by = [&](const char* input) {
+    World w;
+    REQUIRE(posset_eval(w.context, text(input), nullptr, nullptr) == POSSET_OK);
+    return w.statistics().compiled[1];
+  };
+  CHECK(compiled_by("[1, 2].map(print)") == 0);
+  CHECK(compiled_by("'ab'.map(print)") == 0);
+  CHECK(compiled_by("range(0, 2).map(print)") == 1);
+  CHECK(compiled_by("let xs = [1]; [..xs].map(print)") == 1);
+  CHECK(compiled_by("let m = map; m([1, 2], print)") == 1);
 }
 
 TEST_CASE("tiering: an expression that comes again is hot however many others come between") {

@@ -1,0 +1,49 @@
+// See outline.h.
+#include "bytecode/outline.h"
+
+#include <algorithm>
+
+#include "interp/value/string.h"
+
+namespace posset::bytecode {
+
+namespace {
+
+Outline::Link link_of(const syntax::Link& link) {
+  using Kind = syntax::Link::Kind;
+  Outline::Link made{link.kind, false, 0, std::string(link.name)};
+  // Dumps show no more of a text.
+  if (link.kind == Kind::Literal) made.name.resize(std::min(made.name.size(), interp::kMaxShort + 1));
+  if (link.kind == Kind::Function && link.function) {
+    made.count = static_cast<uint32_t>(link.function->parameters.size());
+    made.exact = !link.function->has_rest;
+  }
+  if (link.kind == Kind::Constructor && link.type) {
+    const auto& fields = link.type->constructors[link.index].fields;
+    made.count = static_cast<uint32_t>(fields.size());
+    made.exact = std::none_of(fields.begin(), fields.end(), [](auto& each) { return each.type != nullptr; });
+  }
+  return made;
+}
+
+Outline::Captured captured_by(const syntax::FunctionDecl& child) {
+  Outline::Captured slots;
+  for (const syntax::Capture& each : child.captures) {
+    if (each.from == syntax::Capture::From::Local) slots.push_back(each.index);
+  }
+  return slots;
+}
+
+}  // namespace
+
+Outline outline_of(const syntax::FunctionDecl& function) {
+  Outline made;
+  made.hash = function.hash;
+  made.parameters = static_cast<uint32_t>(function.parameters.size());
+  made.rest = function.has_rest;
+  for (const syntax::Link& link : function.links) made.links.push_back(link_of(link));
+  for (const syntax::FunctionDecl* child : function.children) made.children.push_back(captured_by(*child));
+  return made;
+}
+
+}  // namespace posset::bytecode
