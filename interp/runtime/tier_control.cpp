@@ -2,6 +2,7 @@
 #include "interp/runtime/tier_control.h"
 
 #include <algorithm>
+#include <bit>
 #include <exception>
 #include <utility>
 
@@ -215,11 +216,18 @@ void TierControl::refused(Compilation& job, const Refusal& refusal) {
                   static_cast<int64_t>(refusal.reason), trace_->text(at)});
 }
 
-// Whoever is counted when the time has come asks again.
+// Whoever is counted when the time has come asks again; after every time that the queue was full, twice as late:
+// where it stays full, what is hottest would ask most and be told the same.
 void TierControl::postpone(Compilation& job, Reason reason) {
+  constexpr int kMostDoublings = 16;
   if (job.only_kept) return give_back(job);
   Counted& counted = job.counted();
-  const uint32_t patience = std::max(1U, runtime_.options.thresholds[job.level] / 4);
+  uint32_t patience = std::max(1U, runtime_.options.thresholds[job.level] / 4);
+  if (reason == Reason::queue_full) {
+    const uint8_t before = counted.refusals[job.level].fetch_add(1, std::memory_order_relaxed);
+    const int doublings = std::min({int{before}, kMostDoublings, std::countl_zero(patience) - 1});
+    patience <<= doublings;
+  }
   counted.patience[job.level].store(patience, std::memory_order_relaxed);
   counted.reason[job.level].store(reason, std::memory_order_relaxed);
   if (trace_) {

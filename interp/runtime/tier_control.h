@@ -2,7 +2,7 @@
 // a unit that may still rise is counted. When a count reaches a tier's threshold one requester wins and hands
 // the compilation to the scheduler (sched/p2/hybrid.h); everybody, the winner too, goes on where they are and
 // takes the code at a later entry or loop head. A request the scheduler refuses is repeated after a quarter of
-// the threshold's executions. With a forced tier compilations happen at once, in the requesting thread.
+// the threshold's executions, then after twice as many. With a forced tier compilations happen at once, in the requesting thread.
 //
 // One per runtime; any thread. Elsewhere: what is counted and evicted (unit.h), how code is made (tier.h).
 #pragma once

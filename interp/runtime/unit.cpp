@@ -227,6 +227,7 @@ bool UnitTable::publish(Unit& unit, int loop, int level, void* code, void* below
   bytes_ += tiers_[level]->memory(code);
   counted.code[level].store(code, std::memory_order_release);
   counted.reason[level].store(Reason::none, std::memory_order_relaxed);
+  counted.refusals[level].store(0, std::memory_order_relaxed);
   counted.status[level].store(TierStatus::Ready, std::memory_order_release);
   if (counted.ready.load(std::memory_order_relaxed) < level) {
     counted.ready.store(static_cast<uint8_t>(level), std::memory_order_release);

@@ -51,6 +51,7 @@ struct Counted {
   std::atomic<void*> code[kTiers] = {};  // what the tier's `compile` gave; owned by the tier
   std::atomic<Reason> reason[kTiers] = {};     // why there is no code, as far as it was tried
   std::atomic<uint32_t> patience[kTiers] = {}; // executions still to pass before a refused request is repeated
+  std::atomic<uint8_t> refusals[kTiers] = {};   // how often in a row the queue was full
   std::atomic<uint64_t> entry_job[kTiers] = {}; // made the code, until it is entered (tracing)
   std::atomic<uint8_t> withdrawn[kTiers] = {};  // how often its code did not fit
 

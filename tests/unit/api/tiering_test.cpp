@@ -162,6 +162,21 @@ TEST_CASE("tiering: a refused request is repeated, and nobody waits for a full q
   posset_runtime_release(runtime);
 }
 
+TEST_CASE("tiering: what the queue refuses again and again is asked for less and less") {
+  posset_runtime* runtime = counting_runtime(true);
+  {
+    World w(runtime, posset_context_defaults());
+    CHECK(w.session(hot_functions(3000)) == "3000");
+    const uint64_t before = runtime->state.control.scheduler().statistics().refused_full;
+    CHECK(w.session("for i in 0..5000 { f2999(1) }") == "nil");
+    const uint64_t refused = runtime->state.control.scheduler().statistics().refused_full - before;
+    CHECK(refused >= 5);
+    CHECK(refused < 40);  // f2999, the loop and the line
+    compiler.open();
+  }
+  posset_runtime_release(runtime);
+}
+
 TEST_CASE("tiering: a runtime ends while compilations wait") {
   posset_runtime* runtime = counting_runtime(true);
   {
