@@ -165,10 +165,15 @@ class Liveness {
     return live;
   }
 
-  // An error anywhere in a region goes on at its handler.
+  // An error anywhere in a region goes on at its handler, which finds it in the region's register, a cleanup its site
+  // in the next: what stands there before is nothing to it.
   void add_handlers(uint32_t pc, RegisterSet& live) const {
     for (const bytecode::Region& region : chunk_.regions) {
-      if (pc >= region.begin && pc < region.end) live.add_all(live_[region.handler]);
+      if (pc < region.begin || pc >= region.end) continue;
+      RegisterSet read = live_[region.handler];
+      read.remove(region.reg);
+      if (region.cleanup) read.remove(region.reg + 1U);
+      live.add_all(read);
     }
   }
 

@@ -121,6 +121,18 @@ TEST_CASE("exits: the trace tells place, expected and found") {
   }
 }
 
+TEST_CASE("exits: where an error would be kept is nothing to a function that is entered") {
+  if (!posset_native_tier(3)) return;
+  for (const char* source : {"fn g(x, inout p) {\n  p += 1\n  if x < 0 { throw p }\n  x\n}\nfn f(x) {\n  var p = 0\n  let r = g(x, &p)\n  r + p\n}",
+                             "fn g(x) => if x < 0 { throw x } else { x }\nfn f(x) {\n  let r = try { g(x) } catch e { e }\n  r + 1\n}"}) {
+    NativeWorld world;
+    world.run(source);
+    world.warm_up("f(i)");
+    world.warm_up("f(i)");
+    CHECK_MESSAGE(exits_in(world.trace()).empty(), std::string(source), "\n", exits_in(world.trace()));
+  }
+}
+
 TEST_CASE("exits: every form of the trace tells them, and that code is withdrawn") {
   NativeWorld world;
   if (!posset_native_tier(3)) return;
