@@ -17,7 +17,7 @@ POSSET_HANDLER bool charge_call(Context& cx, const Borrowed* base, const interp:
     if (cx.charge_one()) cx.raise_stack_overflow();
     return false;
   }
-  if (!cx.charge_one()) [[unlikely]] return false;
+  if (--cx.fuel < 0 && !end_slice_in_call(cx, callee)) [[unlikely]] return false;
   ++cx.depth;
   if (chunk.entry.load(std::memory_order_relaxed) == chunk.code.get()) [[unlikely]] count_call(cx, callee);
   return true;

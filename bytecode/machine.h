@@ -45,22 +45,26 @@ POSSET_HANDLER uint64_t next_word(const State& s) { return std::bit_cast<uint64_
 
 POSSET_HANDLER bool step(State& s) { return --s.cx.fuel >= 0 || s.cx.poll(); }
 
-// One more round of a loop: a step. The end of a slice is also where native code that has become ready while
-// the loop ran is taken up, which keeps the question off the hot path.
-POSSET_HANDLER const Insn* go_round(State& s, const Insn* head) {
-  if (--s.cx.fuel >= 0) [[likely]] return head;
-  if (!s.cx.poll()) return nullptr;
-  if (!s.in_machine || !s.chunk->native.load(std::memory_order_relaxed)) return head;
+// At a loop head. The end of a slice is where native code that has become ready while the loop ran is taken up, which
+// keeps the question off the hot path.
+POSSET_HANDLER const Insn* end_of_slice(State& s, const Insn* head) {
+  if (!s.in_machine) return head;
+  ask_again(s.cx, *s.closure->function, *s.chunk, head);
+  if (!s.chunk->native.load(std::memory_order_relaxed)) return head;
   s.native_entry = native_entry_at(*s.chunk, head);
   return s.native_entry ? &kEnterNativeLoop : head;
+}
+
+// One more round of a loop: a step.
+POSSET_HANDLER const Insn* go_round(State& s, const Insn* head) {
+  if (--s.cx.fuel >= 0) [[likely]] return head;
+  return s.cx.poll() ? end_of_slice(s, head) : nullptr;
 }
 
 // The same for a loop whose rounds charge nothing because the call in them does. When nothing is left the slice
 // ends in that call, so this is the place for the question.
 POSSET_HANDLER const Insn* go_round_free(State& s, const Insn* head) {
-  if (s.cx.fuel > 0 || !s.in_machine || !s.chunk->native.load(std::memory_order_relaxed)) [[likely]] return head;
-  s.native_entry = native_entry_at(*s.chunk, head);
-  return s.native_entry ? &kEnterNativeLoop : head;
+  return s.cx.fuel > 0 ? head : end_of_slice(s, head);
 }
 
 POSSET_HANDLER FieldCache& cache_at(State& s, uint16_t index) { return *s.chunk->caches[index]; }

@@ -191,6 +191,7 @@ Borrowed native_decline(NativeFrame* frame, const Insn* pc) { return finish_in_b
 
 Borrowed native_newer(NativeFrame* frame, NativeEntry self, const Insn* head) {
   Chunk& chunk = *frame->chunk;
+  ask_again(*frame->context, *frame->closure->function, chunk, head);
   NativeEntry code = chunk.native.load(std::memory_order_acquire);
   if (!code || code == self) return Borrowed::unset();
   const uint32_t entry = native_entry_at(chunk, head);

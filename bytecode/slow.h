@@ -74,6 +74,10 @@ bool call_through_core(Context& context, Closure* callee, Borrowed* window, uint
 void drop_arguments(const interp::Function& function, Borrowed* arguments);
 // An execution of bytecode that is still recording: executions are counted as long, to promote it.
 void count_call(Context& context, const interp::Function& function);
+// The slice of steps ends at a loop head of the chunk: its code of a higher tier is asked for again if it was refused.
+void ask_again(Context& context, const interp::Function& function, const Chunk& chunk, const Insn* head);
+// The slice of steps ends in a call of the function: the same for its body. False: a limit was hit.
+bool end_slice_in_call(Context& context, const interp::Function& function);
 // How native code of the chunk is entered at this loop head; 0: not here.
 uint32_t native_entry_at(const Chunk& chunk, const Insn* head);
 // One round of a loop in bytecode that is recording, by the instruction that jumps back.

@@ -53,6 +53,19 @@ void count_call(Context& context, const interp::Function& function) {
   context.runtime.control.count_and_promote(function, function.unit->body, -1);
 }
 
+// Code that records is counted and asks by its count; whoever was refused and has stopped recording is found here, the
+// oftener the hotter it is.
+void ask_again(Context& context, const interp::Function& function, const Chunk& chunk, const Insn* head) {
+  const uint32_t entry = chunk.entry_at(head);
+  if (entry != 0) context.runtime.control.ask_again(function, chunk.loop_heads[entry - 1].loop, chunk.loop);
+}
+
+bool end_slice_in_call(Context& context, const interp::Function& function) {
+  if (!context.poll()) return false;
+  context.runtime.control.ask_again(function, -1, -1);
+  return true;
+}
+
 uint32_t native_entry_at(const Chunk& chunk, const Insn* head) {
   const uint32_t entry = chunk.entry_at(head);
   const uint64_t heads = chunk.native_heads.load(std::memory_order_relaxed);

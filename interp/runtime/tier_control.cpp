@@ -55,7 +55,8 @@ TierControl::~TierControl() {
 }
 
 // `count` is of what has been executed, which may be a loop of what `counted` is the code of.
-bool TierControl::wanted(int level, uint32_t count, Counted& counted) const {
+// `passed` executions have gone by since it was last asked.
+bool TierControl::wanted(int level, uint32_t count, Counted& counted, uint32_t passed) const {
   const RuntimeOptions& options = runtime_.options;
   if (level > options.max_tier || !runtime_.tier(level)) return false;
   if (counted.status[level].load(std::memory_order_acquire) != TierStatus::NotStarted) return false;
@@ -64,8 +65,8 @@ bool TierControl::wanted(int level, uint32_t count, Counted& counted) const {
   if (options.forced_tier >= level) return true;
   if (count < options.thresholds[level]) return false;
   const uint32_t patience = counted.patience[level].load(std::memory_order_relaxed);
-  if (patience != 0) counted.patience[level].store(patience - 1, std::memory_order_relaxed);
-  return patience <= 1;
+  if (patience != 0) counted.patience[level].store(patience - std::min(patience, passed), std::memory_order_relaxed);
+  return patience <= passed;
 }
 
 bool TierControl::wanted_at_once(const Function& function, Counted& counted, int loop) const {
@@ -104,6 +105,15 @@ void TierControl::count_round(const Function& function, int loop, int owner) {
   Counted& home = function.unit->counted(owner);
   for (int level = 2; level < kTiers; ++level) {
     if (wanted(level, count, home)) request(function, home, owner, level, count);
+  }
+}
+
+void TierControl::ask_again(const Function& function, int loop, int owner) {
+  constexpr uint32_t kPassed = 8192;  // about a slice
+  const uint32_t count = function.unit->counted(loop).count.load(std::memory_order_relaxed);
+  Counted& home = function.unit->counted(owner);
+  for (int level = 2; level < kTiers; ++level) {
+    if (wanted(level, count, home, kPassed)) request(function, home, owner, level, count);
   }
 }
 

@@ -53,6 +53,9 @@ class TierControl {
   // Called for a round of loop `loop`, or an execution (-1), inside code of tier 1 or above that belongs to
   // `owner`: the function's body (-1) or a loop around. Counts, and asks for that code in a higher tier.
   void count_round(const Function& function, int loop, int owner);
+  // The end of a slice of steps in a round of loop `loop` or a call (-1), in code of tier 1 or above that belongs to
+  // `owner` and may not be counted any more: asks for that code in a higher tier if that was due and refused.
+  void ask_again(const Function& function, int loop, int owner);
   // Counting can still lead to a compilation.
   bool may_promote(const Counted& counted) const;
   // The code of a tier exits often: it is taken back and made anew from what the profile says by now; after
@@ -75,7 +78,7 @@ class TierControl {
 
  private:
   struct Compilation;
-  bool wanted(int level, uint32_t count, Counted& counted) const;
+  bool wanted(int level, uint32_t count, Counted& counted, uint32_t passed = 1) const;
   bool is_settled(const Counted& counted, uint32_t count) const;
   bool in_foreground(int level) const;
   // A function whose only loops are those of built-ins that call functions: in bytecode from the first time on,

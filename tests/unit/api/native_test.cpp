@@ -2,12 +2,15 @@
 // others. Without the native compiler there is nothing to test.
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <string>
 
 #include <posset/attach.h>
 #include <posset/posset.h>
 
 #include "fixture.h"
+#include "interp/api/handles.h"
+#include "sched/p2/hybrid.h"
 
 using posset::test::explain;
 using posset::test::World;
@@ -33,6 +36,41 @@ std::string run(World& w, posset_runtime* runtime, const std::string& input) {
 }
 
 }  // namespace
+
+TEST_CASE("native: what a full queue has refused is asked for again after recording has ended") {
+  if (!posset_native_tier(3)) return;
+  posset_runtime_options options = posset_runtime_defaults();
+  options.forced_tier = 1;
+  options.tier2_after = UINT32_MAX;
+  options.tier3_after = 100;
+  options.queue_limit = 2;  // one native compilation waits at most
+  posset_runtime* runtime = nullptr;
+  REQUIRE(posset_default_runtime(&options, &runtime) == POSSET_OK);
+  {
+    World w(runtime, posset_context_defaults());
+    std::atomic<bool> held{false}, released{false};
+    auto hold = [&](posset::sched::TaskContext&) {
+      held = true;
+      held.notify_all();
+      released.wait(false);
+    };
+    posset::sched::HybridScheduler& scheduler = runtime->state.control.scheduler();
+    const auto native = posset::sched::Lane::Native;
+    REQUIRE(scheduler.try_submit({.run = hold, .lane = native}) == posset::sched::Admission::Accepted);
+    held.wait(false);
+    REQUIRE(scheduler.try_submit({.run = hold, .lane = native}) == posset::sched::Admission::Accepted);
+    std::string source = "fn f(x) {\n  var t = x\n";  // too large to be inlined
+    for (int i = 0; i < 60; ++i) source += "  t = t * 3 % 1001 + " + std::to_string(i) + "\n";
+    w.session(source + "  t\n}\nfn g(n) {\n  var t = 0\n  for i in 0..n { t += f(i) }\n  t\n}");
+    w.session("g(20000)");
+    CHECK(explain(w, "f").find("[queue_full]") != std::string::npos);
+    released = true;
+    released.notify_all();
+    for (int round = 0; round < 20; ++round) run(w, runtime, "g(20000)");
+    CHECK_MESSAGE(explain(w, "f").find("tier 3 (") != std::string::npos, explain(w, "f"));
+  }
+  posset_runtime_release(runtime);
+}
 
 TEST_CASE("native: code that keeps exiting is made anew and in the end given up") {
   constexpr int kPlaces = 30;
