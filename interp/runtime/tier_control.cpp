@@ -203,7 +203,11 @@ void TierControl::submit(std::unique_ptr<Compilation> owned) {
     ended(std::unique_ptr<Compilation>(job));
   };
   task.lane = job->level == 1 ? sched::Lane::Compile : sched::Lane::Native;
-  task.type = {job->level == 1 ? sched::TaskKind::BytecodeCompile : sched::TaskKind::JitCompile};
+  task.type = {job->level == 1 ? sched::TaskKind::BytecodeCompile : sched::TaskKind::JitCompile,
+               static_cast<uint64_t>(job->level)};
+  // Optimised code takes ten times as long to make as quick native code, which helps most of those that wait more. A
+  // program's first compilations, which matter most to it, come before there are run times to see that from.
+  if (job->level == 3) task.priority = sched::Priority::Low;
   task.job = job->job;
   pending_.fetch_add(1, std::memory_order_relaxed);
   const sched::Admission admission = scheduler_->try_submit(std::move(task));
