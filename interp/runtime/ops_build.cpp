@@ -36,12 +36,10 @@ FormatOptions format_options(const syntax::FormatSpec& spec) {
 
 }  // namespace
 
-bool append_formatted(Context& context, StringBuilder& out, Borrowed v,
-                      const syntax::FormatSpec* spec) {
-  if (v.is_short_string() && !(spec && spec->present)) {  // too short to be charged for
-    out.append(string_view_of(v));
-    return or_memory_limit(context, !out.failed());
-  }
+namespace {
+
+// Not inlined, so that a short text, the usual piece of what is joined, needs none of this one's frame.
+[[gnu::noinline]] bool append_charged(Context& context, StringBuilder& out, Borrowed v, const syntax::FormatSpec* spec) {
   if (!charge_weight(context, v)) return false;
   const size_t before = out.view().size();
   std::string problem;
@@ -54,6 +52,15 @@ bool append_formatted(Context& context, StringBuilder& out, Borrowed v,
   }
   if (out.failed()) return or_memory_limit(context, false);
   return charge_bytes(context, out.view().size() - before);
+}
+
+}  // namespace
+
+bool append_formatted(Context& context, StringBuilder& out, Borrowed v,
+                      const syntax::FormatSpec* spec) {
+  if (!v.is_short_string() || (spec && spec->present)) return append_charged(context, out, v, spec);
+  out.append(string_view_of(v));  // too short to be charged for
+  return or_memory_limit(context, !out.failed());
 }
 
 Value make_variant(Context& context, const Shape* shape, Borrowed* fields, uint32_t count) {
