@@ -20,6 +20,14 @@ void drop_consumed(Borrowed* left, Borrowed* right, uint8_t x) {
 }  // namespace
 
 bool slow_binary(Context& context, syntax::BinaryOp op, Borrowed* dst, Borrowed* left, Borrowed* right, uint8_t x) {
+  // No memory, and too little to be charged for.
+  Borrowed joined;
+  if (op == syntax::BinaryOp::Add && left->is_short_string() && right->is_short_string() &&
+      interp::join_short(*left, *right, joined)) {
+    drop_consumed(left, right, x);
+    *dst = joined;
+    return true;
+  }
   // x = x + v writes over its own operand, whose old value then goes.
   bool self = left == dst && left != right;
   bool take = (self || (x & kConsumeB)) && left != right && concatenates(op, *left, *right);

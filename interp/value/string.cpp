@@ -95,12 +95,8 @@ Value concatenate(Heap& heap, Value left, Borrowed right) {
   size_t size = a.size() + b.size();
   if (l.is(Tag::Str) && is_unique(l.object())) return extend(heap, std::move(left), right, size);
   if (b.empty()) return left;
-  if (size <= kMaxShort) {
-    char bytes[kMaxShort];
-    std::memcpy(bytes, a.data(), a.size());
-    std::memcpy(bytes + a.size(), b.data(), b.size());
-    return Value::adopt(make_short({bytes, size}));
-  }
+  Borrowed joined;
+  if (l.is_short_string() && right.is_short_string() && join_short(l, right, joined)) return Value::adopt(joined);
   if (a.empty()) return Value::copy(right);
   Str* string = new_str(heap, size);
   if (string == nullptr) return Value::failure();

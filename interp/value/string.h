@@ -125,6 +125,19 @@ inline Borrowed make_short(std::string_view utf8) {
           low >> 48 | high << 16};
 }
 
+// Two short texts as one. False: it would not be short.
+inline bool join_short(Borrowed a, Borrowed b, Borrowed& joined) {
+  using Bytes = unsigned __int128;
+  const size_t before = short_size(a), size = before + short_size(b);
+  if (size > kMaxShort) return false;
+  auto bytes = [](Borrowed v) { return (static_cast<Bytes>(v.word1) << 64 | v.word0) >> 16; };
+  const Bytes both = bytes(a) | bytes(b) << (8 * before);
+  const uint64_t not_ascii = (a.word0 | b.word0) & 0x8000;
+  joined = {static_cast<uint64_t>(Tag::ShortStr) | size << 8 | not_ascii | static_cast<uint64_t>(both) << 16,
+            static_cast<uint64_t>(both >> 48)};
+  return true;
+}
+
 inline Borrowed make_ascii(uint8_t byte) {
   return {static_cast<uint64_t>(Tag::ShortStr) | 1 << 8 | uint64_t{byte} << 16, 0};
 }
