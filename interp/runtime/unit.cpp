@@ -12,7 +12,7 @@ namespace posset::interp {
 
 namespace {
 
-// How far below the limit an eviction goes, so that the next one is not due at once.
+// How far below the limit an eviction of code in use goes, so that the next one is not due at once.
 constexpr size_t kKeptQuarters = 3;
 
 std::vector<int> parents_of(const std::vector<syntax::Node*>& loops) {
@@ -108,18 +108,31 @@ UnitRef UnitTable::find_or_add(const Function& function) {
   sched::MutexLock lock(mutex_);
   const syntax::FunctionDecl& decl = *function.decl;
   Unit* unit = find(decl);
-  if (!unit) {
-    unit = units_.emplace(decl.hash.low, make_unit(decl))->second.get();
-    unit->number = next_number_++;
-    by_number_[unit->number] = unit;
-    bytes_ += bytes_of(*unit);
-    if (trace_) trace_new(*unit, decl);
+  if (unit) {
+    use(*unit);
+  } else {
+    unit = &add(decl);
   }
-  ++unit->users;
   unit->last_use = ++uses_;
   link(unit->functions, function);
   stay_below_limit();
   return {this, unit, &function};
+}
+
+// With one user.
+Unit& UnitTable::add(const syntax::FunctionDecl& function) {
+  Unit& unit = *units_.emplace(function.hash.low, make_unit(function))->second;
+  unit.number = next_number_++;
+  unit.users = 1;
+  by_number_[unit.number] = &unit;
+  grow(bytes_of(unit));
+  if (trace_) trace_new(unit, function);
+  return unit;
+}
+
+void UnitTable::use(Unit& unit) {
+  if (unit.users == 0) unused_.remove(unit);
+  ++unit.users;
 }
 
 void UnitTable::trace_new(const Unit& unit, const syntax::FunctionDecl& function) {
@@ -148,14 +161,14 @@ void UnitTable::trace_lines(const Unit& unit, int loop, const syntax::FunctionDe
 
 UnitRef UnitTable::share(Unit& unit) {
   sched::MutexLock lock(mutex_);
-  ++unit.users;
+  use(unit);
   return {this, &unit};
 }
 
 void UnitTable::release(Unit& unit, const Function* function) {
   sched::MutexLock lock(mutex_);
-  --unit.users;
   if (function) unlink(unit.functions, *function);
+  if (--unit.users == 0) unused_.add(unit);
 }
 
 // Tells tier 1's code which code of a higher tier it goes over to.
@@ -224,7 +237,7 @@ bool UnitTable::publish(Unit& unit, int loop, int level, void* code, void* below
     const Unit::Place here{unit.number, loop, level};
     if (std::find(places.begin(), places.end(), here) == places.end()) places.push_back(here);
   }
-  bytes_ += tiers_[level]->memory(code);
+  grow(tiers_[level]->memory(code));
   counted.code[level].store(code, std::memory_order_release);
   counted.reason[level].store(Reason::none, std::memory_order_relaxed);
   counted.refusals[level].store(0, std::memory_order_relaxed);
@@ -251,35 +264,31 @@ size_t UnitTable::size() const {
 
 // ---- the bound ----
 
+void UnitTable::grow(size_t bytes) {
+  bytes_ += bytes;
+  unused_.note_added(bytes, limit_);
+}
+
 void UnitTable::stay_below_limit() {
-  if (bytes() <= std::max(limit_, look_at_)) return;
-  const size_t target = limit_ / 4 * kKeptQuarters;
-  drop_unused(target);
-  if (bytes() > limit_) evict_code(target);
-  // What is left belongs to units in use; not to be looked through for each one more.
-  look_at_ = bytes() + limit_ / 8;
+  drop_unused();
+  if (bytes() > std::max(limit_, look_at_)) {
+    evict_code(limit_ / 4 * kKeptQuarters);
+    look_at_ = SIZE_MAX;
+  }
+  // What units in use have is not to be looked through for each one more.
+  look_at_ = std::min(look_at_, bytes() + limit_ / 8);
 }
 
-void UnitTable::drop_unused(size_t target) {
-  std::vector<Entries::iterator> unused;
-  for (auto it = units_.begin(); it != units_.end(); ++it) {
-    if (it->second->users == 0) unused.push_back(it);
-  }
-  std::sort(unused.begin(), unused.end(), [](auto a, auto b) {
-    return colder(*a->second, heat(a->second->body), *b->second, heat(b->second->body));
-  });
-  for (Entries::iterator entry : unused) {
-    if (bytes() > target) {
-      erase(entry);
-      continue;
-    }
-    std::atomic<uint32_t>& count = entry->second->body.count;
-    count.store(count.load(std::memory_order_relaxed) / 2, std::memory_order_relaxed);
+void UnitTable::drop_unused() {
+  while (bytes() > limit_) {
+    Unit* coldest = unused_.coldest();
+    if (!coldest) return;
+    unused_.remove(*coldest);
+    erase(*coldest);
   }
 }
 
-void UnitTable::erase(Entries::iterator entry) {
-  Unit& unit = *entry->second;
+void UnitTable::erase(Unit& unit) {
   if (trace_) {
     trace_->record(static_cast<uint16_t>(TierEvent::unit_forgotten),
                    {unit.number, heat(unit.body), static_cast<int64_t>(bytes_of(unit))});
@@ -290,6 +299,8 @@ void UnitTable::erase(Entries::iterator entry) {
   for (auto [loop, level] : published) unpublish(unit, loop, level);
   bytes_ -= bytes_of(unit);
   by_number_.erase(unit.number);
+  auto entry = units_.find(unit.hash.low);
+  while (entry->second.get() != &unit) ++entry;  // equal keys stand together
   units_.erase(entry);
 }
 

@@ -4,10 +4,11 @@
 // stand in, by loop number (their own hash is kept for display).
 //
 // Memory is bounded: units and code together stay below the table's limit. When it is passed, units that
-// nothing refers to any more go first, the coldest first, with their counts; if that is not enough, the code
-// of units in use, which start again in tier 0. "Coldest" is fewest executions counted, and among equals
-// longest ago; the counts of what stays are halved, so that past heat fades. Evicted code is freed when
-// nobody can be running it (reclaim.h).
+// nothing refers to any more go first, with their counts, the coldest first and only as many as make up for what
+// was added: whoever adds waits for no more than that. Which are the coldest is told by powers of two of the
+// executions counted, and past heat fades (unused_units.h). If there are none left, the code of units in use goes,
+// a quarter of the limit at once, fewest executions first, among equals longest ago; they start again in tier 0.
+// Evicted code is freed when nobody can be running it (reclaim.h).
 //
 // Threads: everything of the table takes its mutex; counts are relaxed atomics (a lost increment costs
 // nothing but time); code is published with release and read with acquire.
@@ -26,6 +27,7 @@
 
 #include "interp/runtime/reasons.h"
 #include "interp/runtime/reclaim.h"
+#include "interp/runtime/unused_units.h"
 #include "interp/syntax/ast.h"
 #include "sched/base/thread_safety.h"
 #include "sched/base/trace.h"
@@ -86,6 +88,7 @@ struct Unit {
   // Guarded by the table's mutex:
   std::vector<Place> inlined_in;            // its body, at some time
   uint32_t users = 0;                       // UnitRefs
+  UnusedUnits::Place unused;                // while there are none
   uint64_t last_use = 0;
   const Function* functions = nullptr;      // with a UnitRef, linked by Function::next_of_unit
 };
@@ -166,12 +169,15 @@ class UnitTable {
   using Entries = std::unordered_multimap<uint64_t, std::unique_ptr<Unit>>;
   void release(Unit& unit, const Function* function) POSSET_EXCLUDES(mutex_);
   Unit* find(const syntax::FunctionDecl& function) POSSET_REQUIRES(mutex_);
+  Unit& add(const syntax::FunctionDecl& function) POSSET_REQUIRES(mutex_);
+  void use(Unit& unit) POSSET_REQUIRES(mutex_);
   void trace_new(const Unit& unit, const syntax::FunctionDecl& function) POSSET_REQUIRES(mutex_);
   void trace_lines(const Unit& unit, int loop, const syntax::FunctionDecl& function) POSSET_REQUIRES(mutex_);
+  void grow(size_t bytes) POSSET_REQUIRES(mutex_);
   void stay_below_limit() POSSET_REQUIRES(mutex_);
-  void drop_unused(size_t target) POSSET_REQUIRES(mutex_);
+  void drop_unused() POSSET_REQUIRES(mutex_);
   void evict_code(size_t target) POSSET_REQUIRES(mutex_);
-  void erase(Entries::iterator entry) POSSET_REQUIRES(mutex_);
+  void erase(Unit& unit) POSSET_REQUIRES(mutex_);
   void unpublish(Unit& unit, int loop, int level) POSSET_REQUIRES(mutex_);
   void install(Counted& counted) POSSET_REQUIRES(mutex_);
   std::span<const Inlined> inlined(int level, const void* code) const;
@@ -186,11 +192,12 @@ class UnitTable {
   mutable sched::Mutex mutex_;
   Entries units_ POSSET_GUARDED_BY(mutex_);
   std::unordered_map<uint32_t, Unit*> by_number_ POSSET_GUARDED_BY(mutex_);
+  UnusedUnits unused_ POSSET_GUARDED_BY(mutex_);
   uint64_t uses_ POSSET_GUARDED_BY(mutex_) = 0;
   uint32_t next_number_ POSSET_GUARDED_BY(mutex_) = 1;
   syntax::SourcePtr traced_source_ POSSET_GUARDED_BY(mutex_);  // the last one whose text went into the trace
   int64_t traced_text_ POSSET_GUARDED_BY(mutex_) = 0;
-  size_t look_at_ POSSET_GUARDED_BY(mutex_) = 0;  // below this size there is nothing to evict
+  size_t look_at_ POSSET_GUARDED_BY(mutex_) = 0;  // below this size no code of units in use is evicted
   std::atomic<size_t> bytes_{0};  // written under the mutex
 };
 
