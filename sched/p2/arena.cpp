@@ -77,24 +77,20 @@ Admission Arena::try_submit(Task& task, double estimate_ns) {
   return Admission::Accepted;
 }
 
-// The `looks`-th time that nothing waits.
-void Arena::linger(int looks, MutexLock& lock) {
-  if (looks > 1) {
-    wait_on(clock_, lock, more_, clock_.now_ns() + kDozeNs);
-    return;
-  }
-  const uint64_t seen = came_.load(std::memory_order_relaxed);
-  lock.unlock();
-  spin_until(kPausesBeforeSleep, [this, seen] { return came_.load(std::memory_order_relaxed) != seen; });
-  lock.lock();
-}
-
 // The first task, waiting a while for one. Empty: the call is to return and touch nothing any more; from here on the
 // next task calls in another.
 std::optional<Arena::Waiting> Arena::take() {
   MutexLock lock(mutex_);
   ++lingering_;
-  for (int looks = 1; waiting_.empty() && !closed_ && looks <= kDozes + 1; ++looks) linger(looks, lock);
+  if (waiting_.empty() && !closed_) {
+    const uint64_t seen = came_.load(std::memory_order_relaxed);
+    lock.unlock();
+    spin_until(kPausesBeforeSleep, [this, seen] { return came_.load(std::memory_order_relaxed) != seen; });
+    lock.lock();
+  }
+  for (int dozes = 0; waiting_.empty() && !closed_ && dozes < kDozes; ++dozes) {
+    wait_on(clock_, lock, more_, clock_.now_ns() + kDozeNs);
+  }
   --lingering_;
   if (waiting_.empty()) {
     --called_;

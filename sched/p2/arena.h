@@ -74,7 +74,6 @@ class Arena {
   static void work(void* arena);
   bool call_in() POSSET_REQUIRES(mutex_);
   std::optional<Waiting> take() POSSET_EXCLUDES(mutex_);
-  void linger(int looks, MutexLock& lock) POSSET_REQUIRES(mutex_);
   void begin_work() POSSET_EXCLUDES(mutex_);
   void ended() POSSET_EXCLUDES(mutex_);
   void trace_queued(const Task& task, double estimate_ns) POSSET_REQUIRES(mutex_);
