@@ -110,6 +110,7 @@ class Kinds {
   State after(uint32_t pc, const Plan& plan, const State& before) const;
   // What holds at the beginning of a block, and what code entered there must check.
   const State& at_leader(uint32_t pc) const { return states_[pc]; }
+  bool is_leader(uint32_t pc) const { return leaders_[pc] != 0; }
   // The variable whose element or part a walk to a place changes, at the instruction that ends the walk.
   std::optional<uint16_t> walk_root(uint32_t pc) const;
   // Where the instruction exits: a walk done in place has changed nothing before its last instruction, and exits

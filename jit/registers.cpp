@@ -143,10 +143,10 @@ llvm::BasicBlock* Translator::one_less(const Operand& v, llvm::BasicBlock* other
   auto* count = block("count");
   auto* several = block("several");
   go_on_in(count);
-  llvm::Value* owners = load(b_.getInt32Ty(), object(v));
+  llvm::Value* owners = of(Memory::Count, load(b_.getInt32Ty(), object(v)));
   b_.CreateCondBr(b_.CreateICmpSGT(owners, b_.getInt32(1)), several, otherwise);
   go_on_in(several);
-  put(b_.CreateSub(owners, b_.getInt32(1)), object(v));
+  of(Memory::Count, put(b_.CreateSub(owners, b_.getInt32(1)), object(v)));
   b_.CreateBr(done);
   return count;
 }
@@ -309,6 +309,7 @@ llvm::BasicBlock* Translator::exit_at(uint32_t pc) {
   llvm::IRBuilder<>::InsertPointGuard keep_place(b_);
   exit_ = cold("exit");
   b_.SetInsertPoint(exit_);
+  settle_loans();
   llvm::Value* expected = b_.getInt32(expectation(pc - begin));
   go_to(flushing(unflushed(begin, false), exit_landing()), pc_address(begin), expected);
   return exit_;

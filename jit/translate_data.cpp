@@ -147,7 +147,7 @@ void Translator::index(uint32_t pc, const Insn& insn) {
   by_packing(list, slow, after, [&](Packing packing) {
     Operand item = load_element(list, at, packing);
     if (plan_.way == Way::Inline) item = narrowed(item, plan_.result, slow);
-    if (static_cast<Op>(insn.op) == Op::Index) retain(item);
+    if (static_cast<Op>(insn.op) == Op::Index && !lend(pc, nullptr)) retain(item);
     write(insn.a, item);
   });
 }
@@ -183,7 +183,7 @@ void Translator::set_index(uint32_t pc, const Insn& insn) {
   if (cached(insn.a) && after_.kinds[insn.a] != state_.kinds[insn.a] && plan_.way != Way::Inline) write(insn.a, list);
   by_packing(list, slow, after, [&](Packing packing) {
     if (kinds_ && packing == Packing::Any) {
-      replace_part(element_pointer(list, at, packing), insn.c, insn.x & bytecode::kConsumeC);
+      replace_part(element_pointer(list, at, packing), insn.c, insn.x & bytecode::kConsumeC, Memory::Items);
     } else {
       store_element(list, at, packing, read(insn.c), slow);
     }
@@ -245,7 +245,7 @@ llvm::Value* Translator::field_pointer(const Operand& base, uint16_t cache, llvm
   llvm::LoadInst* seen = load(b_.getInt64Ty(), symbol(unit_.bindings.cache(chunk_, cache)));
   seen->setAtomic(llvm::AtomicOrdering::Monotonic);
   seen->setAlignment(llvm::Align(8));
-  llvm::Value* shape = load(b_.getInt32Ty(), word_pointer(object(base), offsetof(interp::Record, shape)));
+  llvm::Value* shape = shape_of(base);
   llvm::Value* expected = b_.CreateTrunc(b_.CreateLShr(seen, 32), b_.getInt32Ty());
   b_.CreateCondBr(b_.CreateICmpEQ(shape, expected), known, slow);
   go_on_in(known);
@@ -258,7 +258,7 @@ void Translator::field(uint32_t pc, const Insn& insn) {
   auto* after = block("after");
   auto* slow = slow_way(pc, after);
   llvm::Value* from = field_pointer(read(insn.b), insn.c, slow);
-  const Operand v = load_part(from);
+  const Operand v = load_field(from);
   if (static_cast<Op>(insn.op) == Op::Field) retain(v);
   write(insn.a, v);
   b_.CreateBr(after);

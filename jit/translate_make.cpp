@@ -60,11 +60,11 @@ bool Translator::make_record(uint32_t pc, Tag tag, uint32_t count, llvm::Value* 
   if (plan_.way == Way::Exec || !Heap::has_class(bytes)) return false;
   auto* after = block("after");
   llvm::Value* cell = allocate(tag, bytes, 0, slow_way(pc, after));
-  put(shape, word_pointer(cell, offsetof(Record, shape)));
+  of(Memory::Shape, put(shape, word_pointer(cell, offsetof(Record, shape))));
   put(b_.getInt32(count), word_pointer(cell, offsetof(Record, size)));
   for (uint32_t n = 0; n < count; ++n) {
     store_value(word_pointer(cell, sizeof(Record) + n * sizeof(Borrowed)), moved_out(static_cast<uint16_t>(insn.b + n)),
-                Memory::Items);
+                Memory::Fields);
   }
   write(insn.a, object_made(tag == Tag::Record ? Kind::Record : Kind::Variant, cell));
   b_.CreateBr(after);

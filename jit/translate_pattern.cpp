@@ -49,8 +49,7 @@ void Translator::test_variant(uint32_t pc, const Insn& insn) {
   auto* variant = block("variant");
   b_.CreateCondBr(b_.CreateICmpEQ(tag_of(v), tag_word(Tag::Variant)), variant, fails);
   go_on_in(variant);
-  llvm::Value* shape = load(b_.getInt32Ty(), word_pointer(object(v), offsetof(Record, shape)));
-  test(pc, b_.CreateICmpEQ(shape, constructed_shape(insn.b)));
+  test(pc, b_.CreateICmpEQ(shape_of(v), constructed_shape(insn.b)));
 }
 
 void Translator::test_list(uint32_t pc, const Insn& insn) {
@@ -80,7 +79,7 @@ void Translator::test_field(uint32_t pc, const Insn& insn) {
   auto* slow = cold("slow");
   llvm::Value* from = field_pointer(read(insn.b), cache, slow);
   exec_in(slow, pc);
-  write(insn.a, load_part(from));
+  write(insn.a, load_field(from));
   b_.CreateBr(block_at(pc + length(pc)));
 }
 
@@ -89,7 +88,7 @@ void Translator::view_item(uint32_t pc, const Insn& insn) {
   const Operand base = read(insn.b);
   if (insn.c == bytecode::kNoRegister) return write(insn.a, base);
   if (base.kind == Kind::Variant) {
-    const Operand part = load_part(field_at(base, insn.c));
+    const Operand part = load_field(field_at(base, insn.c));
     return write(insn.a, narrowed(part, plan_.result, exit_at(pc)));
   }
   llvm::Value* index = word(insn.c);

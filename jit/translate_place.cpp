@@ -37,15 +37,29 @@ Operand Translator::narrowed(const Operand& v, Kind wanted, llvm::BasicBlock* ot
   auto* fits = block("fits");
   b_.CreateCondBr(is_kind(v, wanted), fits, otherwise);
   go_on_in(fits);
+  if (wanted == Kind::Float) return floating(loaded_number(v.payload));
   return {wanted, nullptr, v.payload};
+}
+
+// Read once more as what it is: one read that exits store as a word goes by way of a register for words, of which
+// there are few.
+llvm::Value* Translator::loaded_number(llvm::Value* payload) {
+  auto* word = llvm::dyn_cast<llvm::LoadInst>(payload);
+  if (!word) return b_.CreateBitCast(payload, b_.getDoubleTy());
+  llvm::LoadInst* number = load(b_.getDoubleTy(), word->getPointerOperand());
+  number->copyMetadata(*word);
+  return number;
 }
 
 void Translator::check_shape(const Operand& v, uint32_t known, uint32_t wanted, llvm::BasicBlock* otherwise) {
   if (known == wanted) return;
   auto* shaped = block("shaped");
-  llvm::Value* shape = load(b_.getInt32Ty(), word_pointer(object(v), offsetof(Record, shape)));
-  b_.CreateCondBr(b_.CreateICmpEQ(shape, shape_id(wanted)), shaped, otherwise);
+  b_.CreateCondBr(b_.CreateICmpEQ(shape_of(v), shape_id(wanted)), shaped, otherwise);
   go_on_in(shaped);
+}
+
+llvm::Value* Translator::shape_of(const Operand& v) {
+  return of(Memory::Shape, load(b_.getInt32Ty(), word_pointer(object(v), offsetof(Record, shape))));
 }
 
 void Translator::demand_unique(const Operand& v, llvm::BasicBlock* otherwise) {
@@ -64,9 +78,9 @@ void Translator::known_field(uint32_t pc, const Insn& insn) {
   const Operand base = read(insn.b);
   llvm::BasicBlock* exit = exit_at(pc);
   check_shape(base, state_.shapes[insn.b], plan_.shape, exit);
-  const Operand v = narrowed(load_part(field_at(base, plan_.field)), plan_.result, exit);
+  const Operand v = narrowed(load_field(field_at(base, plan_.field)), plan_.result, exit);
   const bool counts = static_cast<Op>(insn.op) == Op::Field;
-  if (counts) retain(v);
+  if (counts && !lend(pc, nullptr)) retain(v);
   if (counts && (insn.x & bytecode::kConsumeB)) {
     if (insn.b != insn.a) write(insn.b, nil());
     release(base);
@@ -87,21 +101,21 @@ void Translator::set_field(uint32_t pc, const Insn& insn) {
     to = field_pointer(base, insn.b, slow);
   }
   demand_unique(base, slow);
-  replace_part(to, insn.c, consume);
+  replace_part(to, insn.c, consume, Memory::Fields);
   b_.CreateBr(after);
   go_on_in(after);
 }
 
 // The old value dies last: nothing may see a slot whose value is gone.
-void Translator::replace_part(llvm::Value* to, uint16_t reg, bool consume) {
+void Translator::replace_part(llvm::Value* to, uint16_t reg, bool consume, Memory memory) {
   const Operand v = read(reg);
-  const Operand old = load_part(to);
+  const Operand old = load_value(to, memory);
   if (consume) {
     write(reg, nil());
   } else {
     retain(v);
   }
-  store_value(to, v, Memory::Items);
+  store_value(to, v, memory);
   release(old);
 }
 
@@ -122,7 +136,7 @@ llvm::Value* Translator::place_part(uint32_t pc, const Insn& insn) {
 
 // What is there, of a kind that the container or the plan tells.
 Operand Translator::part_at(llvm::Value* from, Kind kind, llvm::BasicBlock* otherwise) {
-  if (has_fields(place_.kind) || place_.kind == Kind::Items) return narrowed(load_part(from), kind, otherwise);
+  if (is_tagged_place()) return narrowed(load_value(from, place_memory()), kind, otherwise);
   return load_item(from, packing_of_kind(place_.kind));
 }
 
@@ -133,9 +147,7 @@ void Translator::walk_step(uint32_t pc) {
 
 void Translator::store_part(uint32_t pc, const Insn& insn) {
   llvm::Value* to = place_part(pc, insn);
-  if (has_fields(place_.kind) || place_.kind == Kind::Items) {
-    return replace_part(to, insn.b, insn.x & bytecode::kConsumeB);
-  }
+  if (is_tagged_place()) return replace_part(to, insn.b, insn.x & bytecode::kConsumeB, place_memory());
   put_item(packing_of_kind(place_.kind), read(insn.b), to);
 }
 
@@ -143,7 +155,7 @@ void Translator::store_part(uint32_t pc, const Insn& insn) {
 void Translator::take_part(uint32_t pc, const Insn& insn) {
   llvm::Value* from = place_part(pc, insn);
   const Operand v = part_at(from, plan_.result, exit_at(pc));
-  if (has_fields(place_.kind) || place_.kind == Kind::Items) store_value(from, nil(), Memory::Items);
+  if (is_tagged_place() && !lend(pc, from)) store_value(from, nil(), place_memory());
   write(insn.a, v);
 }
 
@@ -153,10 +165,9 @@ void Translator::update_part(uint32_t pc, const Insn& insn) {
   const Operand old = part_at(to, plan_.part, exit);
   if (insn.c != bytecode::kNoRegister) demand_same(old, read(insn.c), exit);
   const Operand result = updated(pc, old, read(insn.b));
-  const bool tagged = has_fields(place_.kind) || place_.kind == Kind::Items;
-  if (!tagged) return put_item(packing_of_kind(place_.kind), result, to);
-  if (result.kind != old.kind) of(Memory::Items, store_word(to, 0, tag_of(result)));
-  of(Memory::Items, store_word(to, 8, payload_of(result)));
+  if (!is_tagged_place()) return put_item(packing_of_kind(place_.kind), result, to);
+  if (result.kind != old.kind) of(place_memory(), store_word(to, 0, tag_of(result)));
+  of(place_memory(), store_word(to, 8, payload_of(result)));
 }
 
 // The old value as it was read before the right side ran is still the one in the place.

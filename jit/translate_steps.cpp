@@ -82,7 +82,7 @@ llvm::Value* Translator::call_poll() {
 // ---- memory ----
 
 llvm::MDNode* Translator::memory_tag(Memory memory) {
-  static constexpr std::array kNames = {"host", "frame", "count", "header", "ints", "floats", "bools", "items"};
+  static constexpr std::array kNames = {"host", "frame", "count", "header", "shape", "ints", "floats", "bools", "items", "fields"};
   llvm::MDNode*& tag = memory_tags_[static_cast<size_t>(memory)];
   if (tag) return tag;
   llvm::MDBuilder builder(*context_);

@@ -170,12 +170,14 @@ llvm::BasicBlock* Translator::entry_block(uint32_t pc, uint32_t number) {
 // ---- instructions ----
 
 void Translator::instruction(uint32_t pc) {
+  forget_loans(pc);
   if (llvm::BasicBlock* here = blocks_[pc]) {
     if (reached_ && !b_.GetInsertBlock()->getTerminator()) b_.CreateBr(block_at(pc));
     go_on_in(here);
     pass_through(pc);
     reached_ = !kinds_ || kinds_->at_leader(pc).reached;
     if (kinds_) state_ = kinds_->at_leader(pc);
+    handler_ = is_handler(pc) ? pc : 0;
     if (reached_) begin_strip(pc);
     if (!reached_) b_.CreateUnreachable();
   }
@@ -184,7 +186,7 @@ void Translator::instruction(uint32_t pc) {
   const Insn& insn = at(pc);
   llvm::BranchInst* way = begin_guarded();
   if (start_instruction(pc)) {
-    const bool done = plan_.way == Way::Exec ? call(pc, insn) : inlined(pc, insn);
+    const bool done = ends_loan(pc) || (plan_.way == Way::Exec ? call(pc, insn) : inlined(pc, insn));
     if (!done) generic(pc);
   }
   if (here_ == pc) end_guarded(way);  // a jump may have made the condition of a loop in its place
@@ -208,6 +210,7 @@ llvm::Value* Translator::call_exec(uint32_t pc) {
 
 void Translator::generic(uint32_t pc) {
   const uint8_t flags = bytecode::info(static_cast<Op>(at(pc).op)).flags;
+  settle_loans();
   flush_operands(pc);
   llvm::Value* next = call_exec(pc);
   if (flags & bytecode::Throws) {
@@ -439,7 +442,8 @@ void Translator::retain(const Operand& v) {
   of(Memory::Count, put(b_.CreateAdd(count, b_.getInt32(1)), object(v)));
   b_.CreateBr(done);
   b_.SetInsertPoint(shared);
-  b_.CreateCall(helper("retain", b_.getVoidTy(), {b_.getInt64Ty(), b_.getInt64Ty()}), {tag_of(v), payload_of(v)});
+  llvm::Function* retain = helper("retain", b_.getVoidTy(), {b_.getInt64Ty(), b_.getInt64Ty()});
+  of(Memory::Count, b_.CreateCall(retain, {tag_of(v), payload_of(v)}));
   b_.CreateBr(done);
   go_on_in(done);
 }

@@ -22,6 +22,7 @@
 #include "interp/value/objects.h"
 #include "jit/bindings.h"
 #include "jit/kinds.h"
+#include "jit/loans.h"
 #include "jit/loops.h"
 #include "jit/strips.h"
 #include "jit/translate.h"
@@ -48,9 +49,9 @@ interp::Packing packing_of_kind(Kind list);
 // Instead of a loop head: arguments are passed by kind, see translate_recursion.cpp.
 constexpr uint32_t kNativeArguments = UINT32_MAX;
 
-// What an access to memory is about. Two that are about different things never meet. Items: of lists of anything,
-// and fields.
-enum class Memory : uint8_t { Host, Frame, Count, Header, Ints, Floats, Bools, Items, kCount };
+// What an access to memory is about. Two that are about different things never meet: memory changes its use only
+// when its object dies, which is a helper's. Items: of lists of anything. Fields: of records and variants.
+enum class Memory : uint8_t { Host, Frame, Count, Header, Shape, Ints, Floats, Bools, Items, Fields, kCount };
 
 class Translator {
  public:
@@ -340,10 +341,14 @@ class Translator {
   void check_shape(const Operand& v, uint32_t known, uint32_t wanted, llvm::BasicBlock* otherwise);
   // Of that kind, or on to `otherwise`.
   Operand narrowed(const Operand& v, Kind wanted, llvm::BasicBlock* otherwise);
+  llvm::Value* loaded_number(llvm::Value* payload);
   void demand_unique(const Operand& v, llvm::BasicBlock* otherwise);
-  Operand load_part(llvm::Value* from) { return load_value(from, Memory::Items); }
+  Operand load_field(llvm::Value* from) { return load_value(from, Memory::Fields); }
+  llvm::Value* shape_of(const Operand& v);
   llvm::Value* field_at(const Operand& base, uint32_t field);
-  void replace_part(llvm::Value* to, uint16_t reg, bool consume);
+  void replace_part(llvm::Value* to, uint16_t reg, bool consume, Memory memory);
+  bool is_tagged_place() const { return has_fields(place_.kind) || place_.kind == Kind::Items; }
+  Memory place_memory() const { return has_fields(place_.kind) ? Memory::Fields : Memory::Items; }
   llvm::Value* place_part(uint32_t pc, const Insn& insn);
   Operand part_at(llvm::Value* from, Kind kind, llvm::BasicBlock* otherwise);
   void walk_step(uint32_t pc);
@@ -352,6 +357,20 @@ class Translator {
   void update_part(uint32_t pc, const Insn& insn);
   void demand_same(const Operand& now, const Operand& before, llvm::BasicBlock* otherwise);
   Operand updated(uint32_t pc, const Operand& old, const Operand& right);
+
+  // ---- translate_loans.cpp ----
+  // A loan whose code is being made. `place`: where a value taken out still stands; null when it was read.
+  struct Lent {
+    Loan loan;
+    llvm::Value* place;
+    Memory memory;
+  };
+  bool lend(uint32_t pc, llvm::Value* place);
+  bool ends_loan(uint32_t pc);
+  bool is_lent(uint16_t reg) const;
+  void forget_loans(uint32_t pc);
+  void settle_loans();
+  bool is_handler(uint32_t pc) const;
 
   // ---- translate_make.cpp ----
   bool make(uint32_t pc, const Insn& insn);
@@ -500,6 +519,8 @@ class Translator {
   std::vector<std::pair<uint16_t, Operand>> refined_;  // operands behind their guards
   llvm::BasicBlock* exit_ = nullptr;
   Operand place_;  // what a walk done in place has come to
+  std::vector<Lent> lent_;
+  uint32_t handler_ = 0;  // where the block being made begins, when errors come to it
   std::vector<llvm::AllocaInst*> tags_, payloads_, numbers_;  // by register
 };
 

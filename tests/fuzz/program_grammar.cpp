@@ -228,6 +228,14 @@ const std::vector<Production> kProductions = {
     {'h', 3, "${var $~N = [for q in 0..$k => fill($n, $i)]$|\n${for $=i in 0..len($1) $|{\n${for $=i in 0..len($1[$2]) $|{\n$1[$2][$3] $o= $i\n}$}\n}$}\nprintln($1)$}"},
     {'h', 1, "${var $~L = $L$|\n${for $=i in 1..len($1) $|{\nif $1[$2 - 1] > $1[$2] { $1.swap($2 - 1, $2) }\n}$}\nprintln($1)$}"},
     {'h', 3, "${var $~B = $B$|\n${for $=i in 0..len($1) $|{\n$1[$2].w $u= $f\n$1[$2].n $o= $i\n}$}\nprintln($1)$}"},
+    {'h', 3, "${do {\nvar bs = [$P, $P, {n: 1, w: 0.5, tag: nil}]\nlet old = bs\n${for $=i in 0..$n $|{\n"
+             "${with $~P = &bs[$1 % 3]$| {\n$2.w $u= $f\n$2.n $o= $i\nif $b { $2.w = $2.n - $f }\n$2.w += $2.w\n}$}\n"
+             "let {n: qn, w: qw} = bs[($1 + 1) % 3]\n$-f += qw\n}$}\nprintln(bs, old)\n}$}"},
+    {'h', 2, "${do {\nvar bs = [$P, $P]\n${for $=i in 0..$n $|{\nlet q = bs[$1 % 2]\n$-f += q.w\n$-i $o= q.n\n"
+             "${try { with $~P = &bs[$1 % 3]$| {\n$2.n $o= $i\nlet seen = $2\n$2.w $u= seen.w\n} } catch { $-i += 1 }$}\n}$}\nprintln(bs)\n}$}"},
+    {'h', 2, "${do {\nvar qs = [{body: $P, bodies: $B}, {body: $P, bodies: []}]\n${for $=i in 0..$n $|{\nwith whole = &qs[$1 % 2] {\n"
+             "${with $~P = &whole.body$| {\n$2.n $o= $i\n$2.w $u= $f\n}$}\nwhole.body.n += 1\n"
+             "if $b { whole.bodies = [whole.body] }\n}\n}$}\nprintln(qs)\n}$}"},
     {'h', 1, "${var $~M = [:]$|\n${for $=i in 0..$n $|{\n$1[str($2 % 3), 0] += $i\n}$}\nprintln($1)$}"},
     {'h', 1, "${var $~S = []$|\n${for $=i in 0..$n $|{\n$1.push($s)\nif len($1) > $n { $1.pop() }\n}$}\nprintln($1)$}"},
     {'h', 3, "${for $=i in 0..$n $|{\ntry {\n$-i += $L[$1]\n} catch { $-i -= 1 }\n}$}"},

@@ -1,0 +1,217 @@
+// See loans.h.
+#include "jit/loans.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace posset::jit {
+
+using bytecode::Insn;
+using bytecode::Op;
+
+namespace {
+
+// Instructions of a loan at most: every beginning looks for its end.
+constexpr uint32_t kLongest = 200;
+
+bool is_in(Op op, Op first, Op last) { return op >= first && op <= last; }
+
+class Search {
+ public:
+  Search(const Kinds& kinds, uint32_t pc) : kinds_(kinds), chunk_(kinds.chunk()), loan_{pc, pc, pc, at(pc).a} {
+    const Op op = static_cast<Op>(at(pc).op);
+    taken_ = op == Op::TakeIndex || op == Op::TakeField;
+    if (!taken_) {
+      container_ = at(pc).b;
+      return;
+    }
+    walk_ = kinds.walk_begin(pc);
+    container_ = at(walk_).a;
+    for (uint32_t step = walk_; step <= pc; step += length(step)) {
+      if (static_cast<Op>(at(step).op) == Op::PlaceIndex) indexes_.push_back(at(step).a);
+      if (static_cast<Op>(at(step).op) == Op::TakeIndex) indexes_.push_back(at(step).b);
+    }
+  }
+
+  std::optional<Loan> run(State state) {
+    if (loan_.reg == container_ || is_index(loan_.reg)) return std::nullopt;
+    // What a temporary has may itself be counted by nobody.
+    if (!taken_ && container_ >= chunk_.slots) return std::nullopt;
+    uint32_t pc = loan_.first + length(loan_.first);
+    for (bool reached = true; pc < chunk_.size && pc - loan_.first < kLongest; pc += length(pc)) {
+      if (kinds_.is_leader(pc)) {
+        state = kinds_.at_leader(pc);
+        reached = state.reached && !is_handler(pc);
+      }
+      if (!reached) continue;
+      const Plan plan = kinds_.plan(pc, state);
+      if (ends_at(pc, plan)) return is_closed() ? std::optional(loan_) : std::nullopt;
+      if (plan.way == Way::Exit) {
+        reached = false;
+        continue;
+      }
+      if (!is_harmless(pc, plan) || !keeps(pc)) return std::nullopt;
+      const uint8_t flags = bytecode::info(static_cast<Op>(at(pc).op)).flags;
+      if ((flags & bytecode::Branch) && !goes_ahead(pc)) return std::nullopt;
+      state = kinds_.after(pc, plan, state);
+      reached = !(flags & bytecode::Ends);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  const Insn& at(uint32_t pc) const { return chunk_.code[chunk_.size + pc]; }
+  uint32_t length(uint32_t pc) const { return bytecode::has_next_word(static_cast<Op>(at(pc).op)) ? 2 : 1; }
+  bool is_index(uint32_t reg) const { return std::find(indexes_.begin(), indexes_.end(), reg) != indexes_.end(); }
+
+  // ---- the end ----
+
+  bool ends_at(uint32_t pc, const Plan& plan) {
+    const Insn& insn = at(pc);
+    const Op op = static_cast<Op>(insn.op);
+    loan_.end_begin = loan_.end = pc;
+    if (!taken_) {
+      const uint32_t count = op == Op::Drop ? 1 : op == Op::DropRange ? insn.b : 0;
+      auto drops = [&](uint32_t reg) { return reg >= insn.a && reg < insn.a + count; };
+      return drops(loan_.reg) && !drops(container_);
+    }
+    if (plan.way != Way::Inline || insn.a != container_) return false;
+    if (op == Op::PlaceLocal) return is_same_walk(pc);
+    const Insn& take = at(loan_.first);
+    const bool fits = static_cast<Op>(take.op) == Op::TakeIndex ? op == Op::SetIndex : op == Op::SetField;
+    return fits && walk_ + length(walk_) == loan_.first && insn.b == take.b && insn.c == loan_.reg &&
+           insn.x == bytecode::kConsumeC;
+  }
+
+  bool is_same_walk(uint32_t pc) {
+    uint32_t taking = walk_ + length(walk_);
+    for (pc += length(pc); taking < loan_.first; taking += length(taking), pc += length(pc)) {
+      if (at(pc).op != at(taking).op || at(pc).a != at(taking).a) return false;
+    }
+    const Insn& take = at(loan_.first);
+    const Op giving = static_cast<Op>(take.op) == Op::TakeIndex ? Op::StoreIndex : Op::StoreField;
+    loan_.end = pc;
+    return static_cast<Op>(at(pc).op) == giving && at(pc).a == take.b && at(pc).b == loan_.reg &&
+           at(pc).x == bytecode::kConsumeB;
+  }
+
+  // ---- the way there ----
+
+  // Done in place whatever comes, by code whose only way out is an exit or an error that is raised here.
+  bool is_harmless(uint32_t pc, const Plan& plan) const {
+    const Op op = static_cast<Op>(at(pc).op);
+    switch (op) {
+      case Op::Raise:
+      case Op::Throw:
+      case Op::Jump:
+      case Op::JumpSet:
+      case Op::JumpNil: return true;
+      case Op::Neg:
+      case Op::Not:
+      case Op::JumpIf:
+      case Op::CallNative:
+      case Op::Index:
+      case Op::ViewIndex:
+      case Op::Field:
+      case Op::ViewField:
+      case Op::Len:
+      case Op::CodeAt:
+      case Op::TestRecord:
+      case Op::TestVariant:
+      case Op::TestField:
+      case Op::ViewItem:
+      case Op::SetIndex:
+      case Op::SetField:
+      case Op::Swap:
+      case Op::PlaceLocal:
+      case Op::PlaceIndex:
+      case Op::PlaceField:
+      case Op::StoreIndex:
+      case Op::StoreField:
+      case Op::UpdateIndex:
+      case Op::UpdateField:
+      case Op::TakeIndex:
+      case Op::TakeField: return plan.way == Way::Inline;
+      default: break;
+    }
+    if (is_in(op, Op::Nop, Op::LoadUnset)) return true;
+    const bool computes = is_in(op, Op::Add, Op::ModI) || is_in(op, Op::Eq, Op::Ge) || is_in(op, Op::JumpEq, Op::LoopGeK);
+    return computes && plan.way == Way::Inline;
+  }
+
+  // Leaves the container, the way to the place and the register alone; what has been taken out may be changed where
+  // it is.
+  bool keeps(uint32_t pc) const {
+    const Insn& insn = at(pc);
+    const Op op = static_cast<Op>(insn.op);
+    const bool in_place = taken_ && insn.a == loan_.reg &&
+                          (op == Op::PlaceLocal || (op == Op::SetField && insn.c != loan_.reg) ||
+                           (op == Op::SetIndex && insn.b != loan_.reg && insn.c != loan_.reg));
+    bool kept = true;
+    for_each_access(chunk_, pc, [&](const Access& each) {
+      auto touches = [&](uint32_t reg) { return reg >= each.first && reg < each.first + each.count; };
+      if (touches(container_) && (taken_ || each.written)) kept = false;
+      if (touches(loan_.reg) && each.written && !in_place) kept = false;
+      for (uint16_t index : indexes_) kept &= !(each.written && touches(index));
+    });
+    return kept;
+  }
+
+  bool goes_ahead(uint32_t pc) {
+    const uint32_t target = target_of(pc);
+    furthest_ = std::max(furthest_, target);
+    return target > pc;
+  }
+
+  uint32_t target_of(uint32_t pc) const {
+    const bool wide = bytecode::info(static_cast<Op>(at(pc).op)).b == 'W';
+    return static_cast<uint32_t>(int64_t{pc} + (wide ? at(pc).wide : at(pc).imm_c()));
+  }
+
+  // ---- ways in and out ----
+
+  bool is_inside(uint32_t pc) const { return pc > loan_.first && pc <= loan_.end; }
+
+  // Entered at its beginning and left at its end only.
+  bool is_closed() const {
+    if (furthest_ > loan_.end_begin) return false;
+    for (uint32_t pc = 0; pc < chunk_.size; pc += length(pc)) {
+      if (!(bytecode::info(static_cast<Op>(at(pc).op)).flags & bytecode::Branch)) continue;
+      if (is_inside(target_of(pc)) && !is_inside(pc)) return false;
+    }
+    return std::all_of(chunk_.regions.begin(), chunk_.regions.end(), [&](const bytecode::Region& region) {
+      return !is_inside(region.handler) || (is_inside(region.begin) && goes_on_raising(region.handler));
+    });
+  }
+
+  bool is_handler(uint32_t pc) const {
+    return std::any_of(chunk_.regions.begin(), chunk_.regions.end(),
+                       [&](const bytecode::Region& region) { return region.handler == pc; });
+  }
+
+  // A cleanup that never comes back: the loan is settled when it runs.
+  bool goes_on_raising(uint32_t pc) const {
+    while (static_cast<Op>(at(pc).op) != Op::Rethrow) {
+      pc += length(pc);
+      if (pc >= chunk_.size || kinds_.is_leader(pc)) return false;
+    }
+    return true;
+  }
+
+  const Kinds& kinds_;
+  const bytecode::Chunk& chunk_;
+  Loan loan_;
+  bool taken_ = false;
+  uint32_t walk_ = 0;        // of a value taken out: where its walk begins
+  uint16_t container_ = 0;   // the variable it stands in
+  std::vector<uint16_t> indexes_;
+  uint32_t furthest_ = 0;    // where a jump goes
+};
+
+}  // namespace
+
+std::optional<Loan> find_loan(const Kinds& kinds, uint32_t pc, const State& after) {
+  return Search(kinds, pc).run(after);
+}
+
+}  // namespace posset::jit

@@ -1,0 +1,31 @@
+// Loans: what a register has of a container for so short a time that nobody can tell whether the container still has
+// it too. Two kinds, each a run of bytecode from the instruction that begins it to the one that ends it:
+//
+//   taken   TakeIndex, TakeField ... the same place given the register back, as `with` makes them
+//   read    Index, Field         ... Drop of the register
+//
+// Of a value taken out the container keeps its word instead of nil, and of a value read the count is not raised; the
+// end does nothing. In between there are only instructions that cannot see the container change or its element's
+// count: no calls, no rounds of a loop, nothing that touches the variable it stands in, and nothing that exec does.
+// Where such code exits to bytecode, or raises, it first makes good what the beginning has left out
+// (Translator::settle_loans), so that no other tier knows of loans.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "jit/kinds.h"
+
+namespace posset::jit {
+
+struct Loan {
+  uint32_t first = 0;     // the instruction that begins it
+  uint32_t end_begin = 0; // the instructions that end it, from
+  uint32_t end = 0;       // to
+  uint16_t reg = 0;       // what has the value meanwhile
+};
+
+// Begun by the instruction, with what is known after it.
+std::optional<Loan> find_loan(const Kinds& kinds, uint32_t pc, const State& after);
+
+}  // namespace posset::jit

@@ -1,0 +1,60 @@
+// Code between the beginning and the end of a loan: see loans.h.
+#include <algorithm>
+
+#include "jit/translator.h"
+
+namespace posset::jit {
+
+// Whether what the instruction reads or, at `place`, takes out is lent instead.
+bool Translator::lend(uint32_t pc, llvm::Value* place) {
+  const Insn& insn = at(pc);
+  if (!kinds_ || plan_.way != Way::Inline || !cached(insn.a)) return false;
+  // What is read of an unknown kind may be no object at all, and then there is little to gain.
+  if (!place && (!is_counted(plan_.result) || (insn.x & bytecode::kConsumeB))) return false;
+  const auto loan = find_loan(*kinds_, pc, after_);
+  if (!loan) return false;
+  lent_.push_back({*loan, place, place ? place_memory() : Memory::Count});
+  return true;
+}
+
+// What gives back what has never left its place has nothing to do.
+bool Translator::ends_loan(uint32_t pc) {
+  for (const Lent& each : lent_) {
+    if (!each.place || pc < each.loan.end_begin) continue;
+    if (pc == each.loan.end) write(each.loan.reg, nil());
+    return true;
+  }
+  return false;
+}
+
+bool Translator::is_lent(uint16_t reg) const {
+  return std::any_of(lent_.begin(), lent_.end(), [&](const Lent& each) {
+    return each.loan.reg == reg && each.loan.end == here_;
+  });
+}
+
+// Code is made in the order of the bytecode, but for conditions of loops.
+void Translator::forget_loans(uint32_t pc) {
+  std::erase_if(lent_, [&](const Lent& each) { return pc <= each.loan.first || pc > each.loan.end; });
+}
+
+bool Translator::is_handler(uint32_t pc) const {
+  return std::any_of(chunk_.regions.begin(), chunk_.regions.end(),
+                     [&](const bytecode::Region& region) { return region.handler == pc; });
+}
+
+// Everything as bytecode has it. An error has done so before it came to a handler.
+void Translator::settle_loans() {
+  for (const Lent& each : lent_) {
+    if (each.loan.first < handler_) continue;
+    if (each.place) {
+      store_value(each.place, nil(), each.memory);
+      continue;
+    }
+    const Operand v = cached_value(each.loan.reg, state_.kinds[each.loan.reg]);
+    llvm::Function* retain = helper("retain", b_.getVoidTy(), {b_.getInt64Ty(), b_.getInt64Ty()});
+    of(Memory::Count, b_.CreateCall(retain, {tag_of(v), payload_of(v)}));
+  }
+}
+
+}  // namespace posset::jit
