@@ -28,6 +28,8 @@ bool is_atom(const Operand& v) {
   return v.kind == Kind::Any && tag && (tag->getZExtValue() & 0xff) == static_cast<uint64_t>(Tag::ShortStr);
 }
 
+bool consumes(const Insn& insn) { return insn.x & (bytecode::kConsumeB | bytecode::kConsumeC); }
+
 bool is_next(const Insn& insn) {
   return static_cast<Op>(insn.op) == Op::ForNext || static_cast<Op>(insn.op) == Op::ForRange;
 }
@@ -90,9 +92,15 @@ void Translator::word_branch(const Operand& v, const Operand& atom, llvm::BasicB
   b_.CreateCondBr(equal, same, different);
 }
 
-void Translator::compare_branch(int which, const Operand& b, const Operand& c, llvm::BasicBlock* holds,
+void Translator::compare_branch(int which, const Operand& b, const Operand& c, bool consumes, llvm::BasicBlock* holds,
                                 llvm::BasicBlock* fails, llvm::BasicBlock* slow) {
   if (which <= kLastOfEquality && is_atom(c)) {
+    // What is counted and ends here is released by exec.
+    if (consumes && !is_plain(b.kind)) {
+      auto* uncounted = block("uncounted");
+      b_.CreateCondBr(is_heap(b), slow, uncounted);
+      go_on_in(uncounted);
+    }
     return word_branch(b, c, which == 0 ? holds : fails, which == 0 ? fails : holds);
   }
   auto* ints = block("ints");
@@ -125,7 +133,7 @@ void Translator::compare_value(uint32_t pc, const Insn& insn, int which) {
   auto* after = block("after");
   auto* holds = block("holds");
   auto* fails = block("fails");
-  compare_branch(which, read(insn.b), read(insn.c), holds, fails, slow_way(pc, after));
+  compare_branch(which, read(insn.b), read(insn.c), consumes(insn), holds, fails, slow_way(pc, after));
   go_on_in(holds);
   write(insn.a, {Kind::Bool, nullptr, word(1)});
   b_.CreateBr(after);
@@ -140,7 +148,7 @@ void Translator::compare_jump(uint32_t pc, const Insn& insn, int which, bool bac
   llvm::BasicBlock* taken = back ? round_block(pc, target(pc)) : block_at(target(pc));
   llvm::BasicBlock* next = block_at(pc + length(pc));
   auto* slow = cold("slow");
-  compare_branch(which, read(insn.a), b, sense ? taken : next, sense ? next : taken, slow);
+  compare_branch(which, read(insn.a), b, consumes(insn), sense ? taken : next, sense ? next : taken, slow);
   exec_in(slow, pc);
 }
 

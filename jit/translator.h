@@ -279,7 +279,7 @@ class Translator {
   void compare_value(uint32_t pc, const Insn& insn, int which);
   void compare_jump(uint32_t pc, const Insn& insn, int which, bool back, const Operand& b);
   // Branches on b `which` c: to `holds` or `fails`, or to `slow` when these are no numbers of one kind.
-  void compare_branch(int which, const Operand& b, const Operand& c, llvm::BasicBlock* holds,
+  void compare_branch(int which, const Operand& b, const Operand& c, bool consumes, llvm::BasicBlock* holds,
                       llvm::BasicBlock* fails, llvm::BasicBlock* slow);
   void word_branch(const Operand& v, const Operand& atom, llvm::BasicBlock* same, llvm::BasicBlock* different);
   void exec_in(llvm::BasicBlock* slow, uint32_t pc);
