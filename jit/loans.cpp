@@ -71,6 +71,7 @@ class Search {
     const Op op = static_cast<Op>(insn.op);
     loan_.end_begin = loan_.end = pc;
     if (!taken_) {
+      if (op == Op::Field && insn.b == loan_.reg) return plan.way == Way::Inline && (insn.x & bytecode::kConsumeB);
       const uint32_t count = op == Op::Drop ? 1 : op == Op::DropRange ? insn.b : 0;
       auto drops = [&](uint32_t reg) { return reg >= insn.a && reg < insn.a + count; };
       return drops(loan_.reg) && !drops(container_);

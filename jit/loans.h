@@ -2,7 +2,7 @@
 // it too. Two kinds, each a run of bytecode from the instruction that begins it to the one that ends it:
 //
 //   taken   TakeIndex, TakeField ... the same place given the register back, as `with` makes them
-//   read    Index, Field         ... Drop of the register
+//   read    Index, Field         ... Drop of the register, or Field that consumes it
 //
 // Of a value taken out the container keeps its word instead of nil, and of a value read the count is not raised; the
 // end does nothing. In between there are only instructions that cannot see the container change or its element's

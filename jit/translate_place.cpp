@@ -83,7 +83,7 @@ void Translator::known_field(uint32_t pc, const Insn& insn) {
   if (counts && !lend(pc, nullptr)) retain(v);
   if (counts && (insn.x & bytecode::kConsumeB)) {
     if (insn.b != insn.a) write(insn.b, nil());
-    release(base);
+    if (!is_lent(insn.b)) release(base);
   }
   write(insn.a, v);
 }

@@ -211,3 +211,27 @@ TEST_CASE("translate: under exit stress every way out has a guard that may be fo
   CHECK(stressed.exits == plain.exits);
   CHECK(stressed.guards_that_may_be_forced >= stressed.exits - stressed.entry_exits);
 }
+
+TEST_CASE("translate: what is lent for a moment is neither taken out nor counted") {
+  run("fn lent(inout xs, i) {\n  with p = &xs[i] {\n    p.a += 1\n    if p.a > 5 { p.b += p.a }\n  }\n}\n"
+      "fn within(inout xs, i) {\n  with p = &xs[i] { with q = &p.at { q[0] += 1 } }\n}\n"
+      "fn looked(inout xs, n) {\n  var t = 0\n  for i in 0..n {\n    let {a, b} = xs[i]\n    let q = xs[i]\n    t += a * b + q.a\n  }\n  t\n}\n"
+      "var xs = [for i in 0..4 => {a: i, b: 0, at: [0, 0]}]\n"
+      "for k in 0..80 {\n  lent(&xs, k % 4)\n  within(&xs, k % 4)\n  looked(&xs, 4)\n}");
+  for (const char* name : {"lent", "within", "looked"}) {
+    CHECK_MESSAGE(!look(name, 2).blocks.contains("count"), std::string(name));  // where something is released
+    CHECK_MESSAGE(look(name, 2).execs() == 0, std::string(name));
+  }
+}
+
+TEST_CASE("translate: nothing is lent over a call, a loop or a change of what it stands in") {
+  run("fn other(x) => [x]\n"
+      "fn calls(inout xs, i) {\n  with p = &xs[i] { p.a += len(str(other(p.b))) }\n}\n"
+      "fn loops(inout xs, i) {\n  with p = &xs[i] { for k in 0..3 { p.a += k } }\n}\n"
+      "fn changes(inout xs, i) {\n  let q = xs[i]\n  xs[i].a += 1\n  q.a\n}\n"
+      "var xs = [for i in 0..4 => {a: i, b: 0}]\n"
+      "for k in 0..80 {\n  calls(&xs, k % 4)\n  loops(&xs, k % 4)\n  changes(&xs, k % 4)\n}");
+  for (const char* name : {"calls", "loops", "changes"}) {
+    CHECK_MESSAGE(look(name, 2).blocks.contains("count"), std::string(name));
+  }
+}
