@@ -271,7 +271,14 @@ Answer ask_entry(const Guard& guard) {
   return std::pair{std::string("at entry: the kinds that the code was made for"), found};
 }
 
+// The call is the instruction before.
+Answer ask_result_of_call(const Guard& guard) {
+  const Insn& call = guard.chunk.code[guard.chunk.size + guard.at - 1];
+  return std::pair{"a call gives " + kind_text(guard.expected.kind(Expected::Part)), value_kind(guard.reg(call.a))};
+}
+
 Answer ask_all(const Guard& guard) {
+  if (guard.expected.is_result()) return ask_result_of_call(guard);
   if (guard.expected.is_entry()) return ask_entry(guard);
   if (guard.expected.is_new()) return std::pair{std::string("never reached"), std::string("reached")};
   for (auto ask : {ask_callee, ask_operands, ask_shape, ask_index, ask_part, ask_owners, ask_result}) {

@@ -21,12 +21,15 @@ struct Expected {
   static constexpr uint32_t kMostAhead = 255;
   static constexpr uint32_t kNew = 1U << 28;    // nothing had run there when the code was made
   static constexpr uint32_t kEntry = 1U << 29;  // the code cannot be entered so; the kinds are those of the first registers
+  // Behind a call of a function of the module, whose result is expected to be of the kind of Part.
+  static constexpr uint32_t kResult = 1U << 30;
   uint32_t word = 0;
 
   uint32_t kind(Operand operand) const { return word >> (kBits * operand) & kAnything; }
   uint32_t ahead() const { return word >> kAheadShift & kMostAhead; }
   bool is_new() const { return word & kNew; }
   bool is_entry() const { return word & kEntry; }
+  bool is_result() const { return word & kResult; }
 };
 
 // `frame` stands at instruction `at` and is inlined into as many others as `depth` says.

@@ -177,11 +177,13 @@ Borrowed native_resume(NativeFrame* frame, const Insn* pc, uint32_t depth, uint3
   if (!frame->context->take_forced_exit()) {
     const bool is_new = Expected{expected}.is_new();
     trace_exit(*frame, outermost, at, depth, {expected});
-    note_exit(*frame->chunk, at, is_new);
+    // What a call gives is no fault of the code behind it: an exit of the callee's has been noted where it was.
+    const bool is_fault = !Expected{expected}.is_result();
+    if (is_fault) note_exit(*frame->chunk, at, is_new);
     // What was new is known after a look or two; whether what has failed will do so again, is not. Code that has been
     // replaced may have many activations left, all of which exit: that says nothing of the code that is there now.
     const bool is_current = outermost.chunk->native.load(std::memory_order_acquire) == self;
-    if (is_current) count_exit(outermost, is_new ? kManyExits / 2 : 1);
+    if (is_fault && is_current) count_exit(outermost, is_new ? kManyExits / 2 : 1);
   }
   frame->context->depth += depth;
   return finish_in_bytecode(*frame, {frame->chunk->code.get() + at, frame->place, frame->shared_cell != 0, outermost.registers});

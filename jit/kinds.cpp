@@ -84,19 +84,21 @@ Kind joined(Kind a, Kind b) {
 Kinds::Kinds(const Chunk& chunk, const Bodies& bodies)
     : chunk_(chunk), live_(live_registers(chunk)), pinned_(chunk.registers), states_(chunk.size), leaders_(chunk.size, 0) {
   const bool steady = chunk.remade.load(std::memory_order_relaxed) < kOftenRemade;
-  shared_ = std::make_shared<Shared>(Shared{bodies, steady, kMostInlined, false});
+  shared_ = std::make_shared<Shared>(Shared{bodies, steady, kMostInlined, false, Kind::None});
   prepare();
+  solve_recursion();
 }
 
-Kinds::Kinds(const Chunk& chunk, const Kinds& caller, std::vector<Kind> arguments)
-    : chunk_(chunk),
+Kinds::Kinds(const Callee& callee, const Kinds& caller)
+    : chunk_(*callee.body),
       caller_(&caller),
-      arguments_(std::move(arguments)),
+      arguments_(callee.arguments),
+      leaf_(callee.leaf),
       shared_(caller.shared_),
-      live_(live_registers(chunk)),
-      pinned_(chunk.registers),
-      states_(chunk.size),
-      leaders_(chunk.size, 0) {
+      live_(live_registers(chunk_)),
+      pinned_(chunk_.registers),
+      states_(chunk_.size),
+      leaders_(chunk_.size, 0) {
   prepare();
 }
 
@@ -249,13 +251,28 @@ void Kinds::solve() {
   }
 }
 
+// What a call of itself gives: nothing at first, then what is returned if that is so, until both are the same. What
+// returns by way of such a call only does not count.
+void Kinds::solve_recursion() {
+  while (shared_->recursive) {
+    const Kind wider = joined(shared_->result, returned_.value);
+    if (wider == shared_->result && wider != Kind::None) return;
+    shared_->result = wider == Kind::None ? Kind::Any : wider;
+    shared_->budget = kMostInlined;
+    callees_.clear();
+    states_.assign(chunk_.size, State());
+    returned_ = {false, Kind::None, std::vector<Kind>(chunk_.slots, Kind::None)};
+    solve();
+  }
+}
+
 void Kinds::flow(uint32_t pc, const State& from) {
   State state = from;
   for (;;) {
     const Insn& insn = insn_at(pc);
     const bytecode::OpInfo& known = bytecode::info(static_cast<Op>(insn.op));
     const Plan todo = plan(pc, state);
-    if (todo.way == Way::Exit) return;
+    if (todo.way == Way::Exit || todo.result == Kind::None) return;
     if (static_cast<Op>(insn.op) == Op::Return) note_return(insn, state);
     state = after(pc, todo, state);
     if (known.flags & bytecode::Branch) {
@@ -317,21 +334,24 @@ Plan Kinds::plan(uint32_t pc, const State& before) const {
   const Op op = static_cast<Op>(insn.op);
   const bool is_new = !(profile_[pc] & (Seen::kRan | Seen::kExited)) && !certain_[pc];
   if (exits_where_new_ && is_new && before.place == Kind::None) return {Way::Exit};
-  Plan plan;
-  if (is_in(op, Op::Add, Op::ModI) || op == Op::Neg || op == Op::Not) {
-    plan = number_plan(pc, insn, before);
-  } else if (is_in(op, Op::Eq, Op::Ge) || is_in(op, Op::JumpEq, Op::LoopGeK) || op == Op::JumpIf || op == Op::LoopIf ||
-             op == Op::JumpAnswer) {
-    plan = compare_plan(pc, insn, before);
-  } else if (is_in(op, Op::IterBegin, Op::ForNext)) {
-    plan = loop_plan(pc, insn, before);
-  } else if (is_in(op, Op::CallKnown, Op::CallValue)) {
-    plan = call_plan(pc, insn, before);
-  } else {
-    plan = data_plan(pc, insn, before);
-  }
+  Plan plan = plan_by_family(pc, insn, before);
+  if (leaf_ && !stays_in_leaf(insn, plan, before)) return {Way::Exit};
   if (plan.result == Kind::Any) plan.result = known_result(op);
   return plan;
+}
+
+Plan Kinds::plan_by_family(uint32_t pc, const Insn& insn, const State& before) const {
+  const Op op = static_cast<Op>(insn.op);
+  if (is_in(op, Op::Add, Op::ModI) || op == Op::Neg || op == Op::Not) {
+    return number_plan(pc, insn, before);
+  }
+  if (is_in(op, Op::Eq, Op::Ge) || is_in(op, Op::JumpEq, Op::LoopGeK) || op == Op::JumpIf || op == Op::LoopIf ||
+             op == Op::JumpAnswer) {
+    return compare_plan(pc, insn, before);
+  }
+  if (is_in(op, Op::IterBegin, Op::ForNext)) return loop_plan(pc, insn, before);
+  if (is_in(op, Op::CallKnown, Op::CallValue)) return leaf_ ? Plan{Way::Exit} : call_plan(pc, insn, before);
+  return data_plan(pc, insn, before);
 }
 
 Plan Kinds::number_plan(uint32_t pc, const Insn& insn, const State& before) const {

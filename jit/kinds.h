@@ -98,10 +98,16 @@ class Kinds {
   // Whether a call of a function of the module has called the unit that code is made for.
   bool is_recursive(uint32_t pc) const;
   bool is_recursive() const { return shared_->recursive; }
+  // Whether the call of itself is made only where its leaf, which is inlined, comes to an end: kinds_call.cpp.
+  bool has_leaf(uint32_t pc) const;
   const Returned& returned() const { return returned_; }
+  // What every call of itself gives that has not been left by an exit.
+  Kind result_of_itself() const { return shared_->result; }
   // Registers and calls deep, with what is inlined.
   uint32_t extent() const;
   uint32_t depth() const;
+  // Registers between the windows of a frame and of what it calls, at most.
+  uint32_t widest() const;
   // The units inlined, at any depth.
   void for_each_inlined(const std::function<void(uint32_t unit, const bytecode::Chunk&)>& visit) const;
 
@@ -129,18 +135,24 @@ class Kinds {
     const bool steady;  // no new paths keep turning up
     uint32_t budget;    // of instructions that may still be inlined
     bool recursive;     // some call of a function of the module calls the unit itself
+    Kind result;        // of such a call; None: it is not known to give anything
   };
   // What is known of a call. Kinds are null until it is reached, and when it is not inlined.
   struct Callee {
     uint32_t unit = 0;
     bool recursive = false;
+    bool leaf = false;
     const bytecode::Chunk* body = nullptr;  // null: it is not inlined
     std::vector<Kind> arguments;
     std::unique_ptr<const Kinds> kinds;
   };
-  Kinds(const bytecode::Chunk& chunk, const Kinds& caller, std::vector<Kind> arguments);
+  Kinds(const Callee& callee, const Kinds& caller);
   void prepare();
   Plan call_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
+  Plan plan_of_call(Callee& callee) const;
+  bool branches(const bytecode::Insn& call, const bytecode::Chunk& body) const;
+  bool can_have_leaf(const bytecode::Insn& insn, const bytecode::Chunk& body) const;
+  bool stays_in_leaf(const bytecode::Insn& insn, const Plan& plan, const State& before) const;
   Callee& callee_at(uint32_t pc, const bytecode::Insn& insn) const;
   const bytecode::Chunk& outermost() const { return caller_ ? caller_->outermost() : chunk_; }
   bool can_inline(uint32_t pc, const bytecode::Insn& insn, const bytecode::Chunk& body) const;
@@ -155,12 +167,14 @@ class Kinds {
   void find_leaders();
   void find_ends_of_loops();
   void solve();
+  void solve_recursion();
   State at_start() const;
   void flow(uint32_t pc, const State& state);
   bool merge(uint32_t into, const State& from);
   Kind seen_kind(uint32_t pc, bytecode::Seen::Operand operand) const;
   Kind expected(uint32_t reg) const;
   Kind speculated(Kind known, uint32_t pc, bytecode::Seen::Operand operand) const;
+  Plan plan_by_family(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   Plan number_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   Plan compare_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   Plan data_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
@@ -200,6 +214,7 @@ class Kinds {
   const bytecode::Chunk& chunk_;
   const Kinds* const caller_ = nullptr;  // null: the unit's own
   const std::vector<Kind> arguments_;    // of an inlined call
+  const bool leaf_ = false;              // of one whose leaf is inlined
   std::shared_ptr<Shared> shared_;
   mutable std::map<uint32_t, Callee> callees_;  // by call; whether it is inlined is decided once
   Returned returned_;

@@ -20,8 +20,12 @@ namespace {
 // Instructions.
 constexpr uint32_t kLargestCallee = 80;
 constexpr uint32_t kDeepest = 6;
-// A function within itself, so often.
+// A function within itself, so often. Where it calls itself in several places the code grows with a power of that, and
+// the leaves save as many calls.
 constexpr uint32_t kMostRecursion = 2;
+constexpr uint32_t kMostBranchingRecursion = 1;
+
+bool is_in(Op op, Op first, Op last) { return op >= first && op <= last; }
 
 uint64_t marks_of(const Insn* call, const Chunk& body) {
   return static_cast<Op>(call->op) == Op::CallKnown ? body.inout_mask : std::bit_cast<uint64_t>(call[1]);
@@ -34,6 +38,16 @@ bool Kinds::is_recursive(uint32_t pc) const {
   return found != callees_.end() && found->second.recursive;
 }
 
+// Whether the function calls itself, and in other places too.
+bool Kinds::branches(const Insn& call, const Chunk& body) const {
+  if (&body != &chunk_) return false;
+  uint32_t places = 0;
+  for (uint32_t pc = 0; pc < chunk_.size; pc += length(pc)) {
+    places += insn_at(pc).op == call.op && insn_at(pc).b == call.b;
+  }
+  return places > 1;
+}
+
 bool Kinds::can_inline(uint32_t pc, const Insn& insn, const Chunk& body) const {
   if (!body.outline.takes(insn.c) || body.is_loop || !body.regions.empty() || marks_of(&insn_at(pc), body) != body.inout_mask) return false;
   uint32_t deep = 0, within_itself = 0;
@@ -41,7 +55,8 @@ bool Kinds::can_inline(uint32_t pc, const Insn& insn, const Chunk& body) const {
     ++deep;
     within_itself += &each->chunk_ == &body;
   }
-  if (deep > kDeepest || within_itself > kMostRecursion) return false;
+  const uint32_t most = branches(insn, body) ? kMostBranchingRecursion : kMostRecursion;
+  if (deep > kDeepest || within_itself > most) return false;
   return body.size <= kLargestCallee && body.size <= shared_->budget;
 }
 
@@ -54,16 +69,19 @@ Kinds::Callee& Kinds::callee_at(uint32_t pc, const Insn& insn) const {
   const Chunk* body = shared_->bodies(seen.callee());
   callee.recursive = body == &outermost() && static_cast<Op>(insn.op) == Op::CallKnown && body->outline.takes(insn.c);
   shared_->recursive |= callee.recursive;
-  if (!body || !can_inline(pc, insn, *body)) return callee;
+  if (!body) return callee;
+  const bool whole = can_inline(pc, insn, *body);
+  if (!whole && !(callee.recursive && can_have_leaf(insn, *body))) return callee;
+  callee.leaf = !whole;
   callee.unit = seen.callee();
   callee.body = body;
-  shared_->budget -= body->size;
+  if (whole) shared_->budget -= body->size;
   return callee;
 }
 
 Plan Kinds::call_plan(uint32_t pc, const Insn& insn, const State& before) const {
   Callee& callee = callee_at(pc, insn);
-  if (!callee.body) return {Way::Exec};
+  if (!callee.body) return plan_of_call(callee);
   std::vector<Kind> arguments(insn.c);
   for (uint32_t n = 0; n < insn.c; ++n) {
     const Kind kind = before.kinds[insn.a + 2U + n];
@@ -71,11 +89,49 @@ Plan Kinds::call_plan(uint32_t pc, const Insn& insn, const State& before) const 
   }
   if (!callee.kinds || callee.arguments != arguments) {
     callee.arguments = arguments;
-    callee.kinds.reset(new Kinds(*callee.body, *this, std::move(arguments)));
+    callee.kinds.reset(new Kinds(callee, *this));
   }
   // What never comes back would be code for exits only.
-  if (!callee.kinds->returned_.reached) return {Way::Exec};
+  if (callee.leaf || !callee.kinds->returned_.reached) return plan_of_call(callee);
   return {Way::Inline, Kind::Any, Kind::Any, Kind::Any, callee.kinds->returned_.value};
+}
+
+// Of one that is not inlined, or its leaf only.
+Plan Kinds::plan_of_call(Callee& callee) const {
+  Kind result = callee.recursive ? shared_->result : Kind::Any;
+  if (callee.leaf && callee.kinds->returned_.reached) {
+    result = joined(result, callee.kinds->returned_.value);
+  } else if (callee.leaf) {  // all it does is call
+    callee.leaf = false;
+    callee.body = nullptr;
+    callee.kinds = nullptr;
+  }
+  return {Way::Exec, Kind::Any, Kind::Any, Kind::Any, result};
+}
+
+// ---- leaves ----
+
+// The leaf of a function is what it does where it calls nothing and changes nothing but its own numbers. Half of the
+// calls of a recursion that branches end there, so the leaf is inlined where such a function calls itself, and the call
+// is made where more is to be done: then as if nothing had happened, because nothing has. A recursion in one place has
+// one leaf for all of its calls, which is not worth the code.
+bool Kinds::can_have_leaf(const Insn& insn, const Chunk& body) const {
+  const bool plain = body.outline.takes(insn.c) && !body.is_loop && body.regions.empty() && body.inout_mask == 0;
+  return !leaf_ && plain && branches(insn, body);
+}
+
+bool Kinds::has_leaf(uint32_t pc) const {
+  const auto found = callees_.find(pc);
+  return found != callees_.end() && found->second.leaf && found->second.kinds;
+}
+
+bool Kinds::stays_in_leaf(const Insn& insn, const Plan& plan, const State& before) const {
+  const Op op = static_cast<Op>(insn.op);
+  if (plan.way != Way::Inline || (bytecode::info(op).flags & bytecode::Step)) return false;
+  if (op == Op::Copy) return is_plain(before.kinds[insn.b]);
+  return is_in(op, Op::LoadNil, Op::LoadConst) || is_in(op, Op::Add, Op::ModI) || is_in(op, Op::Eq, Op::Ge) ||
+         is_in(op, Op::JumpEq, Op::JumpGeK) || op == Op::Neg || op == Op::Not || op == Op::JumpIf || op == Op::JumpNil ||
+         op == Op::Jump || op == Op::Move || op == Op::Nop || op == Op::Return;
 }
 
 const Kinds* Kinds::inlined(uint32_t pc) const {
@@ -114,6 +170,12 @@ uint32_t Kinds::depth() const {
   for (const auto& [pc, callee] : callees_) {
     if (callee.kinds) most = std::max(most, 1 + callee.kinds->depth());
   }
+  return most;
+}
+
+uint32_t Kinds::widest() const {
+  uint32_t most = chunk_.registers;
+  for_each_inlined([&](uint32_t, const Chunk& body) { most = std::max(most, body.registers); });
   return most;
 }
 

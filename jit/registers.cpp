@@ -305,6 +305,7 @@ llvm::Value* Translator::is_kind(const Operand& v, Kind wanted) {
 
 llvm::BasicBlock* Translator::exit_at(uint32_t pc) {
   if (exit_) return exit_;
+  if (beyond_leaf_) return exit_ = beyond_leaf_;
   const uint32_t begin = kinds_->exit_pc(pc, plan_);
   llvm::IRBuilder<>::InsertPointGuard keep_place(b_);
   exit_ = cold("exit");
@@ -335,6 +336,15 @@ uint32_t Translator::expectation(uint32_t ahead) const {
   return plan_.way == Way::Exit ? word | Expected::kNew : word;
 }
 
+uint32_t Translator::expectation_of_result() const {
+  using bytecode::Expected;
+  uint32_t word = Expected::kResult;
+  for (int n = 0; n < Expected::kOperands; ++n) {
+    word |= bit_of_kind(n == Expected::Part ? plan_.result : Kind::Any) << (Expected::kBits * n);
+  }
+  return word;
+}
+
 // Of the first registers; there is no room for more.
 uint32_t Translator::expectation_at_entry() const {
   using bytecode::Expected;
@@ -355,7 +365,7 @@ void Translator::leave_to_bytecode(llvm::Value* pc, llvm::Value* expected) {
   llvm::Type* pair = llvm::StructType::get(b_.getInt64Ty(), b_.getInt64Ty());
   llvm::Function* resume = helper("resume", pair, {b_.getPtrTy(), b_.getPtrTy(), b_.getInt32Ty(), b_.getInt32Ty(), b_.getPtrTy()});
   llvm::Value* left = caller_ ? native_frame_ : frame();
-  b_.CreateRet(b_.CreateCall(resume, {left, pc, b_.getInt32(calls_deep()), expected, unit_.entered}));
+  return_left(b_.CreateCall(resume, {left, pc, b_.getInt32(calls_deep()), expected, unit_.entered}));
 }
 
 // ---- exit stress ----
@@ -379,7 +389,7 @@ void Translator::end_guarded(llvm::BranchInst* way) {
 }
 
 llvm::Value* Translator::is_exit_forced() {
-  llvm::Value* at = word_pointer(host_, offsetof(interp::Context, guards_left));
+  llvm::Value* at = word_pointer(host(), offsetof(interp::Context, guards_left));
   llvm::Value* left = b_.CreateSub(of(Memory::Host, load(b_.getInt64Ty(), at)), word(1));
   of(Memory::Host, put(left, at));
   return b_.CreateICmpSLE(left, word(0));

@@ -105,7 +105,7 @@ void Translator::iter_begin(uint32_t pc, const Insn& insn) {
 }
 
 void Translator::captured(const Insn& insn) {
-  llvm::Value* from = word_pointer(closure_, sizeof(interp::Closure) + uint64_t{insn.b} * sizeof(Borrowed));
+  llvm::Value* from = word_pointer(closure(), sizeof(interp::Closure) + uint64_t{insn.b} * sizeof(Borrowed));
   const Operand v = unknown(fixed(load_word(from, 0)), fixed(load_word(from, 8)));
   if (static_cast<Op>(insn.op) == Op::GetCaptured) retain(v);
   write(insn.a, v);

@@ -27,11 +27,7 @@ bool Translator::call(uint32_t pc, const Insn& insn) {
   }
   switch (op) {
     case Op::CallKnown:
-      if (calls_itself(pc) && call_itself(pc, insn)) return true;
-      if (takes(chunk_.outline.links[insn.b], insn.c)) {
-        direct_call(pc, insn);
-        return true;
-      }
+      if (call_known(pc, insn)) return true;
       [[fallthrough]];
     case Op::CallLink:
     case Op::CallValue:
@@ -41,13 +37,27 @@ bool Translator::call(uint32_t pc, const Insn& insn) {
       }
       flush_operands(pc);
       call_by_helper(pc);
-      reload_written(pc);
+      finish_helper_call(pc, insn);
       return true;
     case Op::Return:
     case Op::LoopDone:
     case Op::LoopReturn: leave(insn); return true;
     default: return false;
   }
+}
+
+// False: by the helper.
+bool Translator::call_known(uint32_t pc, const Insn& insn) {
+  llvm::BasicBlock* after_leaf = calls_itself(pc) && kinds_->has_leaf(pc) ? begin_with_leaf(pc, insn) : nullptr;
+  if (!calls_itself(pc) || !call_itself(pc, insn)) {
+    if (!takes(chunk_.outline.links[insn.b], insn.c)) return false;
+    direct_call(pc, insn);
+  }
+  if (after_leaf) {
+    b_.CreateBr(after_leaf);
+    go_on_in(after_leaf);
+  }
+  return true;
 }
 
 void Translator::call_by_helper(uint32_t pc) {
@@ -67,23 +77,23 @@ void Translator::direct_call(uint32_t pc, const Insn& insn) {
   auto* after = block("after");
   const Callee callee = load_callee(insn, slow);
   llvm::Value* base = register_pointer(static_cast<uint16_t>(insn.a + 2));
-  llvm::Value* outer_depth = load(b_.getInt32Ty(), word_pointer(host_, offsetof(Context, depth)));
+  llvm::Value* outer_depth = depth_here();
   llvm::Value* depth = b_.CreateAdd(outer_depth, b_.getInt32(calls_deep()));
   auto* direct = block("direct");
   b_.CreateCondBr(has_room(callee, base, depth), direct, slow);
   go_on_in(direct);
-  llvm::Value* to_depth = word_pointer(host_, offsetof(Context, depth));
+  llvm::Value* to_depth = word_pointer(host(), offsetof(Context, depth));
   spend(word(1));
   give_fuel_back();
   put(b_.CreateAdd(depth, b_.getInt32(1)), to_depth);
   llvm::Value* result = b_.CreateCall(entry_type(), callee.code,
-                                      {host_, callee.closure, base, b_.getInt32(0)});
+                                      {host(), callee.closure, base, b_.getInt32(0)});
   take_fuel();
   put(outer_depth, to_depth);
   finish_call(pc, insn, result, after);
   b_.SetInsertPoint(slow);
   call_by_helper(pc);
-  reload_written(pc);
+  finish_helper_call(pc, insn);
   b_.CreateBr(after);
   go_on_in(after);
 }
@@ -140,10 +150,10 @@ llvm::Value* Translator::has_room(const Callee& callee, llvm::Value* base, llvm:
   using interp::Context;
   llvm::Value* registers = load(b_.getInt32Ty(), word_pointer(callee.chunk, offsetof(Chunk, registers)));
   llvm::Value* end = b_.CreateGEP(llvm::ArrayType::get(b_.getInt64Ty(), 2), base, b_.CreateZExt(registers, b_.getInt64Ty()));
-  llvm::Value* most = load(b_.getPtrTy(), word_pointer(host_, offsetof(Context, stack_end)));
-  llvm::Value* limit = load(b_.getInt32Ty(), word_pointer(host_, offsetof(Context, depth_limit)));
+  llvm::Value* most = load(b_.getPtrTy(), word_pointer(host(), offsetof(Context, stack_end)));
+  llvm::Value* limit = load(b_.getInt32Ty(), word_pointer(host(), offsetof(Context, depth_limit)));
   const uint64_t low = offsetof(Context, native) + sched::StackChain::limit_offset();
-  llvm::Value* lowest = load(b_.getPtrTy(), word_pointer(host_, low));
+  llvm::Value* lowest = load(b_.getPtrTy(), word_pointer(host(), low));
   llvm::Value* yes = b_.CreateIsNotNull(callee.code);
   yes = b_.CreateAnd(yes, b_.CreateICmpULE(end, most));
   yes = b_.CreateAnd(yes, b_.CreateICmpULT(depth, limit));
@@ -158,10 +168,10 @@ void Translator::finish_call(uint32_t pc, const Insn& insn, llvm::Value* result,
   b_.CreateCondBr(b_.CreateICmpEQ(tag, tag_word(Tag::Failed)), failed, fine);
   go_on_in(fine);
   reload_written(pc);  // inout arguments
-  write(insn.a, unknown(tag, b_.CreateExtractValue(result, 1)));
+  write_result(pc, insn, unknown(tag, b_.CreateExtractValue(result, 1)));
   b_.CreateBr(after);
   b_.SetInsertPoint(failed);
-  b_.CreateCall(helper("left", b_.getVoidTy(), {b_.getPtrTy()}), {host_});
+  b_.CreateCall(helper("left", b_.getVoidTy(), {b_.getPtrTy()}), {host()});
   raise(pc, true);
 }
 
@@ -181,13 +191,11 @@ void Translator::leave(const Insn& insn) {
     flush_slots(chunk_.inout_mask);
   } else {
     const auto how = op == Op::LoopDone ? bytecode::Leave::LoopDone : bytecode::Leave::LoopReturned;
-    llvm::Value* to = word_pointer(host_, offsetof(interp::Context, native_leave));
+    llvm::Value* to = word_pointer(host(), offsetof(interp::Context, native_leave));
     put(b_.getInt8(static_cast<uint8_t>(how)), to);
     flush_slots(~uint64_t{0});
   }
-  give_fuel_back();
-  llvm::Value* words[] = {tag_of(v), payload_of(v)};
-  b_.CreateAggregateRet(words, 2);
+  return_value(v);
 }
 
 void Translator::release_slots(uint16_t count, uint16_t taken) {

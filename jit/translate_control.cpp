@@ -196,7 +196,7 @@ void Translator::go_round_free(uint32_t to, const std::function<void()>& advance
   if (!kinds_) {
     auto* ends = cold("ends");
     auto* fine = block("fine");
-    b_.CreateCondBr(b_.CreateICmpSGT(load_word(host_, offsetof(interp::Context, fuel)), word(0)), fine, ends);
+    b_.CreateCondBr(b_.CreateICmpSGT(load_word(host(), offsetof(interp::Context, fuel)), word(0)), fine, ends);
     b_.SetInsertPoint(ends);
     newer_code(to);
     go_on_in(fine);

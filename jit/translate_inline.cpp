@@ -27,7 +27,6 @@ Translator::Translator(Translator& caller, const Kinds& kinds, uint32_t call_pc,
       b_(caller.b_),
       cold_(caller.cold_),
       function_(caller.function_),
-      host_(caller.host_),
       closure_(closure),
       blocks_(chunk_.size, nullptr),
       tags_(chunk_.registers, nullptr),
@@ -38,7 +37,7 @@ Translator::Translator(Translator& caller, const Kinds& kinds, uint32_t call_pc,
 
 void Translator::inline_call(uint32_t pc, const Insn& insn) {
   const bool itself = calls_itself(pc);
-  llvm::Value* closure = itself ? closure_ : closure_called(pc, insn);
+  llvm::Value* closure = itself ? nullptr : closure_called(pc, insn);
   if (!itself) check_callee(pc, closure);
   charge_call(pc, insn);
   Translator callee(*this, *kinds_->inlined(pc), pc, closure);
@@ -67,7 +66,7 @@ llvm::Value* Translator::closure_called(uint32_t pc, const Insn& insn) {
 }
 
 llvm::Value* Translator::link_cell(uint16_t link) {
-  llvm::Value* function = fixed_pointer(closure_, offsetof(interp::Closure, function));
+  llvm::Value* function = fixed_pointer(closure(), offsetof(interp::Closure, function));
   llvm::Value* links = fixed_pointer(function, offsetof(interp::Function, links));
   return fixed_pointer(links, uint64_t{link} * sizeof(void*));
 }
@@ -167,7 +166,7 @@ void Translator::inlined_raised_block(const Landing& raised) {
   give_fuel_back();
   llvm::Function* unwind = helper("raised", b_.getInt64Ty(), {b_.getPtrTy(), b_.getPtrTy()});
   b_.CreateCall(unwind, {frame(), raised.pc});
-  b_.CreateCall(helper("left", b_.getVoidTy(), {b_.getPtrTy()}), {host_});
+  b_.CreateCall(helper("left", b_.getVoidTy(), {b_.getPtrTy()}), {host()});
   caller_->raise_at_call(call_pc_);
 }
 
@@ -206,15 +205,15 @@ llvm::Value* Translator::native_frame_for(uint32_t deep) {
 
 void Translator::fill_frame() {
   auto set = [&](uint64_t offset, llvm::Value* v) { put(v, word_pointer(native_frame_, offset)); };
-  set(offsetof(NativeFrame, context), host_);
-  set(offsetof(NativeFrame, closure), closure_);
+  set(offsetof(NativeFrame, context), host());
+  set(offsetof(NativeFrame, closure), closure());
   set(offsetof(NativeFrame, registers), registers_);
   set(offsetof(NativeFrame, chunk), passed_symbol(unit_.bindings.chunk(chunk_)));
 }
 
 llvm::Value* Translator::call_framed(llvm::Function* callee, llvm::ArrayRef<llvm::Value*> arguments) {
   if (!caller_) return b_.CreateCall(callee, arguments);
-  llvm::Value* at = word_pointer(host_, offsetof(Context, depth));
+  llvm::Value* at = word_pointer(host(), offsetof(Context, depth));
   llvm::Value* depth = load(b_.getInt32Ty(), at);
   put(b_.CreateAdd(depth, b_.getInt32(calls_deep())), at);
   llvm::Value* result = b_.CreateCall(callee, arguments);
@@ -235,9 +234,9 @@ void Translator::link_frames() {
 
 llvm::Value* Translator::has_room_inlined() {
   llvm::Value* end = word_pointer(registers_, uint64_t{kinds_->extent()} * sizeof(Borrowed));
-  llvm::Value* most = load(b_.getPtrTy(), word_pointer(host_, offsetof(Context, stack_end)));
-  llvm::Value* depth = load(b_.getInt32Ty(), word_pointer(host_, offsetof(Context, depth)));
-  llvm::Value* limit = load(b_.getInt32Ty(), word_pointer(host_, offsetof(Context, depth_limit)));
+  llvm::Value* most = load(b_.getPtrTy(), word_pointer(host(), offsetof(Context, stack_end)));
+  llvm::Value* depth = depth_here();
+  llvm::Value* limit = load(b_.getInt32Ty(), word_pointer(host(), offsetof(Context, depth_limit)));
   llvm::Value* deepest = b_.CreateAdd(depth, b_.getInt32(kinds_->depth()));
   return b_.CreateAnd(b_.CreateICmpULE(end, most), b_.CreateICmpULE(deepest, limit));
 }

@@ -73,7 +73,7 @@ bool Translator::guard_loop(uint32_t pc) {
 
 // Zero, which the optimiser cannot know: it would otherwise lead the ways of the entries right into the loops.
 llvm::Value* Translator::no_entry() {
-  llvm::Value* low = b_.CreateAnd(b_.CreatePtrToInt(host_, b_.getInt64Ty()), word(alignof(void*) - 1));
+  llvm::Value* low = b_.CreateAnd(b_.CreatePtrToInt(host(), b_.getInt64Ty()), word(alignof(void*) - 1));
   return b_.CreateTrunc(low, b_.getInt32Ty());
 }
 
@@ -86,7 +86,7 @@ void Translator::shape_loops() {
 
 // Not of what is inlined: it is entered by the call only.
 void Translator::prepare_entries() {
-  if (!kinds_) return;
+  if (!kinds_ || chunk_.loop_heads.empty()) return;
   no_entry_ = no_entry();
   passing_ = new_variable(b_.getInt32Ty());
   put(no_entry_, passing_);
@@ -102,7 +102,7 @@ llvm::BasicBlock* Translator::way_from_entry(uint32_t pc, uint32_t number) {
     outermost = &loops_[static_cast<size_t>(up)];
   }
   if (outermost == loop) return before_loop(*loop);
-  put(b_.CreateXor(function_->getArg(3), no_entry_), passing_);
+  put(b_.CreateXor(entry_number_, no_entry_), passing_);
   const Loop* inner = loop;
   while (inner->parent >= 0) {
     const Loop& outer = loops_[static_cast<size_t>(inner->parent)];

@@ -37,7 +37,7 @@ bool Translator::make(uint32_t pc, const Insn& insn) {
 // A cell with its header, or on to `slow`. Null: not of a size that has cells.
 llvm::Value* Translator::allocate(Tag tag, size_t bytes, uint8_t flags, llvm::BasicBlock* slow) {
   const size_t cls = Heap::class_of(bytes);
-  llvm::Value* heap = word_pointer(host_, offsetof(interp::Context, heap));
+  llvm::Value* heap = word_pointer(host(), offsetof(interp::Context, heap));
   llvm::Value* to_free = word_pointer(heap, Heap::free_cells_offset(cls));
   llvm::Value* cell = load(b_.getPtrTy(), to_free);
   auto* found = block("found");

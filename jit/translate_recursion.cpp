@@ -3,10 +3,21 @@
 // at for such a call: where the function is entered, its own links are seen to lead back to the closure that
 // runs, and this holds for what it calls in turn.
 //
+// What is the same for all calls of one entrance lies in its activation, in memory: the context, the closure, how
+// far the native stack reaches. What changes with every call is passed: the registers, the steps that are left, and
+// the room, which is how many calls may still be nested before one of them must look at the limits anew. The depth
+// follows from the room and is put into the context, like the steps, before somebody may look at it
+// (translate_steps.cpp).
+//
+// A call gives three words: the result, the steps left, and the result's tag where its kind is not known
+// (Kinds::result_of_itself). Steps below zero say that it is not like that: the callee has been left by an error or
+// an exit, the context has the steps, and the result may be anything.
+//
 // The frame is that of every other call: what the machine would have in it is written when something needs it.
 #include <cstddef>
 #include <set>
 
+#include "bytecode/exits.h"
 #include "interp/runtime/context.h"
 #include "jit/translator.h"
 
@@ -23,32 +34,155 @@ void add_types(Kind kind, llvm::IRBuilder<>& b, std::vector<llvm::Type*>& types)
   if (kind == Kind::Any) types.push_back(b.getInt64Ty());
 }
 
-constexpr unsigned kFirstArgument = 4;  // behind those of a NativeEntry
+// Arguments of the function.
+enum Argument : unsigned { kActivation, kRegisters, kSteps, kRoom, kFirstByKind };
+
+// Words of an activation. The entry is that of the NativeEntry until the function has seen it, which needs no register
+// for it so.
+enum ActivationWord : uint64_t { kHost, kClosure, kLowest, kTop, kEntry, kActivationWords };
+constexpr uint64_t offset_of(ActivationWord word) { return uint64_t{word} * 8; }
+
+constexpr unsigned kOfNativeEntry = 3;  // the entry among a NativeEntry's
+
+enum ResultWord : unsigned { kPayload, kLeft, kTag };
 
 }  // namespace
 
+// ---- the function ----
+
 void Translator::make_recursive_function() {
-  llvm::Function* entered = function_;
-  std::vector<llvm::Type*> types(entered->getFunctionType()->params());
+  llvm::Type* word_type = b_.getInt64Ty();
+  std::vector<llvm::Type*> types{b_.getPtrTy(), b_.getPtrTy(), word_type, word_type};
   for (uint32_t n = 0; n < chunk_.outline.parameters; ++n) {
     if (cached(n)) add_types(kinds_->at_leader(0).kinds[n], b_, types);
   }
-  auto* type = llvm::FunctionType::get(entered->getReturnType(), types, false);
-  function_ = llvm::Function::Create(type, llvm::Function::InternalLinkage, entered->getName() + " itself", *module_);
-  function_->addFnAttr(llvm::Attribute::NoUnwind);
-  function_->setCallingConv(llvm::CallingConv::Fast);
-  b_.SetInsertPoint(llvm::BasicBlock::Create(*context_, "entry", entered));
+  const bool is_number = kinds_->result_of_itself() == Kind::Float;
+  auto* result = llvm::StructType::get(is_number ? b_.getDoubleTy() : word_type, word_type, word_type);
+  auto* type = llvm::FunctionType::get(result, types, false);
+  itself_ = llvm::Function::Create(type, llvm::Function::InternalLinkage, function_->getName() + " itself", *module_);
+  itself_->addFnAttr(llvm::Attribute::NoUnwind);
+  itself_->setCallingConv(llvm::CallingConv::Fast);
+  enter_from_elsewhere();
+  function_ = itself_;
+}
+
+// Without loops the frame is looked at here, so that the function need not know how it was entered.
+void Translator::enter_from_elsewhere() {
+  b_.SetInsertPoint(llvm::BasicBlock::Create(*context_, "entry", function_));
+  closure_ = function_->getArg(1);
+  registers_ = function_->getArg(2);
+  native_frame_ = native_frame_for(0);
   std::vector<llvm::Value*> arguments;
-  for (llvm::Argument& each : entered->args()) arguments.push_back(&each);
-  for (size_t n = arguments.size(); n < types.size(); ++n) arguments.push_back(llvm::PoisonValue::get(types[n]));
-  llvm::CallInst* result = b_.CreateCall(function_, arguments);
+  if (chunk_.loop_heads.empty()) read_frame(0);
+  llvm::Value* outer_depth = load(b_.getInt32Ty(), word_pointer(host(), offsetof(Context, depth)));
+  llvm::Value* room = room_from(outer_depth);
+  llvm::Value* steps = of(Memory::Host, load_word(host(), offsetof(Context, fuel)));
+  arguments.insert(arguments.end(), {make_activation(outer_depth, room), registers_, steps, room});
+  if (chunk_.loop_heads.empty()) arguments_by_kind(arguments);
+  for (size_t n = arguments.size(); n < itself_->arg_size(); ++n) {
+    arguments.push_back(llvm::PoisonValue::get(itself_->getArg(static_cast<unsigned>(n))->getType()));
+  }
+  llvm::CallInst* result = b_.CreateCall(itself_, arguments);
   result->setCallingConv(llvm::CallingConv::Fast);
-  b_.CreateRet(result);
+  put(outer_depth, word_pointer(host(), offsetof(Context, depth)));
+  return_elsewhere(result);
+  for (llvm::BasicBlock* each : cold_) each->insertInto(function_);
+  cold_.clear();
+  unit_.native_frames.clear();
+  for (auto* all : {&tags_, &payloads_, &numbers_}) all->assign(chunk_.registers, nullptr);
+}
+
+void Translator::arguments_by_kind(std::vector<llvm::Value*>& arguments) {
+  for (uint32_t n = 0; n < chunk_.outline.parameters; ++n) {
+    const Kind kind = kinds_->at_leader(0).kinds[n];
+    if (!cached(n) || kind == Kind::None || kind == Kind::Nil) continue;
+    const Operand v = cached_value(n, kind);
+    if (kind == Kind::Any) arguments.push_back(v.tag);
+    arguments.push_back(kind == Kind::Float ? v.number : v.payload);
+  }
+}
+
+// Calls that may be nested at least: with what is inlined into each there are registers and nesting for them.
+llvm::Value* Translator::room_from(llvm::Value* depth) {
+  llvm::Value* end = word_pointer(registers_, uint64_t{kinds_->extent()} * sizeof(Borrowed));
+  llvm::Value* most = load(b_.getPtrTy(), word_pointer(host(), offsetof(Context, stack_end)));
+  llvm::Value* bytes = b_.CreateSub(b_.CreatePtrToInt(most, b_.getInt64Ty()), b_.CreatePtrToInt(end, b_.getInt64Ty()));
+  llvm::Value* windows = b_.CreateSDiv(bytes, word(uint64_t{kinds_->widest()} * sizeof(Borrowed)));
+  llvm::Value* limit = load(b_.getInt32Ty(), word_pointer(host(), offsetof(Context, depth_limit)));
+  llvm::Value* deepest = b_.CreateAdd(b_.CreateZExt(depth, b_.getInt64Ty()), word(kinds_->depth()));
+  llvm::Value* calls = b_.CreateSub(b_.CreateZExt(limit, b_.getInt64Ty()), deepest);
+  return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, windows, calls);
+}
+
+llvm::Value* Translator::make_activation(llvm::Value* depth, llvm::Value* room) {
+  llvm::Value* made = new_variable(llvm::ArrayType::get(b_.getInt64Ty(), kActivationWords));
+  const uint64_t low = offsetof(Context, native) + sched::StackChain::limit_offset();
+  put(host(), word_pointer(made, offset_of(kHost)));
+  put(closure_, word_pointer(made, offset_of(kClosure)));
+  put(load(b_.getPtrTy(), word_pointer(host(), low)), word_pointer(made, offset_of(kLowest)));
+  store_word(made, offset_of(kTop), b_.CreateAdd(b_.CreateZExt(depth, b_.getInt64Ty()), room));
+  put(function_->getArg(kOfNativeEntry), word_pointer(made, offset_of(kEntry)));
+  return made;
+}
+
+// The words of a bytecode::NativeEntry.
+void Translator::return_elsewhere(llvm::Value* result) {
+  auto* plain = block("plain");
+  auto* odd = cold("odd");
+  llvm::Value* left = b_.CreateExtractValue(result, kLeft);
+  llvm::Value* payload = b_.CreateExtractValue(result, kPayload);
+  if (payload->getType()->isDoubleTy()) payload = b_.CreateBitCast(payload, b_.getInt64Ty());
+  const Kind kind = kinds_->result_of_itself();
+  llvm::Value* odd_words[] = {b_.CreateExtractValue(result, kTag), payload};
+  llvm::Value* words[] = {tag_of({kind, odd_words[0], payload}), payload};
+  b_.CreateCondBr(b_.CreateICmpSLT(left, word(0)), odd, plain);
+  go_on_in(plain);
+  of(Memory::Host, put(left, word_pointer(host(), offsetof(Context, fuel))));
+  return_struct(words);
+  b_.SetInsertPoint(odd);
+  return_struct(odd_words);
+}
+
+// At the beginning of the function.
+void Translator::begin_recursive_function() {
+  activation_ = function_->getArg(kActivation);
+  registers_ = function_->getArg(kRegisters);
+  room_ = function_->getArg(kRoom);
+  closure_ = nullptr;
+}
+
+// kNativeArguments: called by itself.
+llvm::Value* Translator::take_entry_number() {
+  if (!recursive()) return function_->getArg(kOfNativeEntry);
+  llvm::Value* from = word_pointer(activation_, offset_of(kEntry));
+  llvm::Value* entry = load(b_.getInt32Ty(), from);
+  put(b_.getInt32(kNativeArguments), from);
+  return entry;
+}
+
+llvm::Value* Translator::passed_steps() { return function_->getArg(kSteps); }
+
+// Read where they are needed, which for many is a cold block: kept in registers they would be saved at every call.
+llvm::Value* Translator::host() {
+  llvm::Value* activation = unit_.root->activation_;
+  return activation ? fixed_pointer(activation, offset_of(kHost)) : function_->getArg(0);
+}
+
+llvm::Value* Translator::closure() {
+  return closure_ ? closure_ : fixed_pointer(unit_.root->activation_, offset_of(kClosure));
+}
+
+// Of the frame that others are inlined into.
+llvm::Value* Translator::depth_here() {
+  const Translator& root = *unit_.root;
+  if (!root.activation_) return load(b_.getInt32Ty(), word_pointer(host(), offsetof(Context, depth)));
+  llvm::Value* top = fixed(load_word(root.activation_, offset_of(kTop)));
+  return b_.CreateTrunc(b_.CreateSub(top, root.room_), b_.getInt32Ty());
 }
 
 // At the beginning of the function, called by itself.
 void Translator::take_native_arguments() {
-  unsigned next = kFirstArgument;
+  unsigned next = kFirstByKind;
   for (uint32_t n = 0; n < chunk_.outline.parameters; ++n) {
     const Kind kind = kinds_->at_leader(0).kinds[n];
     if (!cached(n) || kind == Kind::None || kind == Kind::Nil) continue;
@@ -72,40 +206,151 @@ void Translator::check_links(llvm::BasicBlock* refused) {
   }
   for (uint16_t link : links) {
     auto* fits = block("fits");
-    b_.CreateCondBr(b_.CreateICmpEQ(closure_of_link(link), closure_), fits, refused);
+    b_.CreateCondBr(b_.CreateICmpEQ(closure_of_link(link), closure()), fits, refused);
     go_on_in(fits);
   }
+}
+
+// ---- the ways out ----
+
+void Translator::return_value(const Operand& v) {
+  if (!unit_.root->activation_) {
+    give_fuel_back();
+    llvm::Value* words[] = {tag_of(v), payload_of(v)};
+    return_struct(words);
+    return;
+  }
+  const Kind kind = kinds_->result_of_itself();
+  llvm::Type* word_type = b_.getInt64Ty();
+  llvm::Value* tag = kind == Kind::Any ? tag_of(v) : llvm::PoisonValue::get(word_type);
+  llvm::Value* words[] = {kind == Kind::Float ? as_double(v) : payload_of(v), fuel(), tag};
+  return_struct(words);
+}
+
+// What the machine has left, or an error. The context has the steps.
+void Translator::return_words(llvm::Value* tag, llvm::Value* payload) {
+  if (unit_.root->activation_) {
+    if (function_->getReturnType()->getStructElementType(kPayload)->isDoubleTy()) {
+      payload = b_.CreateBitCast(payload, b_.getDoubleTy());
+    }
+    llvm::Value* words[] = {payload, word(UINT64_MAX), tag};
+    return_struct(words);
+  } else {
+    llvm::Value* words[] = {tag, payload};
+    return_struct(words);
+  }
+}
+
+// Not by the builder, which asks the block for its function: cold ones have none yet.
+void Translator::return_struct(llvm::ArrayRef<llvm::Value*> words) {
+  llvm::Value* all = llvm::PoisonValue::get(function_->getReturnType());
+  for (unsigned n = 0; n < words.size(); ++n) all = b_.CreateInsertValue(all, words[n], n);
+  b_.CreateRet(all);
+}
+
+void Translator::return_left(llvm::Value* result) {
+  return_words(b_.CreateExtractValue(result, 0), b_.CreateExtractValue(result, 1));
+}
+
+// ---- the call ----
+
+// Charges the call and does the leaf of the callee. Where that is not all, the step is given back and the call is made.
+llvm::BasicBlock* Translator::begin_with_leaf(uint32_t pc, const Insn& insn) {
+  charge_call(pc, insn);
+  Translator leaf(*this, *kinds_->inlined(pc), pc, nullptr);
+  leaf.registers_ = register_pointer(static_cast<uint16_t>(insn.a + 2));
+  leaf.after_call_ = block("after");
+  leaf.beyond_leaf_ = block("beyond_leaf");
+  leaf.take_arguments(insn);
+  leaf.run_inlined();
+  go_on_in(leaf.beyond_leaf_);
+  set_fuel(b_.CreateAdd(fuel(), word(1), "", false, /*HasNSW=*/true));
+  return leaf.after_call_;
 }
 
 // False: it cannot be called so.
 bool Translator::call_itself(uint32_t pc, const Insn& insn) {
   auto* slow = cold("slow");
   auto* after = block("after");
-  std::vector<llvm::Value*> arguments;
+  llvm::Value* steps = b_.CreateSub(fuel(), word(1), "", false, /*HasNSW=*/true);
+  llvm::Value* room = b_.CreateSub(unit_.root->room_, word(calls_deep() + 1), "", false, /*HasNSW=*/true);
   llvm::Value* base = register_pointer(static_cast<uint16_t>(insn.a + 2));
-  arguments.insert(arguments.end(), {host_, closure_, base, b_.getInt32(kNativeArguments)});
+  std::vector<llvm::Value*> arguments{unit_.root->activation_, base, steps, room};
   if (!native_arguments(insn, arguments, slow)) return false;
-  llvm::Value* to_depth = word_pointer(host_, offsetof(Context, depth));
-  llvm::Value* outer_depth = load(b_.getInt32Ty(), to_depth);
-  llvm::Value* depth = b_.CreateAdd(outer_depth, b_.getInt32(calls_deep() + 1));
   auto* direct = block("direct");
-  b_.CreateCondBr(has_room_for_itself(base, depth), direct, slow);
+  b_.CreateCondBr(has_room_for_itself(steps, room), direct, slow);
   go_on_in(direct);
-  spend(word(1));
-  give_fuel_back();
-  put(depth, to_depth);
   llvm::CallInst* result = b_.CreateCall(function_, arguments);
   result->setCallingConv(llvm::CallingConv::Fast);
-  take_fuel();
-  put(outer_depth, to_depth);
-  finish_call(pc, insn, result, after);
+  finish_call_of_itself(pc, insn, result, after);
   b_.SetInsertPoint(slow);
   flush_operands(pc);
   call_by_helper(pc);
-  reload_written(pc);
+  finish_helper_call(pc, insn);
   b_.CreateBr(after);
   go_on_in(after);
   return true;
+}
+
+void Translator::finish_call_of_itself(uint32_t pc, const Insn& insn, llvm::Value* result, llvm::BasicBlock* after) {
+  auto* odd = cold("odd");
+  auto* fine = block("fine");
+  auto* left_otherwise = cold("left_otherwise");
+  const Kind kind = unit_.root->kinds_->result_of_itself();
+  llvm::Value* left = b_.CreateExtractValue(result, kLeft);
+  llvm::Value* payload = b_.CreateExtractValue(result, kPayload);
+  llvm::Value* tag = b_.CreateExtractValue(result, kTag);
+  b_.CreateCondBr(b_.CreateICmpSLT(left, word(0)), odd, fine);
+  go_on_in(fine);
+  set_fuel(left);
+  reload_written(pc);  // inout arguments
+  write(insn.a, kind == Kind::Float ? floating(payload) : Operand{kind, tag, payload});
+  b_.CreateBr(after);
+  b_.SetInsertPoint(odd);
+  if (kind == Kind::Float) payload = b_.CreateBitCast(payload, b_.getInt64Ty());
+  take_fuel();
+  auto* failed = cold("failed");
+  b_.CreateCondBr(b_.CreateICmpEQ(tag, tag_word(Tag::Failed)), failed, left_otherwise);
+  b_.SetInsertPoint(left_otherwise);
+  reload_written(pc);
+  write_result(pc, insn, unknown(tag, payload));
+  b_.CreateBr(after);
+  b_.SetInsertPoint(failed);
+  b_.CreateCall(helper("left", b_.getVoidTy(), {b_.getPtrTy()}), {host()});
+  raise(pc, true);
+}
+
+// Of a call that the helper has done.
+void Translator::finish_helper_call(uint32_t pc, const Insn& insn) {
+  reload_written(pc);
+  if (!kinds_ || plan_.result == Kind::Any || !cached(insn.a)) return;
+  write_result(pc, insn, load_value(register_pointer(insn.a), Memory::Frame));
+}
+
+// What a call has given, which may be of a kind that the code behind it does not expect.
+void Translator::write_result(uint32_t pc, const Insn& insn, const Operand& v) {
+  const Kind kind = plan_.result;
+  if (!kinds_ || kind == Kind::Any || !cached(insn.a)) return write(insn.a, v);
+  auto* fits = block("fits");
+  auto* other = cold("other");
+  b_.CreateCondBr(is_kind(v, kind), fits, other);
+  b_.SetInsertPoint(other);
+  exit_behind_call(pc, insn, v);
+  go_on_in(fits);
+  write(insn.a, {kind, nullptr, v.payload});
+}
+
+// On in bytecode behind the call. It is no fault of that instruction; what has made the callee give something else has
+// been recorded where it happened.
+void Translator::exit_behind_call(uint32_t pc, const Insn& insn, const Operand& v) {
+  const uint32_t next = pc + length(pc);
+  store_value(register_pointer(insn.a), v, Memory::Frame);
+  Unflushed registers;
+  for (uint32_t reg = 0; reg < chunk_.registers; ++reg) {
+    if (reg == insn.a || !cached(reg) || !after_.dirty.has(reg) || !kinds_->live(next, reg)) continue;
+    registers.emplace_back(reg, after_.kinds[reg]);
+  }
+  go_to(flushing(registers, exit_landing()), pc_address(next), b_.getInt32(expectation_of_result()));
 }
 
 // What the function expects; arguments that are not known to fit are looked at. False: they do not.
@@ -137,19 +382,11 @@ bool Translator::native_arguments(const Insn& insn, std::vector<llvm::Value*>& a
   return true;
 }
 
-// As has_room, and with what is inlined there.
-llvm::Value* Translator::has_room_for_itself(llvm::Value* base, llvm::Value* depth) {
-  const Kinds& called = *outermost().kinds_;
-  llvm::Value* end = word_pointer(base, uint64_t{called.extent()} * sizeof(Borrowed));
-  llvm::Value* most = load(b_.getPtrTy(), word_pointer(host_, offsetof(Context, stack_end)));
-  llvm::Value* limit = load(b_.getInt32Ty(), word_pointer(host_, offsetof(Context, depth_limit)));
-  const uint64_t low = offsetof(Context, native) + sched::StackChain::limit_offset();
-  llvm::Value* lowest = load(b_.getPtrTy(), word_pointer(host_, low));
-  llvm::Value* deepest = b_.CreateAdd(depth, b_.getInt32(called.depth()));
-  llvm::Value* yes = b_.CreateICmpULE(end, most);
-  yes = b_.CreateAnd(yes, b_.CreateICmpULE(deepest, limit));
-  yes = b_.CreateAnd(yes, b_.CreateICmpUGE(native_frame_, lowest));
-  return b_.CreateAnd(yes, b_.CreateICmpSGT(fuel(), word(0)));
+// Registers and nesting, steps and native stack: none of the differences is below zero, which is one question.
+llvm::Value* Translator::has_room_for_itself(llvm::Value* steps, llvm::Value* room) {
+  llvm::Value* lowest = fixed(load_word(unit_.root->activation_, offset_of(kLowest)));
+  llvm::Value* stack = b_.CreateSub(b_.CreatePtrToInt(native_frame_, b_.getInt64Ty()), lowest);
+  return b_.CreateICmpSGE(b_.CreateOr(b_.CreateOr(stack, room), steps), word(0));
 }
 
 }  // namespace posset::jit

@@ -38,29 +38,34 @@ void Translator::find_steps() {
   if (!kinds_) return;
   bool loops = has_loops(chunk_);
   kinds_->for_each_inlined([&](uint32_t, const Chunk& body) { loops |= has_loops(body); });
-  if (loops) fuel_ = new_variable(b_.getInt64Ty());
-  take_fuel();
+  if (loops || recursive()) fuel_ = new_variable(b_.getInt64Ty());
+  if (recursive()) {
+    put(passed_steps(), fuel_);
+  } else {
+    take_fuel();
+  }
 }
 
 // The context's count becomes the variable's, and the other way round.
 void Translator::take_fuel() {
-  if (fuel_) put(of(Memory::Host, load_word(host_, kFuel)), fuel_);
+  if (fuel_) put(of(Memory::Host, load_word(host(), kFuel)), fuel_);
 }
 
 void Translator::give_fuel_back() {
   charge_strip();
-  if (fuel_) of(Memory::Host, put(load(b_.getInt64Ty(), fuel_), word_pointer(host_, kFuel)));
+  if (fuel_) of(Memory::Host, put(load(b_.getInt64Ty(), fuel_), word_pointer(host(), kFuel)));
+  if (unit_.root->activation_) put(depth_here(), word_pointer(host(), offsetof(interp::Context, depth)));
 }
 
 llvm::Value* Translator::fuel() {
-  return fuel_ ? load(b_.getInt64Ty(), fuel_) : of(Memory::Host, load_word(host_, kFuel));
+  return fuel_ ? load(b_.getInt64Ty(), fuel_) : of(Memory::Host, load_word(host(), kFuel));
 }
 
 void Translator::set_fuel(llvm::Value* left) {
   if (fuel_) {
     put(left, fuel_);
   } else {
-    of(Memory::Host, put(left, word_pointer(host_, kFuel)));
+    of(Memory::Host, put(left, word_pointer(host(), kFuel)));
   }
 }
 
@@ -73,7 +78,7 @@ llvm::Value* Translator::spend(llvm::Value* steps) {
 
 llvm::Value* Translator::call_poll() {
   give_fuel_back();
-  llvm::CallInst* ok = b_.CreateCall(helper("poll", b_.getInt8Ty(), {b_.getPtrTy()}), {host_});
+  llvm::CallInst* ok = b_.CreateCall(helper("poll", b_.getInt8Ty(), {b_.getPtrTy()}), {host()});
   of(Memory::Host, ok);
   take_fuel();
   return ok;

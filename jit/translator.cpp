@@ -97,9 +97,12 @@ void Translator::find_leaders() {
 void Translator::prologue() {
   auto* entry = llvm::BasicBlock::Create(*context_, "entry", function_);
   b_.SetInsertPoint(entry);
-  host_ = function_->getArg(0);
-  closure_ = function_->getArg(1);
-  registers_ = function_->getArg(2);
+  if (recursive()) {
+    begin_recursive_function();
+  } else {
+    closure_ = function_->getArg(1);
+    registers_ = function_->getArg(2);
+  }
   native_frame_ = native_frame_for(0);
   if (!recursive()) fill_frame();
   find_steps();
@@ -111,7 +114,8 @@ void Translator::prologue() {
 // Entered at the beginning or at the head of a loop.
 void Translator::enter_switch() {
   const auto& heads = chunk_.loop_heads;
-  llvm::Value* entry = function_->getArg(3);
+  if (recursive() && heads.empty()) return take_native_arguments();
+  llvm::Value* entry = entry_number_ = take_entry_number();
   llvm::BasicBlock* here = b_.GetInsertBlock();
   auto* start = entry_block(0, 0);
   b_.SetInsertPoint(here);
@@ -133,6 +137,13 @@ llvm::BasicBlock* Translator::entry_block(uint32_t pc, uint32_t number) {
   if (!kinds_) return blocks_[pc];
   auto* entry = block("enter");
   go_on_in(entry);
+  read_frame(pc);
+  b_.CreateBr(number == 0 ? way_to(pc) : way_from_entry(pc, number));
+  return entry;
+}
+
+// Goes back to bytecode where it does not fit.
+void Translator::read_frame(uint32_t pc) {
   state_ = after_ = kinds_->at_leader(pc);
   exit_ = nullptr;
   auto* refused = cold("refused");
@@ -151,20 +162,20 @@ llvm::BasicBlock* Translator::entry_block(uint32_t pc, uint32_t number) {
     go_on_in(fits);
     keep(reg, kind, {kind, v.tag, v.payload});
   }
-  llvm::BasicBlock* there = !state_.reached ? refused : number == 0 ? way_to(pc) : way_from_entry(pc, number);
+  auto* there = block("there");
   if (!state_.reached || kinds_->depth() == 0) {
-    b_.CreateBr(there);
+    b_.CreateBr(state_.reached ? there : refused);
   } else {
     auto* near_limit = cold("near_limit");
     b_.CreateCondBr(has_room_inlined(), there, near_limit);
     b_.SetInsertPoint(near_limit);
     give_fuel_back();
-    llvm::Function* decline = helper("decline", function_->getReturnType(), {b_.getPtrTy(), b_.getPtrTy()});
-    b_.CreateRet(b_.CreateCall(decline, {frame(), pc_address(pc)}));
+    llvm::Function* decline = helper("decline", unit_.entered->getReturnType(), {b_.getPtrTy(), b_.getPtrTy()});
+    return_left(b_.CreateCall(decline, {frame(), pc_address(pc)}));
   }
   b_.SetInsertPoint(refused);
   leave_to_bytecode(pc_address(pc), b_.getInt32(expectation_at_entry()));
-  return entry;
+  go_on_in(there);
 }
 
 // ---- instructions ----
@@ -326,8 +337,7 @@ void Translator::raised_block(const std::vector<uint32_t>& handlers, const Landi
     choice->addCase(llvm::cast<llvm::ConstantInt>(word(handler)), handler_block(handler));
   }
   go_on_in(left);
-  llvm::Value* failed[] = {tag_word(Tag::Failed), word(0)};
-  b_.CreateAggregateRet(failed, 2);
+  return_words(tag_word(Tag::Failed), word(0));
 }
 
 void Translator::finish() {

@@ -78,6 +78,7 @@ class Translator {
   void prologue();
   void enter_switch();
   llvm::BasicBlock* entry_block(uint32_t pc, uint32_t number);
+  void read_frame(uint32_t pc);
   void instruction(uint32_t pc);
   bool inlined(uint32_t pc, const Insn& insn);  // false: left to exec
   void generic(uint32_t pc);
@@ -217,6 +218,7 @@ class Translator {
   void leave_to_bytecode(llvm::Value* pc, llvm::Value* expected);
   uint32_t expectation(uint32_t ahead) const;
   uint32_t expectation_at_entry() const;
+  uint32_t expectation_of_result() const;
   // Guards that fail at random, see RuntimeOptions::exit_stress.
   bool is_stressed() const;
   llvm::BranchInst* begin_guarded();
@@ -405,6 +407,7 @@ class Translator {
     llvm::Value* code;  // null when it has none
   };
   bool call(uint32_t pc, const Insn& insn);
+  bool call_known(uint32_t pc, const Insn& insn);
   void call_by_helper(uint32_t pc);
   void direct_call(uint32_t pc, const Insn& insn);
   Callee load_callee(const Insn& insn, llvm::BasicBlock* slow);
@@ -438,11 +441,31 @@ class Translator {
   // The closure called is the one that runs: no link need be looked at.
   bool calls_itself(uint32_t pc) const { return kinds_ && is_outermost_closure_ && kinds_->is_recursive(pc); }
   void make_recursive_function();
+  llvm::BasicBlock* begin_with_leaf(uint32_t pc, const Insn& insn);
+  void enter_from_elsewhere();
+  void arguments_by_kind(std::vector<llvm::Value*>& arguments);
+  llvm::Value* room_from(llvm::Value* depth);
+  llvm::Value* make_activation(llvm::Value* depth, llvm::Value* room);
+  void return_elsewhere(llvm::Value* result);
+  void begin_recursive_function();
+  llvm::Value* take_entry_number();
+  llvm::Value* passed_steps();
+  llvm::Value* host();     // Context*
+  llvm::Value* closure();
+  llvm::Value* depth_here();
   void take_native_arguments();
   void check_links(llvm::BasicBlock* refused);
   bool call_itself(uint32_t pc, const Insn& insn);
   bool native_arguments(const Insn& insn, std::vector<llvm::Value*>& arguments, llvm::BasicBlock* slow);
-  llvm::Value* has_room_for_itself(llvm::Value* base, llvm::Value* depth);
+  llvm::Value* has_room_for_itself(llvm::Value* steps, llvm::Value* room);
+  void finish_call_of_itself(uint32_t pc, const Insn& insn, llvm::Value* result, llvm::BasicBlock* after);
+  void finish_helper_call(uint32_t pc, const Insn& insn);
+  void write_result(uint32_t pc, const Insn& insn, const Operand& v);
+  void exit_behind_call(uint32_t pc, const Insn& insn, const Operand& v);
+  void return_value(const Operand& v);
+  void return_words(llvm::Value* tag, llvm::Value* payload);
+  void return_struct(llvm::ArrayRef<llvm::Value*> words);
+  void return_left(llvm::Value* result);
   const Translator& outermost() const { return caller_ ? caller_->outermost() : *this; }
 
   // ---- translate_inline.cpp ----
@@ -468,13 +491,16 @@ class Translator {
   Translator* const caller_ = nullptr;
   const uint32_t call_pc_ = 0;             // in the caller
   llvm::BasicBlock* after_call_ = nullptr;
+  llvm::BasicBlock* beyond_leaf_ = nullptr;  // where the call is made after all; null: all of it is inlined
   llvm::LLVMContext* const context_;
   llvm::Module* const module_;
   llvm::IRBuilder<>& b_;
   std::vector<llvm::BasicBlock*>& cold_;
   llvm::Function* function_ = nullptr;
-  llvm::Value* host_ = nullptr;       // Context*
-  llvm::Value* closure_ = nullptr;
+  llvm::Function* itself_ = nullptr;     // see translate_recursion.cpp, and for these:
+  llvm::Value* activation_ = nullptr;
+  llvm::Value* room_ = nullptr;
+  llvm::Value* closure_ = nullptr;         // null: of the activation; use closure()
   bool is_outermost_closure_ = true;       // what runs here is what the function was entered with
   llvm::Value* registers_ = nullptr;
   llvm::Value* native_frame_ = nullptr;    // NativeFrame, an alloca; use frame()
@@ -509,6 +535,7 @@ class Translator {
 
   llvm::AllocaInst* fuel_ = nullptr;  // see translate_steps.cpp; null: in the context
   llvm::MDNode* memory_tags_[static_cast<size_t>(Memory::kCount)] = {};
+  llvm::Value* entry_number_ = nullptr;
   uint64_t heads_ = 0;  // loop heads where the code can be entered
 
   // Stage 2: the instruction at hand.
