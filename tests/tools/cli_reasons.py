@@ -116,9 +116,10 @@ def every_reason_is_provoked_by_a_test(cli):
 
 @case
 def a_unit_is_being_compiled_while_the_script_goes_on(cli):
-    # Asked in the call that crosses the threshold.
+    # Asked in the call that crosses the threshold. The machine may leave the script alone for longer than the compiler
+    # takes, but not time and again.
     source = "import \"runtime\"\n" + LONG.replace("var x = y", "var x = y\nprintln(runtime.explain(long))")
-    if "[being_compiled]" not in cli.script(source).ends(0).stdout:
+    if not any("[being_compiled]" in cli.script(source).ends(0).stdout for _ in range(5)):
         raise Failure("a unit this long should not be compiled by the next line")
 
 
