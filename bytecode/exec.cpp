@@ -12,8 +12,7 @@ namespace {
 
 // These push or leave frames, which a handler can do only inside the machine.
 constexpr bool changes_frames(Op op) {
-  return is_call(op) || op == Op::Return || op == Op::LoopDone ||
-         op == Op::LoopReturn;
+  return is_call(op) || op == Op::Return || op == Op::LoopDone || op == Op::LoopReturn;
 }
 
 using Handler = const Insn* (*)(State&, Insn);

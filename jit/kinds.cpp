@@ -23,6 +23,29 @@ constexpr uint32_t kMostInlined = 300;
 
 }  // namespace
 
+bool keeps_sizes(Op op) {
+  switch (op) {
+    case Op::Neg:
+    case Op::Not:
+    case Op::JumpIf:
+    case Op::CallNative:
+    case Op::Index:
+    case Op::ViewIndex:
+    case Op::Field:
+    case Op::ViewField:
+    case Op::Len:
+    case Op::CodeAt:
+    case Op::SetIndex:
+    case Op::Swap:
+    case Op::PlaceLocal:
+    case Op::PlaceIndex:
+    case Op::PlaceField:
+    case Op::UpdateIndex:
+    case Op::UpdateField: return true;
+    default: return is_in(op, Op::Add, Op::ModI) || is_in(op, Op::Eq, Op::Ge) || is_in(op, Op::JumpEq, Op::LoopGeK);
+  }
+}
+
 Kind kind_of_mask(uint64_t mask) {
   const uint64_t tags = mask & Seen::kTags;
   if (std::popcount(tags) != 1) return Kind::Any;
@@ -62,8 +85,6 @@ Kind known_result(Op op) {
     default: return Kind::Any;
   }
 }
-
-bool is_in(Op op, Op first, Op last) { return op >= first && op <= last; }
 
 }  // namespace
 

@@ -40,6 +40,10 @@ Kind joined(Kind a, Kind b);
 // Of a mask of the profile: what has been met there always, else Any.
 Kind kind_of_mask(uint64_t mask);
 
+constexpr bool is_in(bytecode::Op op, bytecode::Op first, bytecode::Op last) { return op >= first && op <= last; }
+// Done in place, it computes, compares or looks into containers, and no container changes its size.
+bool keeps_sizes(bytecode::Op op);
+
 enum class Way : uint8_t {
   Exec,     // by exec, operands in the frame
   Dynamic,  // fast paths, then exec

@@ -25,8 +25,6 @@ constexpr uint32_t kDeepest = 6;
 constexpr uint32_t kMostRecursion = 2;
 constexpr uint32_t kMostBranchingRecursion = 1;
 
-bool is_in(Op op, Op first, Op last) { return op >= first && op <= last; }
-
 uint64_t marks_of(const Insn* call, const Chunk& body) {
   return static_cast<Op>(call->op) == Op::CallKnown ? body.inout_mask : std::bit_cast<uint64_t>(call[1]);
 }

@@ -14,8 +14,6 @@ namespace {
 // Instructions of a loan at most: every beginning looks for its end.
 constexpr uint32_t kLongest = 200;
 
-bool is_in(Op op, Op first, Op last) { return op >= first && op <= last; }
-
 class Search {
  public:
   Search(const Kinds& kinds, uint32_t pc) : kinds_(kinds), chunk_(kinds.chunk()), loan_{pc, pc, pc, at(pc).a} {
@@ -107,37 +105,17 @@ class Search {
       case Op::Jump:
       case Op::JumpSet:
       case Op::JumpNil: return true;
-      case Op::Neg:
-      case Op::Not:
-      case Op::JumpIf:
-      case Op::CallNative:
-      case Op::Index:
-      case Op::ViewIndex:
-      case Op::Field:
-      case Op::ViewField:
-      case Op::Len:
-      case Op::CodeAt:
       case Op::TestRecord:
       case Op::TestVariant:
       case Op::TestField:
       case Op::ViewItem:
-      case Op::SetIndex:
       case Op::SetField:
-      case Op::Swap:
-      case Op::PlaceLocal:
-      case Op::PlaceIndex:
-      case Op::PlaceField:
       case Op::StoreIndex:
       case Op::StoreField:
-      case Op::UpdateIndex:
-      case Op::UpdateField:
       case Op::TakeIndex:
       case Op::TakeField: return plan.way == Way::Inline;
-      default: break;
+      default: return is_in(op, Op::Nop, Op::LoadUnset) || (keeps_sizes(op) && plan.way == Way::Inline);
     }
-    if (is_in(op, Op::Nop, Op::LoadUnset)) return true;
-    const bool computes = is_in(op, Op::Add, Op::ModI) || is_in(op, Op::Eq, Op::Ge) || is_in(op, Op::JumpEq, Op::LoopGeK);
-    return computes && plan.way == Way::Inline;
   }
 
   // Leaves the container, the way to the place and the register alone; what has been taken out may be changed where

@@ -15,8 +15,6 @@ namespace {
 
 constexpr uint32_t kLongestBody = 200;  // words: the body is made twice
 
-bool is_in(Op op, Op first, Op last) { return op >= first && op <= last; }
-
 using Known = std::map<uint16_t, int>;  // terms by register
 
 class Finder {
@@ -168,30 +166,13 @@ class Finder {
       case Op::Store:
       case Op::Drop:
       case Op::DropRange:
-      case Op::Neg:
-      case Op::Not:
       case Op::Jump:
-      case Op::JumpIf:
       case Op::LoopIf:
       case Op::JumpSet:
       case Op::JumpNil:
       case Op::ForRange:
-      case Op::CallNative:
-      case Op::ViewCaptured:
-      case Op::Index:
-      case Op::ViewIndex:
-      case Op::Field:
-      case Op::ViewField:
-      case Op::Len:
-      case Op::CodeAt:
-      case Op::SetIndex:
-      case Op::Swap:
-      case Op::PlaceLocal:
-      case Op::PlaceIndex:
-      case Op::PlaceField:
-      case Op::UpdateIndex:
-      case Op::UpdateField: return true;
-      default: return is_in(op, Op::Add, Op::ModI) || is_in(op, Op::Eq, Op::Ge) || is_in(op, Op::JumpEq, Op::LoopGeK);
+      case Op::ViewCaptured: return true;
+      default: return keeps_sizes(op);
     }
   }
 

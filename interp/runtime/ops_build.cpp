@@ -34,10 +34,6 @@ FormatOptions format_options(const syntax::FormatSpec& spec) {
   return options;
 }
 
-}  // namespace
-
-namespace {
-
 // Not inlined, so that a short text, the usual piece of what is joined, needs none of this one's frame.
 [[gnu::noinline]] bool append_charged(Context& context, StringBuilder& out, Borrowed v, const syntax::FormatSpec* spec) {
   if (!charge_weight(context, v)) return false;
