@@ -32,13 +32,6 @@ struct Heap::Page {
   static constexpr size_t kHeaderBytes = 64;
 };
 
-struct Heap::Large {
-  Heap* heap;    // first: heap_of reads it
-  size_t bytes;  // of the block, with this prefix
-  Large* previous;
-  Large* next;
-};
-
 namespace {
 constexpr size_t kSliceBytes = 4096;
 constexpr size_t kChunkPages = 16;
@@ -59,7 +52,7 @@ Heap::Heap(ShapeTable& shapes, size_t limit_bytes)
       owner_(std::this_thread::get_id()),
       cycle_threshold_(kFirstCycleThreshold),
       cycle_bytes_(kFirstCycleBytes) {
-  static_assert(sizeof(Page) <= Page::kHeaderBytes && sizeof(Large) == kPrefixBytes);
+  static_assert(sizeof(Page) <= Page::kHeaderBytes && sizeof(LargeBlock) % kGranule == 0);
 }
 
 Heap::~Heap() {
@@ -68,9 +61,9 @@ Heap::~Heap() {
   collect_cycles(/*shared_too=*/true);
   mi_free(refs_);
   while (large_ != nullptr) {  // immortal ones
-    Large* large = large_;
-    large_ = large->next;
-    mi_free(large);
+    LargeBlock* block = large_;
+    large_ = block->next;
+    block->free();
   }
   while (chunks_ != nullptr) {
     Chunk* chunk = chunks_;
@@ -222,6 +215,31 @@ void Heap::count_free_cells() {
   }
 }
 
+bool Heap::is_cell(const void* address, size_t cls) const {
+  const auto place = reinterpret_cast<uintptr_t>(address);
+  const auto* page = page_of(address);
+  for (const Chunk* chunk = chunks_; chunk != nullptr; chunk = chunk->next) {
+    const auto first = reinterpret_cast<uintptr_t>(chunk->memory);
+    if (place < first || place >= first + chunk->pages * kPageBytes) continue;
+    const uintptr_t offset = place - reinterpret_cast<uintptr_t>(page);
+    return page->cls == cls && offset >= Page::kHeaderBytes && offset < page->carved &&
+           (offset - Page::kHeaderBytes) % (cls * kGranule) == 0;
+  }
+  return false;
+}
+
+bool Heap::has_sound_cells() const {
+  size_t cells[kClasses] = {};
+  for (const Page* page = pages_; page != nullptr; page = page->next) cells[page->cls] += page->cells();
+  for (size_t cls = 1; cls < kClasses; ++cls) {
+    for (const Cell* cell = free_[cls]; cell != nullptr; cell = cell->next) {
+      if (cells[cls] == 0 || !is_cell(cell, cls)) return false;
+      --cells[cls];
+    }
+  }
+  return true;
+}
+
 void Heap::drop_cells_of_free_pages() {
   for (Cell*& list : free_) {
     Cell** link = &list;
@@ -262,29 +280,50 @@ void Heap::free_chunk(Chunk* chunk) {
 
 void* Heap::allocate_large(size_t bytes) {
   if (bytes > kMaxBytes) return nullptr;
-  size_t total = mi_good_size(bytes + kPrefixBytes);
+  size_t total = LargeBlock::good_bytes(bytes);
   if (!charge(total)) return nullptr;
-  auto* large = static_cast<Large*>(mi_malloc(total));
-  if (large == nullptr) {
+  LargeBlock* block = LargeBlock::allocate(total);
+  if (block == nullptr) {
     discharge(total);
     return nullptr;
   }
-  *large = {this, total, nullptr, large_};
-  if (large_ != nullptr) large_->previous = large;
-  large_ = large;
-  return large + 1;
+  block->heap = this;
+  block->previous = nullptr;
+  block->next = large_;
+  link_large(block);
+  return block + 1;
 }
 
-void Heap::free_large(void* block) {
-  Large* large = static_cast<Large*>(block) - 1;
-  (large->previous != nullptr ? large->previous->next : large_) = large->next;
-  if (large->next != nullptr) large->next->previous = large->previous;
-  discharge(large->bytes);
-  mi_free(large);
+// The block's neighbours, which it knows, are told where it is.
+void Heap::link_large(LargeBlock* block) {
+  (block->previous != nullptr ? block->previous->next : large_) = block;
+  if (block->next != nullptr) block->next->previous = block;
 }
 
-size_t Heap::large_bytes(const void* block) {
-  return (static_cast<const Large*>(block) - 1)->bytes - kPrefixBytes;
+// A block that copies itself is there twice for a moment, and charged twice.
+void* Heap::grow_large(void* payload, size_t bytes) {
+  if (bytes > kMaxBytes) return nullptr;
+  LargeBlock* block = static_cast<LargeBlock*>(payload) - 1;
+  size_t old_total = block->bytes;
+  size_t total = LargeBlock::good_bytes(bytes);
+  size_t kept = block->mapped != 0 ? old_total : 0;
+  if (!charge(total - kept)) return nullptr;
+  LargeBlock* grown = block->grow(total);
+  if (grown == nullptr) {
+    discharge(total - kept);
+    return nullptr;
+  }
+  discharge(old_total - kept);
+  link_large(grown);
+  return grown + 1;
+}
+
+void Heap::free_large(void* payload) {
+  LargeBlock* block = static_cast<LargeBlock*>(payload) - 1;
+  (block->previous != nullptr ? block->previous->next : large_) = block->next;
+  if (block->next != nullptr) block->next->previous = block->previous;
+  discharge(block->bytes);
+  block->free();
 }
 
 // ---- objects and blocks ----
@@ -307,6 +346,8 @@ Object* Heap::resize_object(Object* object, size_t bytes) {
   size_t cls = small ? (bytes + kGranule - 1) / kGranule : 0;
   bool fits = cls == old_class && (small || (bytes <= old_bytes && bytes >= old_bytes / 2));
   if (fits) return object;
+  if (cls == 0 && old_class == 0 && bytes > old_bytes)
+    return static_cast<Object*>(grow_large(object, bytes));
   void* memory = small ? pop_cell(cls) : allocate_large(bytes);
   if (memory == nullptr) return nullptr;
   std::memcpy(memory, static_cast<void*>(object), std::min(old_bytes, bytes));

@@ -21,6 +21,7 @@
 #include <thread>
 #include <type_traits>
 
+#include "interp/value/large_block.h"
 #include "interp/value/value.h"
 
 namespace posset::interp {
@@ -136,8 +137,9 @@ class Heap {
 
   static Heap& heap_of(const Object* object) {
     auto address = reinterpret_cast<uintptr_t>(object);
-    address = object->size_class != 0 ? address & ~(kPageBytes - 1) : address - kPrefixBytes;
-    return **reinterpret_cast<Heap* const*>(address);  // Page and Large begin with their heap
+    address =
+        object->size_class != 0 ? address & ~(kPageBytes - 1) : address - sizeof(LargeBlock);
+    return **reinterpret_cast<Heap* const*>(address);  // Page and LargeBlock begin with it
   }
 
   ShapeTable& shapes() { return shapes_; }
@@ -166,6 +168,8 @@ class Heap {
   void take_remote_frees();
   // Gives wholly unused pages back to mimalloc.
   void trim_pages();
+  // For tests: free cells are cells of their class, each free once. Counting what is dead already spoils that.
+  bool has_sound_cells() const;
 
  private:
   friend void destroy(Object* object);
@@ -176,8 +180,6 @@ class Heap {
   };
   struct Page;
   struct Chunk;
-  struct Large;
-  static constexpr size_t kPrefixBytes = 32;  // of a Large
 
   static void set_header(Object* object, Tag tag, uint8_t flags, size_t cls) {
     // One store instead of five.
@@ -205,11 +207,17 @@ class Heap {
   void free_page(Page* page);
   void free_chunk(Chunk* chunk);
   void count_free_cells();
+  bool is_cell(const void* address, size_t cls) const;
   void drop_cells_of_free_pages();
 
-  void* allocate_large(size_t bytes);  // gives the address after the prefix
-  void free_large(void* block);
-  static size_t large_bytes(const void* block);
+  // Large blocks by the address after their prefix.
+  void* allocate_large(size_t bytes);
+  void* grow_large(void* payload, size_t bytes);
+  void free_large(void* payload);
+  void link_large(LargeBlock* block);
+  static size_t large_bytes(const void* payload) {
+    return (static_cast<const LargeBlock*>(payload) - 1)->bytes - sizeof(LargeBlock);
+  }
 
   bool has_room(size_t bytes) const { return used_ <= limit_ && bytes <= limit_ - used_; }
   bool make_room(size_t bytes);
@@ -229,7 +237,7 @@ class Heap {
   size_t trim_at_pages_ = 64;
   uint64_t frees_at_trim_ = 0;
   size_t trim_cost_ = 0;    // free cells the last trimming looked at
-  Large* large_ = nullptr;  // all of them, doubly linked
+  LargeBlock* large_ = nullptr;  // all of them, doubly linked
 
   std::atomic<Object*> remote_frees_{nullptr};
   std::atomic<std::thread::id> owner_;

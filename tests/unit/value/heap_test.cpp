@@ -220,3 +220,34 @@ TEST_CASE("share: slow allocations take remote frees over, unbound heaps keep th
   world.heap.take_remote_frees();
   CHECK(world.heap.live_objects() == 0);
 }
+
+TEST_CASE("heap: a block that grows very large keeps its bytes and is charged what it takes") {
+  World world;
+  size_t before = world.heap.used_bytes();
+  Object* object = world.heap.make_object(5000, Tag::Str, 0);
+  Object* neighbour = world.heap.make_object(5000, Tag::Str, 0);
+  auto bytes = [&] { return reinterpret_cast<unsigned char*>(object); };
+  size_t filled = sizeof(Object);
+  for (size_t size = 8000; size < (size_t{100} << 20); size += size / 2) {
+    object = world.heap.resize_object(object, size);
+    REQUIRE(object != nullptr);
+    REQUIRE(&Heap::heap_of(object) == &world.heap);
+    for (; filled < size; filled += 4096) bytes()[filled] = static_cast<unsigned char>(filled / 4096 * 7);
+    size_t used = world.heap.used_bytes() - before;
+    CHECK(used >= Heap::usable_bytes(object));
+    CHECK(used <= Heap::usable_bytes(object) + (64 << 10));
+  }
+  bool same = true;
+  for (size_t at = sizeof(Object); at < filled; at += 4096)
+    same = same && bytes()[at] == static_cast<unsigned char>(at / 4096 * 7);
+  CHECK(same);
+  size_t used = world.heap.used_bytes();
+  CHECK(world.heap.resize_object(object, SIZE_MAX / 2) == nullptr);
+  CHECK(world.heap.used_bytes() == used);
+  object = world.heap.resize_object(object, 5000);
+  REQUIRE(object != nullptr);
+  CHECK(world.heap.used_bytes() - before <= 64 << 10);
+  world.heap.free_object(neighbour);
+  world.heap.free_object(object);
+  CHECK(world.heap.used_bytes() == before);
+}

@@ -1,0 +1,32 @@
+// Blocks too large for a heap's pages, each with a prefix that tells its heap and links it into the
+// heap's list. They come from mimalloc. A block that grows very large gets pages of its own
+// from the system, which can move to a larger range without a byte being touched: a list that
+// grows by pushing neither copies itself again and again nor leaves memory behind that it touched.
+// What is charged for a block, and when, is the heap's affair (heap.cpp).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace posset::interp {
+
+class Heap;
+
+struct LargeBlock {
+  Heap* heap;  // first: Heap::heap_of reads it
+  uint64_t bytes : 63;  // with this prefix
+  uint64_t mapped : 1;
+  LargeBlock* previous;
+  LargeBlock* next;
+
+  // What a block for `payload` bytes takes, prefix included.
+  static size_t good_bytes(size_t payload);
+  // A block of a good size; only `bytes` and `mapped` are set. Null: no memory.
+  static LargeBlock* allocate(size_t bytes);
+  // Makes the block `bytes` long, a good size, longer than it was; it may move, and whoever points
+  // to it must be told. Null: no memory, the block is as it was.
+  LargeBlock* grow(size_t bytes);
+  void free();
+};
+
+}  // namespace posset::interp
