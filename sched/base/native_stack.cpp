@@ -17,6 +17,7 @@
 #endif
 #endif
 #ifdef POSSET_ASAN
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 
@@ -30,6 +31,14 @@ struct BorrowedStack {
   boost::context::stack_context allocate() { return {}; }
   void deallocate(boost::context::stack_context&) noexcept {}
 };
+
+// What the address sanitizer remembers of stacks that were there before says nothing of this one: it does not look when
+// memory is mapped.
+void forget_frames([[maybe_unused]] void* memory, [[maybe_unused]] size_t bytes) {
+#ifdef POSSET_ASAN
+  __asan_unpoison_memory_region(memory, bytes);
+#endif
+}
 
 struct SanitizerSwitch {
 #ifdef POSSET_ASAN
@@ -56,6 +65,7 @@ NativeStack::NativeStack(size_t bytes) {
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (memory == MAP_FAILED) return;
+  forget_frames(memory, bytes);
   mprotect(memory, page, PROT_NONE);
   memory_ = static_cast<char*>(memory);
   bytes_ = bytes;
