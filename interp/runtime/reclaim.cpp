@@ -4,16 +4,18 @@
 #include <algorithm>
 
 #include "interp/runtime/tier.h"
+#include "sched/base/patient_lock.h"
 
 namespace posset::interp {
 
+// Compilations have a slot each, and contexts can wait.
 Reclaimer::Slot::Slot(Reclaimer& owner) : owner_(owner) {
-  sched::MutexLock lock(owner.mutex_);
+  sched::PatientLock lock(owner.mutex_);
   owner.slots_.push_back(this);
 }
 
 Reclaimer::Slot::~Slot() {
-  sched::MutexLock lock(owner_.mutex_);
+  sched::PatientLock lock(owner_.mutex_);
   std::erase(owner_.slots_, this);
 }
 
@@ -30,28 +32,33 @@ uint64_t Reclaimer::oldest_running() const {
   return oldest;
 }
 
-void Reclaimer::retire(const TierInterface* tier, void* code) {
-  {
-    sched::MutexLock lock(mutex_);
-    // Whoever enters from here on gets a later epoch and cannot see the code.
-    retired_.push_back({tier, code, epoch_.fetch_add(1, std::memory_order_seq_cst)});
-    waiting_.store(retired_.size(), std::memory_order_relaxed);
-  }
-  collect();
+void Reclaimer::add(const TierInterface* tier, void* code) {
+  sched::MutexLock lock(mutex_);
+  // Whoever enters from here on gets a later epoch and cannot see the code.
+  retired_.push_back({tier, code, epoch_.fetch_add(1, std::memory_order_seq_cst)});
+  waiting_.store(retired_.size(), std::memory_order_relaxed);
 }
 
-void Reclaimer::collect(size_t most) {
-  std::vector<Retired> free;
-  {
-    sched::MutexLock lock(mutex_);
-    const uint64_t oldest = oldest_running();
-    while (free.size() < most && !retired_.empty() && retired_.front().epoch < oldest) {
-      free.push_back(retired_.front());
-      retired_.pop_front();
-    }
-    waiting_.store(retired_.size(), std::memory_order_relaxed);
+// What may be freed and is not seen by anybody else from here on.
+size_t Reclaimer::take_free(std::array<Retired, kFew>& into, size_t most) {
+  size_t taken = 0;
+  sched::MutexLock lock(mutex_);
+  const uint64_t oldest = oldest_running();
+  while (taken < std::min(most, kFew) && !retired_.empty() && retired_.front().epoch < oldest) {
+    into[taken++] = retired_.front();
+    retired_.pop_front();
   }
-  for (const Retired& each : free) each.tier->drop(each.code);
+  waiting_.store(retired_.size(), std::memory_order_relaxed);
+  return taken;
+}
+
+// Few at a time, so that it needs no memory and nobody waits for the lock.
+void Reclaimer::collect(size_t most) {
+  std::array<Retired, kFew> free;
+  for (size_t taken = kFew; taken == kFew && most > 0; most -= taken) {
+    taken = take_free(free, most);
+    for (size_t i = 0; i < taken; ++i) free[i].tier->drop(free[i].code);
+  }
 }
 
 }  // namespace posset::interp

@@ -9,6 +9,7 @@
 // which nobody waits for, free all they can.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -43,7 +44,7 @@ class Reclaimer {
     }
     void leave() {
       since_.store(0, std::memory_order_release);
-      if (owner_.waiting_.load(std::memory_order_relaxed) != 0) owner_.collect(kFew);
+      owner_.collect_few();
     }
     void leave_and_free() {
       since_.store(0, std::memory_order_release);
@@ -67,8 +68,15 @@ class Reclaimer {
   };
 
   // Takes code that is no longer published; frees it now or when it can.
-  void retire(const TierInterface* tier, void* code) POSSET_EXCLUDES(mutex_);
-  void collect(size_t most = SIZE_MAX) POSSET_EXCLUDES(mutex_);
+  void retire(const TierInterface* tier, void* code) POSSET_EXCLUDES(mutex_) {
+    add(tier, code);
+    collect();
+  }
+  // The same in two steps, for whoever holds a lock.
+  void add(const TierInterface* tier, void* code) POSSET_EXCLUDES(mutex_);
+  void collect_few() POSSET_EXCLUDES(mutex_) {
+    if (waiting_.load(std::memory_order_relaxed) != 0) collect(kFew);
+  }
   size_t waiting() const { return waiting_.load(std::memory_order_relaxed); }
 
  private:
@@ -79,6 +87,8 @@ class Reclaimer {
   };
   static constexpr size_t kFew = 16;  // some microseconds
 
+  void collect(size_t most = SIZE_MAX) POSSET_EXCLUDES(mutex_);
+  size_t take_free(std::array<Retired, kFew>& into, size_t most) POSSET_EXCLUDES(mutex_);
   uint64_t oldest_running() const POSSET_REQUIRES(mutex_);
 
   std::atomic<uint64_t> epoch_{1};

@@ -37,6 +37,7 @@ struct TierControl::Compilation {
   int level;
   uint64_t job;
   bool insists;  // it was found superseded before
+  bool in_background = false;
   bool only_kept = false;  // nothing is to be compiled: the code cache has it, or nobody
   Compilation* next = nullptr;  // of those that have ended
 
@@ -175,7 +176,7 @@ void TierControl::request(const Function& function, Counted& counted, int loop, 
     return;
   }
   const Reason before = counted.reason[level].exchange(Reason::being_compiled, std::memory_order_relaxed);
-  free_ended();
+  free_some_ended();
   auto job = std::make_unique<Compilation>(runtime_.units.share(*function.unit),
                                            function.decl->module->shared_from_this(), function.decl, loop, level,
                                            next_job(), before == Reason::superseded);
@@ -189,6 +190,7 @@ void TierControl::request(const Function& function, Counted& counted, int loop, 
 
 void TierControl::submit(std::unique_ptr<Compilation> owned) {
   Compilation* job = owned.get();
+  job->in_background = true;
   if (trace_) {
     trace_->record(kind(TierEvent::compile_requested),
                    {job->unit->number, job->loop, job->level, static_cast<int64_t>(job->job)});
@@ -297,8 +299,14 @@ void TierControl::compile(Compilation& job) {
                     static_cast<int64_t>(tier->memory(code)), refusal.cache.hit});
     job.counted().entry_job[job.level].store(job.job, std::memory_order_relaxed);
   }
-  if (!runtime_.units.publish(*job.unit, job.loop, job.level, code, below)) return postpone(job, Reason::evicted);
+  if (!publish(job, code, below)) return postpone(job, Reason::evicted);
   if (refusal.cache.hit) take_kept_above(job);
+}
+
+bool TierControl::publish(Compilation& job, void* code, void* below) {
+  UnitTable& units = runtime_.units;
+  return job.in_background ? units.publish_patiently(*job.unit, job.loop, job.level, code, below)
+                           : units.publish(*job.unit, job.loop, job.level, code, below);
 }
 
 void TierControl::note_cache(const Compilation& job, const CacheUse& cache) {
@@ -322,6 +330,7 @@ void TierControl::take_kept_above(const Compilation& below) {
   }
   Compilation job{runtime_.units.share(*below.unit), below.tree, below.decl, below.loop, level, next_job(), false};
   job.only_kept = true;
+  job.in_background = below.in_background;
   compile(job);
 }
 
@@ -339,10 +348,29 @@ void TierControl::ended(std::unique_ptr<Compilation> owned) {
   if (pending_.fetch_sub(1, std::memory_order_acq_rel) == 1) pending_.notify_all();
 }
 
-void TierControl::free_ended() {
-  if (!ended_.load(std::memory_order_relaxed)) return;
-  std::unique_ptr<Compilation> job(ended_.exchange(nullptr, std::memory_order_acquire));
+// Takes some of those that have ended, at most `most`; whoever does so at the same time leaves them alone.
+TierControl::Compilation* TierControl::take_ended(int most) {
+  if (!freeing_.try_lock()) return nullptr;
+  // A look first: the line is the compile threads' mostly.
+  if (!to_free_ && ended_.load(std::memory_order_relaxed)) to_free_ = ended_.exchange(nullptr, std::memory_order_acquire);
+  Compilation* first = to_free_;
+  Compilation** rest = &first;
+  for (int taken = 0; *rest && taken < most; ++taken) rest = &(*rest)->next;
+  to_free_ = std::exchange(*rest, nullptr);
+  freeing_.unlock();
+  return first;
+}
+
+// A request adds one and frees two, so they never become many, and no request pays for a whole burst.
+void TierControl::free_some_ended() {
+  constexpr int kSome = 2;
+  std::unique_ptr<Compilation> job(take_ended(kSome));
   while (job) job.reset(std::exchange(job->next, nullptr));
+}
+
+void TierControl::free_ended() {
+  while (std::unique_ptr<Compilation> job{take_ended(1)}) {
+  }
 }
 
 void TierControl::stop() { scheduler_->stop(sched::StopMode::Discard); }

@@ -15,6 +15,7 @@
 #include "interp/runtime/function.h"
 #include "interp/runtime/unit.h"
 #include "sched/base/clock.h"
+#include "sched/base/thread_safety.h"
 #include "sched/base/trace.h"
 
 namespace posset::sched {
@@ -88,12 +89,15 @@ class TierControl {
   void submit(std::unique_ptr<Compilation> job);
   bool is_superseded(Compilation& job) const;
   void compile(Compilation& job);
+  bool publish(Compilation& job, void* code, void* below);
   void refused(Compilation& job, const Refusal& refusal);
   void postpone(Compilation& job, Reason reason);
   void note_cache(const Compilation& job, const CacheUse& cache);
   void take_kept_above(const Compilation& below);
   void give_back(Compilation& job);
   void ended(std::unique_ptr<Compilation> job);
+  Compilation* take_ended(int most) POSSET_EXCLUDES(freeing_);
+  void free_some_ended();
   void free_ended();
   void note_entry(const Function& function, Counted& counted, int loop, int level, uint32_t count);
 
@@ -106,6 +110,8 @@ class TierControl {
   // there they are used again at once, where memory that another thread has freed comes back slowly and cold. No more
   // than the scheduler's queues hold.
   std::atomic<Compilation*> ended_{nullptr};
+  sched::Mutex freeing_;  // taken only where it is free
+  Compilation* to_free_ POSSET_GUARDED_BY(freeing_) = nullptr;  // those that were taken from there
   std::unique_ptr<sched::HybridScheduler> scheduler_;  // last: its threads end before the rest goes
 };
 

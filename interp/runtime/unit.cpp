@@ -7,6 +7,7 @@
 #include "interp/runtime/tier.h"
 #include "interp/runtime/trace_events.h"
 #include "interp/syntax/resolver.h"
+#include "sched/base/patient_lock.h"
 
 namespace posset::interp {
 
@@ -14,6 +15,8 @@ namespace {
 
 // How far below the limit an eviction of code in use goes, so that the next one is not due at once.
 constexpr size_t kKeptQuarters = 3;
+// The part of the limit that compile threads keep free.
+constexpr size_t kRoom = 128;
 
 std::vector<int> parents_of(const std::vector<syntax::Node*>& loops) {
   std::vector<int> order(loops.size()), parents(loops.size(), -1), open;
@@ -105,23 +108,37 @@ Unit* UnitTable::find(const syntax::FunctionDecl& function) {
 }
 
 UnitRef UnitTable::find_or_add(const Function& function) {
-  sched::MutexLock lock(mutex_);
-  const syntax::FunctionDecl& decl = *function.decl;
-  Unit* unit = find(decl);
-  if (unit) {
-    use(*unit);
-  } else {
-    unit = &add(decl);
+  Gone gone(reclaimer);
+  {
+    sched::MutexLock lock(mutex_);
+    if (Unit* unit = find_and_use(function, gone)) return {this, unit, &function};
   }
-  unit->last_use = ++uses_;
-  link(unit->functions, function);
-  stay_below_limit();
-  return {this, unit, &function};
+  auto made = make_unit(*function.decl);
+  sched::MutexLock lock(mutex_);
+  // Another thread may have added it meanwhile.
+  if (Unit* unit = find_and_use(function, gone)) return {this, unit, &function};
+  Unit& unit = add(*function.decl, std::move(made));
+  note_use(unit, function, gone);
+  return {this, &unit, &function};
+}
+
+Unit* UnitTable::find_and_use(const Function& function, Gone& gone) {
+  Unit* unit = find(*function.decl);
+  if (!unit) return nullptr;
+  use(*unit);
+  note_use(*unit, function, gone);
+  return unit;
+}
+
+void UnitTable::note_use(Unit& unit, const Function& function, Gone& gone) {
+  unit.last_use = ++uses_;
+  link(unit.functions, function);
+  stay_below_limit(gone);
 }
 
 // With one user.
-Unit& UnitTable::add(const syntax::FunctionDecl& function) {
-  Unit& unit = *units_.emplace(function.hash.low, make_unit(function))->second;
+Unit& UnitTable::add(const syntax::FunctionDecl& function, std::unique_ptr<Unit> made) {
+  Unit& unit = *units_.emplace(function.hash.low, std::move(made))->second;
   unit.number = next_number_++;
   unit.users = 1;
   by_number_[unit.number] = &unit;
@@ -224,12 +241,25 @@ bool UnitTable::are_current(std::span<const Inlined> parts) const {
 }
 
 bool UnitTable::publish(Unit& unit, int loop, int level, void* code, void* below) {
+  Gone gone(reclaimer);
   sched::MutexLock lock(mutex_);
+  return publish(unit, loop, level, code, below, gone);
+}
+
+bool UnitTable::publish_patiently(Unit& unit, int loop, int level, void* code, void* below) {
+  while (make_some_room()) {
+  }
+  Gone gone(reclaimer);
+  sched::PatientLock lock(mutex_);
+  return publish(unit, loop, level, code, below, gone);
+}
+
+bool UnitTable::publish(Unit& unit, int loop, int level, void* code, void* below, Gone& gone) {
   Counted& counted = unit.counted(loop);
   const auto parts = inlined(level, code);
   const bool current = level == 1 || counted.code[1].load(std::memory_order_relaxed) == below;
   if (!current || !are_current(parts)) {
-    reclaimer.retire(tiers_[level], code);
+    retire(level, code, gone);
     return false;
   }
   for (const Inlined& each : parts) {
@@ -246,14 +276,15 @@ bool UnitTable::publish(Unit& unit, int loop, int level, void* code, void* below
     counted.ready.store(static_cast<uint8_t>(level), std::memory_order_release);
   }
   if (level > 1) install(counted);
-  stay_below_limit();
+  stay_below_limit(gone);
   return true;
 }
 
 bool UnitTable::withdraw(Unit& unit, int loop, int level) {
+  Gone gone(reclaimer);
   sched::MutexLock lock(mutex_);
   if (!unit.counted(loop).code[level].load(std::memory_order_relaxed)) return false;
-  unpublish(unit, loop, level);
+  unpublish(unit, loop, level, gone);
   return true;
 }
 
@@ -269,26 +300,39 @@ void UnitTable::grow(size_t bytes) {
   unused_.note_added(bytes, limit_);
 }
 
-void UnitTable::stay_below_limit() {
-  drop_unused();
+void UnitTable::stay_below_limit(Gone& gone) {
+  drop_unused(gone);
   if (bytes() > std::max(limit_, look_at_)) {
-    evict_code(limit_ / 4 * kKeptQuarters);
+    evict_code(limit_ / 4 * kKeptQuarters, gone);
     look_at_ = SIZE_MAX;
   }
   // What units in use have is not to be looked through for each one more.
   look_at_ = std::min(look_at_, bytes() + limit_ / 8);
 }
 
-void UnitTable::drop_unused() {
-  while (bytes() > limit_) {
-    Unit* coldest = unused_.coldest();
-    if (!coldest) return;
-    unused_.remove(*coldest);
-    erase(*coldest);
+void UnitTable::drop_unused(Gone& gone) {
+  while (bytes() > limit_ && drop_one_unused(gone)) {
   }
 }
 
-void UnitTable::erase(Unit& unit) {
+bool UnitTable::drop_one_unused(Gone& gone) {
+  Unit* coldest = unused_.coldest();
+  if (!coldest) return false;
+  unused_.remove(*coldest);
+  erase(*coldest, gone);
+  return true;
+}
+
+// Gives up what evaluations would have to, for what they add until the next compilation ends; one at a time, so that
+// none of them waits for long. False: there is room, or nothing to give up.
+bool UnitTable::make_some_room() {
+  if (bytes() <= limit_ - limit_ / kRoom) return false;
+  Gone gone(reclaimer);
+  sched::PatientLock lock(mutex_);
+  return drop_one_unused(gone);
+}
+
+void UnitTable::erase(Unit& unit, Gone& gone) {
   if (trace_) {
     trace_->record(static_cast<uint16_t>(TierEvent::unit_forgotten),
                    {unit.number, heat(unit.body), static_cast<int64_t>(bytes_of(unit))});
@@ -296,15 +340,15 @@ void UnitTable::erase(Unit& unit) {
   // The analysis does not look into a lambda, so what has code is gathered first.
   std::vector<std::pair<int, int>> published;
   for_each_code(unit, [&](int loop, int level, void*) { published.emplace_back(loop, level); });
-  for (auto [loop, level] : published) unpublish(unit, loop, level);
+  for (auto [loop, level] : published) unpublish(unit, loop, level, gone);
   bytes_ -= bytes_of(unit);
   by_number_.erase(unit.number);
   auto entry = units_.find(unit.hash.low);
   while (entry->second.get() != &unit) ++entry;  // equal keys stand together
-  units_.erase(entry);
+  gone.units.push_back(units_.extract(entry));
 }
 
-void UnitTable::evict_code(size_t target) {
+void UnitTable::evict_code(size_t target, Gone& gone) {
   struct Candidate {
     Unit* unit;
     int loop;
@@ -320,33 +364,38 @@ void UnitTable::evict_code(size_t target) {
   for (const Candidate& each : all) {
     if (bytes() <= target) break;
     Counted& counted = each.unit->counted(each.loop);
-    unpublish(*each.unit, each.loop, each.level);
+    unpublish(*each.unit, each.loop, each.level, gone);
     counted.count.store(0, std::memory_order_relaxed);
     counted.settled.store(false, std::memory_order_release);
   }
 }
 
 // What has inlined the unit's body goes with it, and is made again when it is hot then.
-void UnitTable::take_back_inliners(Unit& unit) {
+void UnitTable::take_back_inliners(Unit& unit, Gone& gone) {
   for (const Unit::Place& each : std::exchange(unit.inlined_in, {})) {
     const auto found = by_number_.find(each.unit);
     if (found == by_number_.end()) continue;
-    unpublish(*found->second, each.loop, each.level);
+    unpublish(*found->second, each.loop, each.level, gone);
     found->second->counted(each.loop).settled.store(false, std::memory_order_release);
   }
 }
 
-void UnitTable::unpublish(Unit& unit, int loop, int level) {
+void UnitTable::retire(int level, void* code, Gone& gone) {
+  reclaimer.add(tiers_[level], code);
+  gone.code = true;
+}
+
+void UnitTable::unpublish(Unit& unit, int loop, int level, Gone& gone) {
   Counted& counted = unit.counted(loop);
   // Native code goes back to the bytecode it was made of.
   for (int above = kTiers - 1; level == 1 && above > 1; --above) {
-    if (counted.code[above].load(std::memory_order_relaxed)) unpublish(unit, loop, above);
+    if (counted.code[above].load(std::memory_order_relaxed)) unpublish(unit, loop, above, gone);
   }
   void* code = counted.code[level].exchange(nullptr, std::memory_order_seq_cst);
   if (!code) return;  // gone with the code below it
   if (level > 1) install(counted);
   if (loop < 0 && level == 1) {
-    take_back_inliners(unit);
+    take_back_inliners(unit, gone);
     for (const Function* function = unit.functions; function; function = function->next_of_unit) {
       function->direct_code.store(nullptr, std::memory_order_seq_cst);
     }
@@ -364,7 +413,7 @@ void UnitTable::unpublish(Unit& unit, int loop, int level) {
   while (highest > 0 && !counted.code[highest].load(std::memory_order_relaxed)) --highest;
   counted.ready.store(static_cast<uint8_t>(highest), std::memory_order_release);
   bytes_ -= size;
-  reclaimer.retire(tiers_[level], code);
+  retire(level, code, gone);
 }
 
 }  // namespace posset::interp

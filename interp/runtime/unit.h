@@ -11,7 +11,10 @@
 // Evicted code is freed when nobody can be running it (reclaim.h).
 //
 // Threads: everything of the table takes its mutex; counts are relaxed atomics (a lost increment costs
-// nothing but time); code is published with release and read with acquire.
+// nothing but time); code is published with release and read with acquire. A compilation that ends and an evaluation
+// that begins meet at the mutex, and whoever sleeps there has to be woken by the other. So it is held only for the
+// table: units are made before it is taken, and what has gone is freed when it has been given back. Compile threads
+// take it patiently (sched/base/patient_lock.h), and make room for what evaluations are about to add.
 #pragma once
 
 #include <array>
@@ -145,6 +148,8 @@ class UnitTable {
   // Publishes code: from here on it is entered. Takes it. False: some of tier 1's code from which it was made
   // has gone meanwhile, its own (`below`) or inlined, and this goes too.
   bool publish(Unit& unit, int loop, int level, void* code, void* below = nullptr) POSSET_EXCLUDES(mutex_);
+  // The same for threads that nobody waits for.
+  bool publish_patiently(Unit& unit, int loop, int level, void* code, void* below) POSSET_EXCLUDES(mutex_);
 
   // Takes published code back, because it does not fit what the unit does. False: there was none.
   bool withdraw(Unit& unit, int loop, int level) POSSET_EXCLUDES(mutex_);
@@ -167,22 +172,41 @@ class UnitTable {
  private:
   friend class UnitRef;
   using Entries = std::unordered_multimap<uint64_t, std::unique_ptr<Unit>>;
+  // What a function has taken out under the mutex. Made before the lock, so that it is freed after it.
+  struct Gone {
+    explicit Gone(Reclaimer& owner) : reclaimer(owner) {}
+    ~Gone() {
+      if (code) reclaimer.collect_few();
+    }
+    Gone(const Gone&) = delete;
+    Gone& operator=(const Gone&) = delete;
+
+    Reclaimer& reclaimer;
+    bool code = false;  // some waits there
+    std::vector<Entries::node_type> units;
+  };
+  bool publish(Unit& unit, int loop, int level, void* code, void* below, Gone& gone) POSSET_REQUIRES(mutex_);
+  bool make_some_room() POSSET_EXCLUDES(mutex_);
   void release(Unit& unit, const Function* function) POSSET_EXCLUDES(mutex_);
   Unit* find(const syntax::FunctionDecl& function) POSSET_REQUIRES(mutex_);
-  Unit& add(const syntax::FunctionDecl& function) POSSET_REQUIRES(mutex_);
+  Unit* find_and_use(const Function& function, Gone& gone) POSSET_REQUIRES(mutex_);
+  Unit& add(const syntax::FunctionDecl& function, std::unique_ptr<Unit> made) POSSET_REQUIRES(mutex_);
+  void note_use(Unit& unit, const Function& function, Gone& gone) POSSET_REQUIRES(mutex_);
   void use(Unit& unit) POSSET_REQUIRES(mutex_);
   void trace_new(const Unit& unit, const syntax::FunctionDecl& function) POSSET_REQUIRES(mutex_);
   void trace_lines(const Unit& unit, int loop, const syntax::FunctionDecl& function) POSSET_REQUIRES(mutex_);
   void grow(size_t bytes) POSSET_REQUIRES(mutex_);
-  void stay_below_limit() POSSET_REQUIRES(mutex_);
-  void drop_unused() POSSET_REQUIRES(mutex_);
-  void evict_code(size_t target) POSSET_REQUIRES(mutex_);
-  void erase(Unit& unit) POSSET_REQUIRES(mutex_);
-  void unpublish(Unit& unit, int loop, int level) POSSET_REQUIRES(mutex_);
+  void stay_below_limit(Gone& gone) POSSET_REQUIRES(mutex_);
+  void drop_unused(Gone& gone) POSSET_REQUIRES(mutex_);
+  bool drop_one_unused(Gone& gone) POSSET_REQUIRES(mutex_);
+  void evict_code(size_t target, Gone& gone) POSSET_REQUIRES(mutex_);
+  void erase(Unit& unit, Gone& gone) POSSET_REQUIRES(mutex_);
+  void unpublish(Unit& unit, int loop, int level, Gone& gone) POSSET_REQUIRES(mutex_);
+  void retire(int level, void* code, Gone& gone) POSSET_REQUIRES(mutex_);
   void install(Counted& counted) POSSET_REQUIRES(mutex_);
   std::span<const Inlined> inlined(int level, const void* code) const;
   bool are_current(std::span<const Inlined> parts) const POSSET_REQUIRES(mutex_);
-  void take_back_inliners(Unit& unit) POSSET_REQUIRES(mutex_);
+  void take_back_inliners(Unit& unit, Gone& gone) POSSET_REQUIRES(mutex_);
   template <class Visit>
   void for_each_code(Unit& unit, Visit&& visit) const;
 

@@ -26,10 +26,10 @@ void Arena::want() {
   state_.compare_exchange_strong(unused, ArenaState::Wanted, std::memory_order_relaxed);
 }
 
-void Arena::open_if_wanted() {
+bool Arena::open_if_wanted() {
   ArenaState wanted = ArenaState::Wanted;
-  if (state_.load(std::memory_order_relaxed) != wanted) return;
-  if (!state_.compare_exchange_strong(wanted, ArenaState::Opening, std::memory_order_relaxed)) return;
+  if (state_.load(std::memory_order_relaxed) != wanted) return false;
+  if (!state_.compare_exchange_strong(wanted, ArenaState::Opening, std::memory_order_relaxed)) return false;
   const int64_t start_ns = clock_.now_ns();
   auto entry = reinterpret_cast<posset_arena_entry>(plugin_symbol(config_.file, POSSET_ARENA_SYMBOL));
   const posset_arena_functions* functions = entry ? entry() : nullptr;
@@ -42,6 +42,7 @@ void Arena::open_if_wanted() {
   arena_ = arena;
   // Release: who reads Open finds the arena, though it takes the mutex anyway.
   if (!closed_) state_.store(arena ? ArenaState::Open : ArenaState::Missing, std::memory_order_release);
+  return true;
 }
 
 void Arena::trace_queued(const Task& task, double estimate_ns) {
@@ -89,7 +90,7 @@ std::optional<Arena::Waiting> Arena::take() {
     lock.lock();
   }
   for (int dozes = 0; waiting_.empty() && !closed_ && dozes < kDozes; ++dozes) {
-    wait_on(clock_, lock, more_, clock_.now_ns() + kDozeNs);
+    wait_on(clock_, lock, more_, clock_.now_ns() + doze_ns(dozes));
   }
   --lingering_;
   if (waiting_.empty()) {

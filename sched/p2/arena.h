@@ -45,8 +45,8 @@ class Arena {
   ArenaState state() const { return state_.load(std::memory_order_acquire); }
   // Somebody would like to use it.
   void want();
-  // Loads it if it is wanted. May take a millisecond: for worker threads.
-  void open_if_wanted() POSSET_EXCLUDES(mutex_);
+  // Loads it if it is wanted. May take a millisecond: for worker threads. False: it was not wanted.
+  bool open_if_wanted() POSSET_EXCLUDES(mutex_);
 
   // `task` is moved from only when the answer is Accepted. Stopped: it is not open (any more).
   Admission try_submit(Task& task, double estimate_ns) POSSET_EXCLUDES(mutex_);

@@ -40,7 +40,7 @@ HybridScheduler::HybridScheduler(const Clock& clock, Trace* trace, HybridOptions
              .lanes = kCompileLane,
              .threads = options_.pool_threads,
              .dozes = true,
-             .after_task = [this] { arena_.open_if_wanted(); }}),
+             .after_task = [this] { return arena_.open_if_wanted(); }}),
       natives_(queue_, runner_, trace,
                {.name = "native", .lanes = kNativeLane, .threads = options_.native_threads, .niceness = kNativeNiceness}),
       evaluators_(queue_, runner_, trace,

@@ -12,9 +12,12 @@ namespace posset::sched {
 
 // Before a consumer sleeps it spins for about what waking it would take.
 constexpr int kPausesBeforeSleep = 128;
-// One that dozes looks so often, at such distances: a thousandth of a second in all, a few hundredths of a processor.
-constexpr int kDozes = 20;
-constexpr int64_t kDozeNs = 50 * kMicrosecond;
+// One that dozes looks so often, at distances that double: about a thousandth of a second in all. So what comes waits
+// no longer than about the time in which nothing came before it, and a look, which costs as much as some microseconds
+// of work, is not made for every fraction of a long wait.
+constexpr int kDozes = 4;
+constexpr int64_t kFirstDozeNs = 64 * kMicrosecond;
+constexpr int64_t doze_ns(int before) { return kFirstDozeNs << before; }
 // It is woken before its time for so many waiting tasks: they pay for waking one thread.
 constexpr size_t kWorthWaking = 64;
 

@@ -55,10 +55,12 @@ bool WorkerPool::start() {
 void WorkerPool::work(TaskQueue::ConsumerId consumer, size_t number) {
   if (trace_) trace_->name_thread(config_.name + " " + std::to_string(number));
   be_nice(config_.niceness);
+  int64_t now_ns = kNever;
   while (std::optional<TaskQueue::Taken> taken = queue_.take(consumer)) {
-    runner_.run(std::move(taken->task), taken->entry.enqueued_ns, Route::Pool);
+    if (!taken->at_once) now_ns = kNever;
+    now_ns = runner_.run(std::move(taken->task), taken->entry.enqueued_ns, Route::Pool, now_ns);
     taken.reset();
-    if (config_.after_task) config_.after_task();
+    if (config_.after_task && config_.after_task()) now_ns = kNever;
   }
 }
 

@@ -23,7 +23,7 @@ class WorkerPool {
     size_t threads = 1;
     bool dozes = false;  // looks now and then for a while before it sleeps, see queue.h
     int niceness = 0;  // of its threads, as in nice(2), where the system knows it by thread
-    std::function<void()> after_task;  // on the worker, with no lock held; may be empty
+    std::function<bool()> after_task;  // on the worker, with no lock held; true: it took its time. May be empty
   };
 
   // All outlive it; `trace` may be null.

@@ -46,15 +46,15 @@ uint32_t TaskQueue::keep(Task& task) {
   return item;
 }
 
-TaskQueue::Taken TaskQueue::take_out(const PriorityPolicy::Entry& entry) {
+// To where it is wanted, because moving a task is a good part of what it costs.
+void TaskQueue::take_out(const PriorityPolicy::Entry& entry, std::optional<Taken>& into) {
   Task& item = items_[entry.item];
-  Taken taken{std::move(item), entry};
+  into.emplace(std::move(item), entry);
   // A moved-from function may hold on to something, by the letter of the standard.
   item.run = nullptr;
   item.done = nullptr;
   free_items_.push_back(entry.item);
   if (waiting_for_taking_ > 0) taking_.notify_one();
-  return taken;
 }
 
 PriorityPolicy::Pushed TaskQueue::place(Task& task, double estimate_ns, int64_t now_ns) {
@@ -180,10 +180,12 @@ TaskQueue::ConsumerId TaskQueue::add_consumer(LaneMask lanes, bool dozes) {
   return static_cast<ConsumerId>(consumers_.size() - 1);
 }
 
-std::optional<TaskQueue::Taken> TaskQueue::take_next(LaneMask lanes) {
+// False: there is none.
+bool TaskQueue::take_next(LaneMask lanes, std::optional<Taken>& into) {
   if (inbox_.changes() != collected_) collect(room());
-  if (auto entry = policy_.pop(lanes)) return take_out(*entry);
-  return std::nullopt;
+  const auto entry = policy_.pop(lanes);
+  if (entry) take_out(*entry, into);
+  return entry.has_value();
 }
 
 // Sleeps until it is woken. False: the queue has stopped.
@@ -194,9 +196,9 @@ bool TaskQueue::park(ConsumerId id, Consumer& consumer, MutexLock& lock) {
   return true;
 }
 
-void TaskQueue::doze(Consumer& consumer, MutexLock& lock) {
+void TaskQueue::doze(Consumer& consumer, int before, MutexLock& lock) {
   consumer.dozing = true;
-  wait_on(clock_, lock, consumer.wake, clock_.now_ns() + kDozeNs);
+  wait_on(clock_, lock, consumer.wake, clock_.now_ns() + doze_ns(before));
   consumer.dozing = false;
 }
 
@@ -216,12 +218,14 @@ void TaskQueue::spin(uint64_t seen) const {
 }
 
 std::optional<TaskQueue::Taken> TaskQueue::take(ConsumerId id) {
+  std::optional<Taken> taken;
   MutexLock lock(mutex_);
   Consumer& consumer = consumers_[id];
   served_ |= consumer.lanes;
   for (int looks = 1;; ++looks) {
-    if (auto taken = take_next(consumer.lanes)) {
+    if (take_next(consumer.lanes, taken)) {
       if (open_ != lanes_for_inbox()) open_inbox();
+      taken->at_once = looks == 1;
       return taken;
     }
     if (looks == 1) {
@@ -230,24 +234,26 @@ std::optional<TaskQueue::Taken> TaskQueue::take(ConsumerId id) {
       spin(seen);
       lock.lock();
     } else if (looks <= consumer.dozes + 1 && !policy_.stopped()) {
-      doze(consumer, lock);
+      doze(consumer, looks - 2, lock);
     } else if (close_inbox(consumer.lanes) && !park(id, consumer, lock)) {
-      return std::nullopt;
+      return taken;
     }
   }
 }
 
 std::optional<TaskQueue::Taken> TaskQueue::try_take(LaneMask lanes) {
+  std::optional<Taken> taken;
   MutexLock lock(mutex_);
-  return take_next(lanes);
+  take_next(lanes, taken);
+  return taken;
 }
 
 std::optional<TaskQueue::Taken> TaskQueue::cancel(uint64_t job) {
+  std::optional<Taken> taken;
   MutexLock lock(mutex_);
   collect(room());
-  auto entry = policy_.cancel(job);
-  if (!entry) return std::nullopt;
-  return take_out(*entry);
+  if (const auto entry = policy_.cancel(job)) take_out(*entry, taken);
+  return taken;
 }
 
 std::vector<TaskQueue::Taken> TaskQueue::stop(StopMode mode) {
@@ -256,7 +262,11 @@ std::vector<TaskQueue::Taken> TaskQueue::stop(StopMode mode) {
   const PriorityPolicy::Stop stop = policy_.stop(mode);
   open_inbox();  // for nobody; those who spin look
   std::vector<Taken> dropped;
-  for (const PriorityPolicy::Entry& entry : stop.dropped) dropped.push_back(take_out(entry));
+  for (const PriorityPolicy::Entry& entry : stop.dropped) {
+    std::optional<Taken> taken;
+    take_out(entry, taken);
+    dropped.push_back(std::move(*taken));
+  }
   for (ConsumerId id : stop.wake) consumers_[id].woken = true;
   for (Consumer& consumer : consumers_) consumer.wake.notify_one();  // those who doze, too
   taking_.notify_all();

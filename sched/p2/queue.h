@@ -16,6 +16,7 @@
 #include <condition_variable>
 #include <deque>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "sched/base/clock.h"
@@ -31,8 +32,10 @@ class TaskQueue {
  public:
   using ConsumerId = PriorityPolicy::ConsumerId;
   struct Taken {
+    Taken(Task&& taken, const PriorityPolicy::Entry& its) : task(std::move(taken)), entry(its) {}
     Task task;
     PriorityPolicy::Entry entry;
+    bool at_once = false;  // it was there when it was asked for
   };
 
   // `clock` and `trace` (which may be null) outlive it.
@@ -82,10 +85,10 @@ class TaskQueue {
   bool close_inbox(LaneMask lanes) POSSET_REQUIRES(mutex_);
   void spin(uint64_t seen) const;
   bool park(ConsumerId id, Consumer& consumer, MutexLock& lock) POSSET_REQUIRES(mutex_);
-  void doze(Consumer& consumer, MutexLock& lock) POSSET_REQUIRES(mutex_);
+  void doze(Consumer& consumer, int before, MutexLock& lock) POSSET_REQUIRES(mutex_);
   Consumer* dozer_of(Lane lane) POSSET_REQUIRES(mutex_);
-  std::optional<Taken> take_next(LaneMask lanes) POSSET_REQUIRES(mutex_);
-  Taken take_out(const PriorityPolicy::Entry& entry) POSSET_REQUIRES(mutex_);
+  bool take_next(LaneMask lanes, std::optional<Taken>& into) POSSET_REQUIRES(mutex_);
+  void take_out(const PriorityPolicy::Entry& entry, std::optional<Taken>& into) POSSET_REQUIRES(mutex_);
   uint32_t keep(Task& task) POSSET_REQUIRES(mutex_);
   bool wait_for_taking(MutexLock& lock, int64_t deadline_ns) POSSET_REQUIRES(mutex_);
 

@@ -22,7 +22,10 @@ class TaskRunner {
 
   // Both call the user's code: no lock may be held. Both leave the task's closures with the caller, `run`
   // destroyed.
-  void run(Task&& task, int64_t enqueued_ns, Route route);
+  //
+  // Gives the time at which the task has ended. Whoever has the next one at once hands it in as `now_ns`: a look at the
+  // clock takes as long as much of the rest. kNever: look, because what is not the scheduler's came in between.
+  int64_t run(Task&& task, int64_t enqueued_ns, Route route, int64_t now_ns = kNever);
   void cancel(Task&& task, Route route) { end(task, route, Outcome::Cancelled, 0); }
 
   // What compilations have taken so far.

@@ -44,7 +44,10 @@ bool RuntimeTracker::record(TaskType type, double took_ns) {
   const uint64_t mixed = mix(type);
   Shard& shard = shard_of(mixed);
   MutexLock lock(shard.mutex);
-  const uint32_t place = place_of(shard, type);
+  const Recent& recent = recent_of(shard, mixed);
+  // What was recorded lately is found without the index.
+  const bool is_recent = recent.key.load(std::memory_order_relaxed) == key_of(mixed);
+  const uint32_t place = is_recent ? use(shard, recent.place) : place_of(shard, type);
   MedianEstimator& estimator = shard.slots[place].estimator;
   estimator.record(took_ns);
   if (estimator.warm()) publish(shard, mixed, place);
@@ -77,12 +80,14 @@ double RuntimeTracker::estimate_ns(TaskType type) {
   return world.estimator.median();
 }
 
+uint32_t RuntimeTracker::use(Shard& shard, uint32_t place) {
+  shard.slots[place].used_lately = true;
+  return place;
+}
+
 uint32_t RuntimeTracker::place_of(Shard& shard, const TaskType& type) {
   auto found = shard.index.find(type);
-  if (found != shard.index.end()) {
-    shard.slots[found->second].used_lately = true;
-    return found->second;
-  }
+  if (found != shard.index.end()) return use(shard, found->second);
   const uint32_t place = free_place(shard);
   shard.slots[place] = Slot{.type = type, .estimator = MedianEstimator(horizon_)};
   shard.index.emplace(type, place);

@@ -78,6 +78,7 @@ class RuntimeTracker {
   Shard& shard_of(uint64_t mixed) { return shards_[(mixed >> 32) % shards_in_use_]; }
   World& world_of(const TaskType& type);
   bool record_in_world(const TaskType& type, double took_ns);
+  static uint32_t use(Shard& shard, uint32_t place) POSSET_REQUIRES(shard.mutex);
   uint32_t place_of(Shard& shard, const TaskType& type) POSSET_REQUIRES(shard.mutex);
   uint32_t free_place(Shard& shard) POSSET_REQUIRES(shard.mutex);
 

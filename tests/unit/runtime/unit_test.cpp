@@ -256,4 +256,21 @@ TEST_CASE("unit: code of units in use is looked through again after an eighth of
   CHECK(evictions == 4);  // the first, and each after ten that were let be
 }
 
+TEST_CASE("unit: a compilation makes room for what evaluations are about to add") {
+  constexpr uint64_t kUnits = 1280;
+  Table table(kUnits);
+  code_size = 1;
+  table.attach(1, code_of_a_size());
+  Holder held(table, 0);
+  for (uint64_t i = 1; i < 2 * kUnits; ++i) table.use(i);
+  REQUIRE(table.size() == kUnits);
+  int code = 0;
+  CHECK(table.publish_patiently(held.unit(), -1, 1, &code, nullptr));
+  CHECK(table.size() == kUnits - kUnits / 128);
+  CHECK_FALSE(table.knows(kUnits + 1));
+  CHECK(table.knows(2 * kUnits - 1));
+  for (uint64_t i = 0; i < kUnits / 128 - 1; ++i) table.use(3 * kUnits + i);
+  CHECK(table.size() == kUnits - 1);  // nobody had to give up one
+}
+
 }  // namespace posset::interp
