@@ -185,6 +185,9 @@ struct SeenInside {
   static uint64_t of_place(uint64_t mask) { return mask << Seen::kBits; }
 };
 
+// For how many instructions a chunk records: for native tiers, and where there are none, for people who ask.
+constexpr int32_t kRecording = 20000, kRecordingForPeople = 1000;
+
 struct Chunk {
   ~Chunk();
 
@@ -204,7 +207,7 @@ struct Chunk {
   std::atomic<uint32_t> exits{0};         // of native code back to bytecode, since it was made
   std::atomic<uint32_t> remade{0};        // how often they were too many
   std::vector<LoopHead> loop_heads;  // ascending
-  std::atomic<int32_t> recording_budget{20000};
+  std::atomic<int32_t> recording_budget{kRecording};
   std::unique_ptr<std::atomic<uint64_t>[]> profile;  // by instruction: a Seen
   std::unique_ptr<std::atomic<uint64_t>[]> insides;  // by instruction: a SeenInside
 

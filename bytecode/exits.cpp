@@ -116,11 +116,16 @@ Answer ask_operands(const Guard& guard) {
   return ask(op.c, insn.c, Expected::C);
 }
 
+Borrowed called_at(const NativeFrame& frame, uint32_t at) {
+  const Insn& call = frame.chunk->code[frame.chunk->size + at];
+  return static_cast<Op>(call.op) == Op::CallValue ? frame.registers[call.b] : *frame.closure->function->links[call.b];
+}
+
 Answer ask_callee(const Guard& guard) {
   const Op op = guard.op();
   if (!is_call(op)) return std::nullopt;
   const uint32_t wanted = Seen{guard.chunk.profile[guard.at].load(std::memory_order_relaxed)}.callee();
-  const Borrowed callee = op == Op::CallValue ? guard.reg(guard.insn().b) : *guard.frame.closure->function->links[guard.insn().b];
+  const Borrowed callee = called_at(guard.frame, guard.at);
   const std::string name = wanted ? guard.chunk.runtime->units.name_of(wanted) : "";
   const std::string known = name.empty() ? "the callee seen before" : "callee " + name;
   if (!callee.is(Tag::Fn)) return std::pair{known, value_kind(callee)};
@@ -201,6 +206,12 @@ Answer ask_part(const Guard& guard) {
 }
 
 // Changed in place only where nobody else would see it.
+// A list of that packing.
+Answer ask_iteration(const Guard& guard) {
+  if (guard.op() != Op::IterBegin) return std::nullopt;
+  return ask_kind(guard.expected.kind(Expected::Part), guard.reg(guard.insn().a), "");
+}
+
 Answer ask_owners(const Guard& guard) {
   const OpInfo& op = info(guard.op());
   const Insn& insn = guard.insn();
@@ -274,14 +285,31 @@ Answer ask_entry(const Guard& guard) {
 // The call is the instruction before.
 Answer ask_result_of_call(const Guard& guard) {
   const Insn& call = guard.chunk.code[guard.chunk.size + guard.at - 1];
-  return std::pair{"a call gives " + kind_text(guard.expected.kind(Expected::Part)), value_kind(guard.reg(call.a))};
+  const std::string kind = kind_text(guard.expected.kind(Expected::Part));
+  const uint32_t argument = guard.expected.kind(Expected::A);
+  if (argument == Expected::kAnything) return std::pair{"a call gives " + kind, value_kind(guard.reg(call.a))};
+  return std::pair{"a call leaves " + kind + " in argument " + std::to_string(argument + 1),
+                   value_kind(guard.reg(static_cast<uint16_t>(call.a + 2 + argument)))};
+}
+
+Answer ask_captured(const Guard& guard) {
+  const Closure* callee = callee_at(guard.frame, guard.at);
+  const uint32_t number = guard.expected.kind(Expected::A);
+  if (!callee || number >= callee->size) return std::nullopt;
+  return ask_kind(guard.expected.kind(Expected::Part), callee->captured()[number], "captured: ");
 }
 
 Answer ask_all(const Guard& guard) {
-  if (guard.expected.is_result()) return ask_result_of_call(guard);
-  if (guard.expected.is_entry()) return ask_entry(guard);
-  if (guard.expected.is_new()) return std::pair{std::string("never reached"), std::string("reached")};
-  for (auto ask : {ask_callee, ask_operands, ask_shape, ask_index, ask_part, ask_owners, ask_result}) {
+  switch (guard.expected.why()) {
+    case Expected::Why::Operands: break;
+    case Expected::Why::New: return std::pair{std::string("never reached"), std::string("reached")};
+    case Expected::Why::Entry: return ask_entry(guard);
+    case Expected::Why::Result: return ask_result_of_call(guard);
+    case Expected::Why::Choice: return std::pair{std::string("ints that do not overflow, on the way taken"), std::string("overflow")};
+    case Expected::Why::Captured:
+      if (Answer answer = ask_captured(guard)) return answer;
+  }
+  for (auto ask : {ask_callee, ask_operands, ask_shape, ask_index, ask_part, ask_iteration, ask_owners, ask_result}) {
     if (Answer answer = ask(guard)) return answer;
   }
   return all_tags(guard);
@@ -299,6 +327,11 @@ std::string place_of(const NativeFrame& frame, uint32_t at, uint32_t depth) {
 }
 
 }  // namespace
+
+const Closure* callee_at(const NativeFrame& frame, uint32_t at) {
+  const Borrowed callee = called_at(frame, at);
+  return callee.is(Tag::Fn) ? callee.as<Closure>() : nullptr;
+}
 
 interp::SideExit tell_exit(const NativeFrame& frame, uint32_t at, uint32_t depth, Expected expected) {
   Guard guard{frame, *frame.chunk, at + expected.ahead(), expected};

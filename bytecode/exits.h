@@ -19,18 +19,29 @@ struct Expected {
   // An exit out of a walk to a place is at its first instruction: how far ahead of it the guard stands.
   static constexpr int kAheadShift = kBits * kOperands;
   static constexpr uint32_t kMostAhead = 255;
-  static constexpr uint32_t kNew = 1U << 28;    // nothing had run there when the code was made
-  static constexpr uint32_t kEntry = 1U << 29;  // the code cannot be entered so; the kinds are those of the first registers
-  // Behind a call of a function of the module, whose result is expected to be of the kind of Part.
-  static constexpr uint32_t kResult = 1U << 30;
+  static constexpr int kWhyShift = 28;
+  enum class Why : uint32_t {
+    Operands,
+    New,    // nothing had run there when the code was made
+    Entry,  // the code cannot be entered so; the kinds are those of the first registers
+    // Behind a call of a function of the module: what it leaves is expected to be of the kind of Part. In the place of
+    // A stands the inout argument that is meant, or kAnything for the result.
+    Result,
+    Choice,  // at a jump behind which both ways have been computed: a sum on the one taken does not overflow
+    Captured,  // before a call: what its callee has captured, number A, is of the kind of Part
+  };
+  static constexpr uint32_t kLastNumber = kAnything - 1;  // in the place of a kind; and those behind it
   uint32_t word = 0;
+
+  static constexpr uint32_t because(Why why) { return static_cast<uint32_t>(why) << kWhyShift; }
+  Why why() const { return static_cast<Why>(word >> kWhyShift); }
 
   uint32_t kind(Operand operand) const { return word >> (kBits * operand) & kAnything; }
   uint32_t ahead() const { return word >> kAheadShift & kMostAhead; }
-  bool is_new() const { return word & kNew; }
-  bool is_entry() const { return word & kEntry; }
-  bool is_result() const { return word & kResult; }
 };
+
+// The closure that the call at `at` calls; null when it is none.
+const interp::Closure* callee_at(const NativeFrame& frame, uint32_t at);
 
 // `frame` stands at instruction `at` and is inlined into as many others as `depth` says.
 interp::SideExit tell_exit(const NativeFrame& frame, uint32_t at, uint32_t depth, Expected expected);

@@ -141,6 +141,13 @@ void trace_exit(const NativeFrame& frame, const NativeFrame& outermost, uint32_t
                                                 tell_exit(frame, at, depth, expected));
 }
 
+// What the callee does with what it has captured has to be seen anew.
+void record_callee(const NativeFrame& frame, uint32_t at) {
+  const interp::Closure* callee = callee_at(frame, at);
+  auto* chunk = callee ? static_cast<Chunk*>(callee->function->direct_code.load(std::memory_order_acquire)) : nullptr;
+  if (chunk) chunk->recording_budget.store(kRecordingAfterExit, std::memory_order_relaxed);
+}
+
 // `frame` is the one the code was made for.
 void count_exit(NativeFrame& frame, uint32_t weight) {
   Chunk& chunk = *frame.chunk;
@@ -175,11 +182,13 @@ Borrowed native_resume(NativeFrame* frame, const Insn* pc, uint32_t depth, uint3
   NativeFrame& outermost = save_frames(*frame, depth);
   const uint32_t at = frame->chunk->index_of(pc);
   if (!frame->context->take_forced_exit()) {
-    const bool is_new = Expected{expected}.is_new();
+    const Expected::Why why = Expected{expected}.why();
+    const bool is_new = why == Expected::Why::New;
+    if (why == Expected::Why::Captured) record_callee(*frame, at);
     trace_exit(*frame, outermost, at, depth, {expected});
     // What a call gives is no fault of the code behind it: an exit of the callee's has been noted where it was.
-    const bool is_fault = !Expected{expected}.is_result();
-    if (is_fault) note_exit(*frame->chunk, at, is_new);
+    const bool is_fault = why != Expected::Why::Result;
+    if (is_fault) note_exit(*frame->chunk, at, is_new || why == Expected::Why::Captured);
     // What was new is known after a look or two; whether what has failed will do so again, is not. Code that has been
     // replaced may have many activations left, all of which exit: that says nothing of the code that is there now.
     const bool is_current = outermost.chunk->native.load(std::memory_order_acquire) == self;

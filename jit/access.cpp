@@ -72,7 +72,9 @@ class Accesses {
       case Op::IterLines:
       case Op::IterRange: return visit_({insn_.a + 1U, kHiddenRegisters - 1, false, true});
       case Op::ForRange:
-      case Op::ForNext: return moved(insn_.a, kHiddenRegisters);
+      case Op::ForNext:
+        moved(insn_.a, kHiddenRegisters);
+        return unchanged_at_end(insn_.b);
       case Op::NewListFor: return visit_({insn_.b, kHiddenRegisters, true, false});
       case Op::CallKnown:
       case Op::CallLink:
@@ -103,6 +105,11 @@ class Accesses {
     for (uint32_t slot = 0; slots != 0; ++slot, slots >>= 1) {
       if (slots & 1) moved(slot, 1);
     }
+  }
+
+  // Where there is no further item, its register stays as it was, and behind a loop's own code is the function's again.
+  void unchanged_at_end(uint16_t item) {
+    if (chunk_.is_loop && item < chunk_.slots) moved(item, 1);
   }
 
   void old_value(uint16_t reg) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "jit/intrinsics.h"
 
@@ -97,6 +98,15 @@ Kind element_of(Kind list) {
   }
 }
 
+Kind list_for(Kind element) {
+  switch (element) {
+    case Kind::Int: return Kind::Ints;
+    case Kind::Float: return Kind::Floats;
+    case Kind::Bool: return Kind::Bools;
+    default: return Kind::Items;
+  }
+}
+
 Kind joined(Kind a, Kind b) {
   if (a == b || b == Kind::None) return a;
   return a == Kind::None ? b : Kind::Any;
@@ -105,7 +115,7 @@ Kind joined(Kind a, Kind b) {
 Kinds::Kinds(const Chunk& chunk, const Bodies& bodies)
     : chunk_(chunk), live_(live_registers(chunk)), pinned_(chunk.registers), states_(chunk.size), leaders_(chunk.size, 0) {
   const bool steady = chunk.remade.load(std::memory_order_relaxed) < kOftenRemade;
-  shared_ = std::make_shared<Shared>(Shared{bodies, steady, kMostInlined, false, Kind::None});
+  shared_ = std::make_shared<Shared>(Shared{bodies, steady, kMostInlined, false, Returned(chunk.slots)});
   prepare();
   solve_recursion();
 }
@@ -129,7 +139,7 @@ void Kinds::prepare() {
   roots_.assign(chunk_.size, bytecode::kNoRegister);
   begins_.assign(chunk_.size, 0);
   copy_profile();
-  returned_.slots.assign(chunk_.slots, Kind::None);
+  returned_ = Returned(chunk_.slots);
   find_leaders();
   // Not without a profile.
   for (uint32_t pc = 0; shared_->steady && pc < chunk_.size; ++pc) {
@@ -137,6 +147,7 @@ void Kinds::prepare() {
   }
   pin();
   find_ends_of_loops();
+  find_captured();
   solve();
 }
 
@@ -228,21 +239,57 @@ Kind Kinds::expected(uint32_t reg) const {
   uint64_t mask = 0;
   for (uint32_t pc = 0; pc < chunk_.size; pc += length(pc)) {
     const Insn& insn = insn_at(pc);
-    const bytecode::OpInfo& known = bytecode::info(static_cast<Op>(insn.op));
-    const Seen seen = this->seen(pc);
-    int next = Seen::First;
-    auto look = [&](char kind, uint16_t operand) {
-      if (kind == 'V' && operand == reg) mask |= seen.mask(Seen::Changed);
-      if (kind != 'R' || next > Seen::Second) return;
-      if (operand == reg) mask |= seen.mask(static_cast<Seen::Operand>(next));
-      ++next;
-    };
-    look(known.a, insn.a);
-    if (known.b == 'W') continue;
-    look(known.b, insn.b);
-    look(known.c, insn.c);
+    // Before the first round it is none of those that are read.
+    if (chunk_.is_loop && is_next_item(static_cast<Op>(insn.op)) && insn.b == reg) return Kind::Any;
+    mask |= mask_read(pc, reg);
   }
   return kind_of_mask(mask);
+}
+
+// What the instruction has seen in the register, if it reads it.
+uint64_t Kinds::mask_read(uint32_t pc, uint32_t reg) const {
+  const Insn& insn = insn_at(pc);
+  const bytecode::OpInfo& known = bytecode::info(static_cast<Op>(insn.op));
+  const Seen seen = this->seen(pc);
+  const bool replaced = static_cast<Op>(insn.op) == Op::Store || static_cast<Op>(insn.op) == Op::Drop;
+  uint64_t mask = 0;
+  int next = Seen::First;
+  auto look = [&](char kind, uint16_t operand) {
+    if (kind == 'V' && operand == reg && !replaced) mask |= seen.mask(Seen::Changed);
+    if (kind != 'R' || next > Seen::Second) return;
+    if (operand == reg) mask |= seen.mask(static_cast<Seen::Operand>(next));
+    ++next;
+  };
+  look(known.a, insn.a);
+  if (known.b == 'W') return mask;
+  look(known.b, insn.b);
+  look(known.c, insn.c);
+  return mask;
+}
+
+// A function that is inlined into itself is not called as a value; what it has captured is not looked at.
+void Kinds::find_captured() {
+  captured_.clear();
+  for (uint32_t pc = 0; pc < chunk_.size && caller_ && &chunk_ != &outermost(); pc += length(pc)) {
+    const Op op = static_cast<Op>(insn_at(pc).op);
+    if (op != Op::ViewCaptured && op != Op::GetCaptured) continue;
+    Kind& kind = captured_.try_emplace(insn_at(pc).b, Kind::None).first->second;
+    kind = joined(kind, first_use(pc));
+  }
+  for (auto& [number, kind] : captured_) {
+    if (!is_plain(kind)) kind = Kind::Any;
+  }
+}
+
+// What has been seen in the register that the instruction writes, where it is read next.
+Kind Kinds::first_use(uint32_t from) const {
+  const uint32_t reg = insn_at(from).a;
+  for (uint32_t pc = from + length(from); pc < chunk_.size && !leaders_[pc]; pc += length(pc)) {
+    bool used = false;
+    for_each_access(chunk_, pc, [&](const Access& each) { used |= each.first <= reg && reg < each.first + each.count; });
+    if (used) return exited(pc) ? Kind::Any : kind_of_mask(mask_read(pc, reg));
+  }
+  return Kind::Any;
 }
 
 void Kinds::find_leaders() {
@@ -276,15 +323,27 @@ void Kinds::solve() {
 // returns by way of such a call only does not count.
 void Kinds::solve_recursion() {
   while (shared_->recursive) {
-    const Kind wider = joined(shared_->result, returned_.value);
-    if (wider == shared_->result && wider != Kind::None) return;
-    shared_->result = wider == Kind::None ? Kind::Any : wider;
+    Returned& itself = shared_->itself;
+    if (!itself.widen(returned_) && itself.value != Kind::None) return;
+    if (itself.value == Kind::None) itself.value = Kind::Any;
     shared_->budget = kMostInlined;
     callees_.clear();
     states_.assign(chunk_.size, State());
-    returned_ = {false, Kind::None, std::vector<Kind>(chunk_.slots, Kind::None)};
+    returned_ = Returned(chunk_.slots);
     solve();
   }
+}
+
+bool Returned::widen(const Returned& other) {
+  bool wider = false;
+  auto join = [&](Kind& kind, Kind more) {
+    const Kind both = joined(kind, more);
+    wider |= both != kind;
+    kind = both;
+  };
+  join(value, other.value);
+  for (size_t slot = 0; slot < slots.size(); ++slot) join(slots[slot], other.slots[slot]);
+  return wider;
 }
 
 void Kinds::flow(uint32_t pc, const State& from) {
@@ -295,10 +354,13 @@ void Kinds::flow(uint32_t pc, const State& from) {
     const Plan todo = plan(pc, state);
     if (todo.way == Way::Exit || todo.result == Kind::None) return;
     if (static_cast<Op>(insn.op) == Op::Return) note_return(insn, state);
-    state = after(pc, todo, state);
+    State next = after(pc, todo, state);
     if (known.flags & bytecode::Branch) {
-      merge(static_cast<uint32_t>(int64_t{pc} + (known.b == 'W' ? insn.wide : insn.imm_c())), state);
+      merge(static_cast<uint32_t>(int64_t{pc} + (known.b == 'W' ? insn.wide : insn.imm_c())), next);
     }
+    // There is no item where the loop ends.
+    if (is_next_item(static_cast<Op>(insn.op)) && todo.way == Way::Inline) next.leave(insn.b, state);
+    state = std::move(next);
     pc += length(pc);
     if ((known.flags & bytecode::Ends) || pc >= chunk_.size) return;
     if (leaders_[pc]) {
@@ -462,9 +524,12 @@ Plan Kinds::data_plan(uint32_t pc, const Insn& insn, const State& before) const 
     case Op::Return:
     case Op::LoopDone:
     case Op::LoopReturn:
-    case Op::ViewCaptured:
-    case Op::GetCaptured:
     case Op::CallbackReady: return {Way::Inline};
+    case Op::ViewCaptured:
+    case Op::GetCaptured: {
+      const auto found = captured_.find(insn.b);
+      return {Way::Inline, Kind::Any, Kind::Any, Kind::Any, found == captured_.end() ? Kind::Any : found->second};
+    }
     case Op::AppendItem: return {Way::Dynamic};
     case Op::Index:
     case Op::ViewIndex: {
@@ -578,6 +643,7 @@ State Kinds::left_to_exec(uint32_t pc, const Plan& plan, State state) const {
     }
   });
   if (const auto root = walk_root(pc)) changed(*root, true);
+  take_back(pc, insn, state);
   // A direct call has its result in registers.
   if ((kind == 'D' || kind == 'U') && !pinned(insn.a)) {
     state.set(insn.a, plan.result, is_in(op, Op::CallKnown, Op::CallValue));
@@ -620,9 +686,14 @@ State Kinds::moved(uint32_t pc, const Plan& plan, State state) const {
       set(insn.a + 1U, Kind::Int);
       set(insn.a + 2U, Kind::Int);
       break;
-    case Op::AppendItem:
+    case Op::AppendItem: {
+      // An item that does not fit takes the packing away.
+      const Kind list = state.kinds[insn.a];
+      const bool fits = is_packed(list) && state.kinds[insn.b] == element_of(list);
+      if (!fits && !pinned(insn.a)) state.kinds[insn.a] = Kind::Any;
       if (insn.x & bytecode::kConsumeB) set(insn.b, Kind::Nil);
       break;
+    }
     case Op::Len:
       if (insn.x & bytecode::kConsumeB) set(insn.b, Kind::Nil);
       set(insn.a, plan.result);

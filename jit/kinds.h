@@ -31,16 +31,20 @@ constexpr uint32_t kNoShape = UINT32_MAX;
 
 inline bool is_number(Kind kind) { return kind == Kind::Int || kind == Kind::Float; }
 inline bool is_list(Kind kind) { return kind >= Kind::Ints && kind <= Kind::Items; }
+inline bool is_packed(Kind kind) { return kind >= Kind::Ints && kind <= Kind::Bools; }
 inline bool has_fields(Kind kind) { return kind == Kind::Record || kind == Kind::Variant; }
 // Never counted, and always.
 inline bool is_plain(Kind kind) { return kind >= Kind::Nil && kind <= Kind::Float; }
 inline bool is_counted(Kind kind) { return kind >= Kind::Ints && kind <= Kind::Text; }
 Kind element_of(Kind list);
+Kind list_for(Kind element);
 Kind joined(Kind a, Kind b);
 // Of a mask of the profile: what has been met there always, else Any.
 Kind kind_of_mask(uint64_t mask);
 
 constexpr bool is_in(bytecode::Op op, bytecode::Op first, bytecode::Op last) { return op >= first && op <= last; }
+// Begins a round with the next item, or ends the loop.
+constexpr bool is_next_item(bytecode::Op op) { return op == bytecode::Op::ForRange || op == bytecode::Op::ForNext; }
 // Done in place, it computes, compares or looks into containers, and no container changes its size.
 bool keeps_sizes(bytecode::Op op);
 
@@ -72,6 +76,9 @@ struct State {
     is_dirty ? dirty.add(reg) : dirty.remove(reg);
   }
 
+  // As it was.
+  void leave(uint32_t reg, const State& before) { set(reg, before.kinds[reg], before.dirty.has(reg), before.shapes[reg]); }
+
   bool reached = false;
   std::vector<Kind> kinds;       // None: nothing that matters
   std::vector<uint32_t> shapes;  // of records and variants
@@ -84,6 +91,10 @@ struct State {
 
 // What a call of the chunk gives: its value, and of each slot (inout parameters matter) what it holds then.
 struct Returned {
+  explicit Returned(uint32_t count = 0) : slots(count, Kind::None) {}
+  // Whether it is more general now.
+  bool widen(const Returned& other);
+
   bool reached = false;
   Kind value = Kind::None;
   std::vector<Kind> slots;
@@ -105,8 +116,11 @@ class Kinds {
   // Whether the call of itself is made only where its leaf, which is inlined, comes to an end: kinds_call.cpp.
   bool has_leaf(uint32_t pc) const;
   const Returned& returned() const { return returned_; }
+  // What the callee of an inlined call has captured and its body is made for, which is looked at before the call. Of
+  // numbers and bools; Any: not known.
+  const std::map<uint32_t, Kind>& captured() const { return captured_; }
   // What every call of itself gives that has not been left by an exit.
-  Kind result_of_itself() const { return shared_->result; }
+  Kind result_of_itself() const { return shared_->itself.value; }
   // Registers and calls deep, with what is inlined.
   uint32_t extent() const;
   uint32_t depth() const;
@@ -131,6 +145,7 @@ class Kinds {
   // Registers whose address is taken for longer than a walk without branches: they stay in the frame.
   bool pinned(uint32_t reg) const { return pinned_.has(reg); }
   bool live(uint32_t pc, uint32_t reg) const { return live_[pc].has(reg); }
+  bool exited(uint32_t pc) const { return profile_[pc] & bytecode::Seen::kExited; }
 
  private:
   // Of a unit and what is inlined into it.
@@ -139,7 +154,7 @@ class Kinds {
     const bool steady;  // no new paths keep turning up
     uint32_t budget;    // of instructions that may still be inlined
     bool recursive;     // some call of a function of the module calls the unit itself
-    Kind result;        // of such a call; None: it is not known to give anything
+    Returned itself;    // what such a call gives; None: it is not known to give anything
   };
   // What is known of a call. Kinds are null until it is reached, and when it is not inlined.
   struct Callee {
@@ -161,6 +176,7 @@ class Kinds {
   const bytecode::Chunk& outermost() const { return caller_ ? caller_->outermost() : chunk_; }
   bool can_inline(uint32_t pc, const bytecode::Insn& insn, const bytecode::Chunk& body) const;
   void pass_back(uint32_t pc, const bytecode::Insn& insn, State& state) const;
+  void take_back(uint32_t pc, const bytecode::Insn& insn, State& state) const;
   void note_return(const bytecode::Insn& insn, const State& state);
   State moved(uint32_t pc, const Plan& plan, State state) const;
   void forget_consumed(uint32_t pc, State& state) const;
@@ -177,6 +193,9 @@ class Kinds {
   bool merge(uint32_t into, const State& from);
   Kind seen_kind(uint32_t pc, bytecode::Seen::Operand operand) const;
   Kind expected(uint32_t reg) const;
+  uint64_t mask_read(uint32_t pc, uint32_t reg) const;
+  void find_captured();
+  Kind first_use(uint32_t pc) const;
   Kind speculated(Kind known, uint32_t pc, bytecode::Seen::Operand operand) const;
   Plan plan_by_family(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   Plan number_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
@@ -195,6 +214,7 @@ class Kinds {
   Plan view_item_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   Plan make_plan(const bytecode::Insn& insn, const State& before) const;
   Kind packing_made(const bytecode::Insn& insn, const State& before) const;
+  Plan new_list_plan(uint32_t pc, const bytecode::Insn& insn) const;
   Plan pop_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   Plan walk_plan(uint32_t pc, const State& before) const;
   Plan step_plan(uint32_t pc, const State& before) const;
@@ -213,7 +233,6 @@ class Kinds {
   }
   Kind constant_kind(uint16_t index) const;
   bytecode::Seen seen(uint32_t pc) const { return {profile_[pc]}; }
-  bool exited(uint32_t pc) const { return profile_[pc] & bytecode::Seen::kExited; }
 
   const bytecode::Chunk& chunk_;
   const Kinds* const caller_ = nullptr;  // null: the unit's own
@@ -222,6 +241,7 @@ class Kinds {
   std::shared_ptr<Shared> shared_;
   mutable std::map<uint32_t, Callee> callees_;  // by call; whether it is inlined is decided once
   Returned returned_;
+  std::map<uint32_t, Kind> captured_;
   bool exits_where_new_ = false;  // code is not made for what has never run
   std::vector<RegisterSet> live_;
   RegisterSet pinned_;

@@ -96,7 +96,7 @@ Plan Kinds::call_plan(uint32_t pc, const Insn& insn, const State& before) const 
 
 // Of one that is not inlined, or its leaf only.
 Plan Kinds::plan_of_call(Callee& callee) const {
-  Kind result = callee.recursive ? shared_->result : Kind::Any;
+  Kind result = callee.recursive ? shared_->itself.value : Kind::Any;
   if (callee.leaf && callee.kinds->returned_.reached) {
     result = joined(result, callee.kinds->returned_.value);
   } else if (callee.leaf) {  // all it does is call
@@ -143,6 +143,18 @@ void Kinds::pass_back(uint32_t pc, const Insn& insn, State& state) const {
   for (uint32_t n = 0; n < insn.c; ++n) {
     const bool lent = n < 64 && (callee.chunk_.inout_mask >> n & 1);
     state.set(insn.a + 2U + n, lent ? callee.returned_.slots[n] : Kind::Nil, true);
+  }
+}
+
+// What a call of itself, which is made, has left in the frame of what was lent to it.
+void Kinds::take_back(uint32_t pc, const Insn& insn, State& state) const {
+  if (!is_recursive(pc)) return;
+  const Returned& itself = shared_->itself;
+  const uint64_t lent = outermost().inout_mask;
+  for (uint32_t n = 0; n < insn.c && n < 64; ++n) {
+    const uint32_t reg = insn.a + 2U + n;
+    if (!(lent >> n & 1) || pinned(reg) || itself.slots[n] == Kind::None) continue;
+    state.set(reg, itself.slots[n], false);
   }
 }
 

@@ -35,9 +35,10 @@ Plan Kinds::container_plan(uint32_t pc, const Insn& insn, const State& before) c
     case Op::PlaceLocal: return walk_plan(pc, before);
     case Op::MakeRecord:
     case Op::MakeVariant:
-    case Op::NewList:
     case Op::MakeList:
     case Op::Push: return make_plan(insn, before);
+    case Op::NewList:
+    case Op::NewListFor: return new_list_plan(pc, insn);
     case Op::Pop: return pop_plan(pc, insn, before);
     default: return step_plan(pc, before);
   }
@@ -122,6 +123,18 @@ Plan Kinds::make_plan(const Insn& insn, const State& before) const {
     if (plan.result == Kind::Any) plan.way = Way::Exec;
   }
   return plan;
+}
+
+// A list under construction whose items have all been of one kind has their packing from the beginning.
+Plan Kinds::new_list_plan(uint32_t pc, const Insn& insn) const {
+  for (uint32_t at = pc + length(pc); at < chunk_.size; at += length(at)) {
+    const Insn& append = insn_at(at);
+    if (static_cast<Op>(append.op) != Op::AppendItem || append.a != insn.a) continue;
+    const Kind packed = exited(at) ? Kind::Any : list_for(kind_of_mask(mask_read(at, append.b)));
+    if (is_packed(packed)) return {Way::Exec, Kind::Any, Kind::Any, Kind::Any, packed};
+    break;
+  }
+  return {static_cast<Op>(insn.op) == Op::NewList ? Way::Dynamic : Way::Exec};
 }
 
 // Of a list of the registers: that of the items when they are all of one kind that is packed, of anything when one

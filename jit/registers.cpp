@@ -94,7 +94,11 @@ llvm::Value* Translator::is_heap(const Operand& v) {
 // ---- variables ----
 
 llvm::AllocaInst* Translator::variable(std::vector<llvm::AllocaInst*>& all, uint32_t reg, llvm::Type* type) {
-  if (!all[reg]) all[reg] = new_variable(type);
+  if (all[reg]) return all[reg];
+  all[reg] = new_variable(type);
+  // Where nothing is kept in it yet, nothing is read: said so, no bound of what is kept is lost where ways meet.
+  auto* nothing = new llvm::StoreInst(llvm::PoisonValue::get(type), all[reg], false, alignment(type));
+  nothing->insertAfter(all[reg]);
   return all[reg];
 }
 
@@ -307,13 +311,16 @@ llvm::BasicBlock* Translator::exit_at(uint32_t pc) {
   if (exit_) return exit_;
   if (beyond_leaf_) return exit_ = beyond_leaf_;
   const uint32_t begin = kinds_->exit_pc(pc, plan_);
+  return exit_ = exit_with(begin, expectation(pc - begin));
+}
+
+llvm::BasicBlock* Translator::exit_with(uint32_t pc, uint32_t expected) {
   llvm::IRBuilder<>::InsertPointGuard keep_place(b_);
-  exit_ = cold("exit");
-  b_.SetInsertPoint(exit_);
+  llvm::BasicBlock* made = cold("exit");
+  b_.SetInsertPoint(made);
   settle_loans();
-  llvm::Value* expected = b_.getInt32(expectation(pc - begin));
-  go_to(flushing(unflushed(begin, false), exit_landing()), pc_address(begin), expected);
-  return exit_;
+  go_to(flushing(unflushed(pc, false), exit_landing()), pc_address(pc), b_.getInt32(expected));
+  return made;
 }
 
 Translator::Landing& Translator::exit_landing() {
@@ -333,22 +340,25 @@ uint32_t Translator::expectation(uint32_t ahead) const {
   const Kind kinds[Expected::kOperands] = {plan_.a, plan_.b, plan_.c, plan_.part == Kind::Any ? plan_.result : plan_.part};
   uint32_t word = std::min(ahead, Expected::kMostAhead) << Expected::kAheadShift;
   for (int n = 0; n < Expected::kOperands; ++n) word |= bit_of_kind(kinds[n]) << (Expected::kBits * n);
-  return plan_.way == Way::Exit ? word | Expected::kNew : word;
+  return plan_.way == Way::Exit ? word | Expected::because(Expected::Why::New) : word;
 }
 
-uint32_t Translator::expectation_of_result() const {
+uint32_t Translator::expectation_behind_call(Kind kind, uint32_t argument) const {
   using bytecode::Expected;
-  uint32_t word = Expected::kResult;
-  for (int n = 0; n < Expected::kOperands; ++n) {
-    word |= bit_of_kind(n == Expected::Part ? plan_.result : Kind::Any) << (Expected::kBits * n);
-  }
-  return word;
+  return Expected::because(Expected::Why::Result) | argument << (Expected::kBits * Expected::A) |
+         bit_of_kind(kind) << (Expected::kBits * Expected::Part);
+}
+
+uint32_t Translator::expectation_of_captured(Kind kind, uint32_t number) const {
+  using bytecode::Expected;
+  return Expected::because(Expected::Why::Captured) | std::min(number, Expected::kLastNumber) << (Expected::kBits * Expected::A) |
+         bit_of_kind(kind) << (Expected::kBits * Expected::Part);
 }
 
 // Of the first registers; there is no room for more.
 uint32_t Translator::expectation_at_entry() const {
   using bytecode::Expected;
-  uint32_t word = Expected::kEntry;
+  uint32_t word = Expected::because(Expected::Why::Entry);
   for (uint32_t reg = 0; reg < Expected::kOperands; ++reg) {
     const bool known = reg < chunk_.registers && state_.reached && cached(reg);
     word |= bit_of_kind(known ? state_.kinds[reg] : Kind::Any) << (Expected::kBits * static_cast<int>(reg));

@@ -97,14 +97,23 @@ llvm::Value* Translator::int_result(const Arith& rule, llvm::Value* b, llvm::Val
 
 llvm::Value* Translator::checked(llvm::Value* b, llvm::Value* c, unsigned intrinsic, llvm::BasicBlock* slow) {
   llvm::Value* both = b_.CreateBinaryIntrinsic(static_cast<llvm::Intrinsic::ID>(intrinsic), b, c);
+  if (overflowed_) {
+    overflowed_ = b_.CreateOr(overflowed_, b_.CreateExtractValue(both, 1));
+    return b_.CreateExtractValue(both, 0);
+  }
   auto* fits = block("fits");
   b_.CreateCondBr(b_.CreateExtractValue(both, 1), slow, fits);
   go_on_in(fits);
   return b_.CreateExtractValue(both, 0);
 }
 
-// Positive divisors only; the rarer sign, zero and overflow are exec's.
+// Positive divisors only; the rarer sign, zero and overflow are exec's. By a power of two, floor division is a
+// shift and its rest a mask, whatever the sign.
 llvm::Value* Translator::floor_divided(const Arith& rule, llvm::Value* b, llvm::Value* c, llvm::BasicBlock* slow) {
+  if (auto* by = llvm::dyn_cast<llvm::ConstantInt>(c); by && by->getValue().isPowerOf2() && !by->isNegative()) {
+    if (rule.first == Op::Mod) return b_.CreateAnd(b, by->getValue() - 1);
+    return b_.CreateAShr(b, by->getValue().logBase2());
+  }
   auto* positive = block("positive");
   b_.CreateCondBr(b_.CreateICmpSGT(c, word(0)), positive, slow);
   go_on_in(positive);

@@ -56,18 +56,29 @@ void Translator::append_item(uint32_t pc, const Insn& insn) {
   llvm::Value* size = size_of(list);
   llvm::Value* capacity = capacity_of(list);
   auto* roomy = block("roomy");
-  b_.CreateCondBr(b_.CreateICmpULT(b_.CreateSub(size, word(1)), b_.CreateSub(capacity, word(1))), roomy, slow);
+  llvm::Value* has_room = is_packed(list.kind)
+                              ? b_.CreateICmpULT(size, capacity)
+                              : b_.CreateICmpULT(b_.CreateSub(size, word(1)), b_.CreateSub(capacity, word(1)));
+  b_.CreateCondBr(has_room, roomy, slow);
   go_on_in(roomy);
+  auto append = [&](Packing packing) {
+    append_element(list, size, packing, v, !(insn.x & bytecode::kConsumeB), slow);
+    set_size(list, b_.CreateAdd(size, word(1)));
+    if (insn.x & bytecode::kConsumeB) write(insn.b, nil());
+    if (cached(insn.a)) write(insn.a, list);
+    b_.CreateBr(after);
+  };
+  if (is_packed(list.kind)) {
+    append(packing_of_kind(list.kind));
+    return go_on_in(after);
+  }
   auto* choice = b_.CreateSwitch(packing_of(list), slow, 4);
   for (Packing packing : {Packing::Any, Packing::Int, Packing::Float, Packing::Bool}) {
     if (!may_fit(v.kind, packing)) continue;
     auto* here = block("packing");
     choice->addCase(b_.getInt8(static_cast<uint8_t>(packing)), here);
     go_on_in(here);
-    append_element(list, size, packing, v, !(insn.x & bytecode::kConsumeB), slow);
-    set_size(list, b_.CreateAdd(size, word(1)));
-    if (insn.x & bytecode::kConsumeB) write(insn.b, nil());
-    b_.CreateBr(after);
+    append(packing);
   }
   go_on_in(after);
 }
@@ -105,8 +116,7 @@ void Translator::iter_begin(uint32_t pc, const Insn& insn) {
 }
 
 void Translator::captured(const Insn& insn) {
-  llvm::Value* from = word_pointer(closure(), sizeof(interp::Closure) + uint64_t{insn.b} * sizeof(Borrowed));
-  const Operand v = unknown(fixed(load_word(from, 0)), fixed(load_word(from, 8)));
+  const Operand v = captured_value(insn.b);
   if (static_cast<Op>(insn.op) == Op::GetCaptured) retain(v);
   write(insn.a, v);
 }

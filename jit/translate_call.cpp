@@ -167,8 +167,9 @@ void Translator::finish_call(uint32_t pc, const Insn& insn, llvm::Value* result,
   auto* fine = block("fine");
   b_.CreateCondBr(b_.CreateICmpEQ(tag, tag_word(Tag::Failed)), failed, fine);
   go_on_in(fine);
-  reload_written(pc);  // inout arguments
-  write_result(pc, insn, unknown(tag, b_.CreateExtractValue(result, 1)));
+  const Operand given = unknown(tag, b_.CreateExtractValue(result, 1));
+  take_back(pc, insn, given);
+  write_result(pc, insn, given);
   b_.CreateBr(after);
   b_.SetInsertPoint(failed);
   b_.CreateCall(helper("left", b_.getVoidTy(), {b_.getPtrTy()}), {host()});

@@ -1,5 +1,6 @@
 // Moves, comparisons, jumps and counted loops.
 #include <cstddef>
+#include <utility>
 
 #include <llvm/IR/Intrinsics.h>
 
@@ -30,9 +31,7 @@ bool is_atom(const Operand& v) {
 
 bool consumes(const Insn& insn) { return insn.x & (bytecode::kConsumeB | bytecode::kConsumeC); }
 
-bool is_next(const Insn& insn) {
-  return static_cast<Op>(insn.op) == Op::ForNext || static_cast<Op>(insn.op) == Op::ForRange;
-}
+bool is_next(const Insn& insn) { return is_next_item(static_cast<Op>(insn.op)); }
 
 }  // namespace
 
@@ -129,11 +128,38 @@ bool Translator::compare(uint32_t pc, const Insn& insn) {
   return true;
 }
 
+// What an instruction of the block has written into the register, if it was such a one.
+const Insn* Translator::written_by(uint16_t reg, Op op) const {
+  const auto writer = writers_.find(reg);
+  if (writer == writers_.end() || static_cast<Op>(at(writer->second).op) != op || at(writer->second).a != reg) return nullptr;
+  return &at(writer->second);
+}
+
+void Translator::note_written(uint32_t pc) {
+  for_each_access(chunk_, pc, [&](const Access& each) {
+    for (uint32_t reg = each.first; each.written && reg < each.first + each.count; ++reg) writers_[reg] = pc;
+  });
+}
+
+// What stands on the left of a comparison. Whether a remainder is 0 does not depend on its sign, so that what makes a
+// floored remainder of that of the processor is left out, and nobody may need it then.
+Operand Translator::compared(uint16_t reg, int which, bool with_zero) {
+  const Operand v = read(reg);
+  const Insn* rest = which <= kLastOfEquality && with_zero && v.kind == Kind::Int ? written_by(reg, Op::ModI) : nullptr;
+  if (!rest || rest->b == reg || rest->imm_c() <= 0 || !cached(rest->b) || state_.kinds[rest->b] != Kind::Int) return v;
+  const auto changed = writers_.find(rest->b);
+  if (changed != writers_.end() && changed->second > writers_.at(reg)) return v;
+  return {Kind::Int, nullptr, b_.CreateSRem(read(rest->b).payload, integer(rest->imm_c()).payload)};
+}
+
 void Translator::compare_value(uint32_t pc, const Insn& insn, int which) {
   auto* after = block("after");
   auto* holds = block("holds");
   auto* fails = block("fails");
-  compare_branch(which, read(insn.b), read(insn.c), consumes(insn), holds, fails, slow_way(pc, after));
+  const Operand c = read(insn.c);
+  const Insn* number = written_by(insn.c, Op::LoadInt);
+  const Operand b = compared(insn.b, which, number && number->imm_b() == 0);
+  compare_branch(which, b, c, consumes(insn), holds, fails, slow_way(pc, after));
   go_on_in(holds);
   write(insn.a, {Kind::Bool, nullptr, word(1)});
   b_.CreateBr(after);
@@ -145,11 +171,21 @@ void Translator::compare_value(uint32_t pc, const Insn& insn, int which) {
 
 void Translator::compare_jump(uint32_t pc, const Insn& insn, int which, bool back, const Operand& b) {
   const bool sense = insn.x & bytecode::kSense;
+  const auto* number = llvm::dyn_cast_or_null<llvm::ConstantInt>(b.payload);
+  const Operand left = compared(insn.a, which, b.kind == Kind::Int && number && number->isZero());
+  if (!back && kinds_ && plan_.way == Way::Inline && choose(pc, comparison(which, left, b, sense))) return;
   llvm::BasicBlock* taken = back ? round_block(pc, target(pc)) : block_at(target(pc));
   llvm::BasicBlock* next = block_at(pc + length(pc));
   auto* slow = cold("slow");
-  compare_branch(which, read(insn.a), b, consumes(insn), sense ? taken : next, sense ? next : taken, slow);
+  compare_branch(which, left, b, consumes(insn), sense ? taken : next, sense ? next : taken, slow);
   exec_in(slow, pc);
+}
+
+// Of two ints or two floats.
+llvm::Value* Translator::comparison(int which, const Operand& b, const Operand& c, bool sense) {
+  llvm::Value* holds = b.kind == Kind::Int ? b_.CreateICmp(kOnInts[which], b.payload, c.payload)
+                                           : b_.CreateFCmp(kOnFloats[which], as_double(b), as_double(c));
+  return sense ? holds : b_.CreateNot(holds);
 }
 
 // What a jump leaves to exec, in a cold block.
@@ -271,6 +307,7 @@ bool Translator::jump(uint32_t pc, const Insn& insn) {
 void Translator::jump_on_bool(uint32_t pc, const Insn& insn, bool back) {
   const Operand v = read(insn.a);
   const bool sense = insn.x & bytecode::kSense;
+  if (!back && v.kind == Kind::Bool && choose(pc, b_.CreateICmpEQ(v.payload, word(sense ? 1 : 0)))) return;
   auto* fast = block("fast");
   auto* slow = cold("slow");
   b_.CreateCondBr(is(v, Kind::Bool), fast, slow);
@@ -280,6 +317,15 @@ void Translator::jump_on_bool(uint32_t pc, const Insn& insn, bool back) {
   llvm::BasicBlock* next = block_at(pc + 1);
   llvm::BasicBlock* taken = back ? round_block(pc, target(pc)) : block_at(target(pc));
   b_.CreateCondBr(holds, sense ? taken : next, sense ? next : taken);
+}
+
+// Where there is no further item; its register is as it was before.
+llvm::BasicBlock* Translator::behind_rounds(uint32_t pc, const Insn& insn) {
+  if (!kinds_) return block_at(pc + 1);
+  const Kind item = std::exchange(after_.kinds[insn.b], state_.kinds[insn.b]);
+  llvm::BasicBlock* there = block_at(pc + 1);
+  after_.kinds[insn.b] = item;
+  return there;
 }
 
 // Counted ranges have nil in the first hidden register; other iterations are exec's.
@@ -293,7 +339,7 @@ void Translator::for_range(uint32_t pc, const Insn& insn) {
   go_on_in(counted);
   llvm::Value* cursor = read(cursor_register).payload;
   llvm::Value* end = read(static_cast<uint16_t>(insn.a + 2)).payload;
-  b_.CreateCondBr(b_.CreateICmpSLT(cursor, end), more, block_at(pc + 1));
+  b_.CreateCondBr(b_.CreateICmpSLT(cursor, end), more, behind_rounds(pc, insn));
   go_on_in(more);
   go_round(pc, target(pc), [&] { advance_range(insn); });
 }
@@ -327,7 +373,7 @@ void Translator::for_next(uint32_t pc, const Insn& insn) {
   go_on_in(listed);
   llvm::Value* cursor = payload_of(read(cursor_register));
   llvm::Value* size = size_of(list);
-  b_.CreateCondBr(b_.CreateICmpULT(cursor, size), more, block_at(pc + 1));
+  b_.CreateCondBr(b_.CreateICmpULT(cursor, size), more, behind_rounds(pc, insn));
   go_on_in(more);
   // Before the step is charged: an exit comes back to this instruction.
   Operand known;

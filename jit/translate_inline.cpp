@@ -38,9 +38,12 @@ Translator::Translator(Translator& caller, const Kinds& kinds, uint32_t call_pc,
 void Translator::inline_call(uint32_t pc, const Insn& insn) {
   const bool itself = calls_itself(pc);
   llvm::Value* closure = itself ? nullptr : closure_called(pc, insn);
-  if (!itself) check_callee(pc, closure);
-  charge_call(pc, insn);
   Translator callee(*this, *kinds_->inlined(pc), pc, closure);
+  if (!itself) {
+    check_callee(pc, closure);
+    callee.read_captured();
+  }
+  charge_call(pc, insn);
   callee.is_outermost_closure_ = itself;
   callee.registers_ = register_pointer(static_cast<uint16_t>(insn.a + 2));
   callee.after_call_ = block("after");
@@ -90,6 +93,25 @@ void Translator::check_callee(uint32_t pc, llvm::Value* closure) {
   auto* expected = block("expected");
   b_.CreateCondBr(b_.CreateICmpEQ(number, symbol_number(wanted)), expected, exit_at(pc));
   go_on_in(expected);
+}
+
+// Of the callee, which this is. Before the step of the call is charged, which may leave the code: so it can be done in
+// front of a loop whose callee does not change.
+void Translator::read_captured() {
+  for (const auto& [number, kind] : kinds_->captured()) {
+    if (kind == Kind::Any) continue;
+    const Operand v = captured_value(number);
+    auto* fits = block("fits");
+    b_.CreateCondBr(is(v, kind), fits, caller_->exit_with(call_pc_, expectation_of_captured(kind, number)));
+    go_on_in(fits);
+    captured_[number] = {kind, nullptr, v.payload};
+  }
+}
+
+Operand Translator::captured_value(uint32_t number) {
+  if (const auto known = captured_.find(number); known != captured_.end()) return known->second;
+  llvm::Value* from = word_pointer(closure(), sizeof(interp::Closure) + uint64_t{number} * sizeof(Borrowed));
+  return unknown(fixed(load_word(from, 0)), fixed(load_word(from, 8)));
 }
 
 // The arguments are the callee's; where the step is refused they go, as they would with its frame.

@@ -101,7 +101,10 @@ llvm::BasicBlock* Translator::way_from_entry(uint32_t pc, uint32_t number) {
     if (!loops_[static_cast<size_t>(up)].tidy) return blocks_[pc];
     outermost = &loops_[static_cast<size_t>(up)];
   }
-  if (outermost == loop) return before_loop(*loop);
+  if (outermost == loop) {
+    bound_by_loop(*loop);
+    return before_loop(*loop);
+  }
   put(b_.CreateXor(entry_number_, no_entry_), passing_);
   const Loop* inner = loop;
   while (inner->parent >= 0) {
@@ -130,6 +133,8 @@ llvm::BasicBlock* Translator::arrival(const Loop& loop) {
   auto* arrived = cold("arrived");
   b_.SetInsertPoint(arrived);
   put(no_entry_, passing_);
+  state_ = kinds_->at_leader(loop.head);
+  bound_by_loop(loop);
   b_.CreateBr(before_loop(loop));
   return arrived;
 }
@@ -140,7 +145,7 @@ void Translator::forget_dead(uint32_t head) {
   const Loop* loop = kinds_ ? loop_at(head) : nullptr;
   if (!loop || shapes_[number_of_loop(*loop)].passing.empty()) return;
   auto forget = [&](llvm::AllocaInst* variable) {
-    if (variable) put(llvm::UndefValue::get(variable->getAllocatedType()), variable);
+    if (variable) put(llvm::PoisonValue::get(variable->getAllocatedType()), variable);
   };
   const State& there = kinds_->at_leader(head);
   for (uint32_t reg = 0; reg < chunk_.registers; ++reg) {

@@ -100,6 +100,20 @@ bool Translator::new_list(uint32_t pc, const Insn& insn) {
   return true;
 }
 
+// What exec has made is empty, and of anything or, for an iteration, of ints: it is made one of what will be put into
+// it, which there may be more room for.
+void Translator::pack_new_list(uint32_t pc) {
+  const Op op = static_cast<Op>(at(pc).op);
+  const uint16_t reg = at(pc).a;
+  if (!kinds_ || (op != Op::NewList && op != Op::NewListFor) || !is_packed(plan_.result) || !cached(reg)) return;
+  const Operand list = cached_value(reg, plan_.result);
+  const Packing packing = packing_of_kind(plan_.result);
+  of(Memory::Header, put(b_.getInt8(static_cast<uint8_t>(packing)), word_pointer(object(list), offsetof(List, flags))));
+  const Packing made = op == Op::NewListFor ? Packing::Int : Packing::Any;
+  const size_t times = interp::element_bytes(made) / interp::element_bytes(packing);
+  of(Memory::Header, store_word(object(list), offsetof(List, capacity), b_.CreateMul(capacity_of(list), word(times))));
+}
+
 // Of items that tell its packing.
 bool Translator::make_list(uint32_t pc, const Insn& insn) {
   if (plan_.way == Way::Exec || !Heap::has_class(sizeof(List) + insn.c * sizeof(Borrowed))) return false;
@@ -115,20 +129,6 @@ bool Translator::make_list(uint32_t pc, const Insn& insn) {
   go_on_in(after);
   return true;
 }
-
-namespace {
-
-// The packing that a value of the kind asks for: that of the list it is the item of.
-Kind list_for(Kind item) {
-  switch (item) {
-    case Kind::Int: return Kind::Ints;
-    case Kind::Float: return Kind::Floats;
-    case Kind::Bool: return Kind::Bools;
-    default: return Kind::Items;
-  }
-}
-
-}  // namespace
 
 // Into a list that nobody else has, that has room, and whose packing the item fits.
 void Translator::push(uint32_t pc, const Insn& insn) {

@@ -13,6 +13,9 @@
 // (Kinds::result_of_itself). Steps below zero say that it is not like that: the callee has been left by an error or
 // an exit, the context has the steps, and the result may be anything.
 //
+// What is lent comes back in the frame, of the kind that every such call leaves there; where the callee has been left
+// otherwise, that is looked at.
+//
 // The frame is that of every other call: what the machine would have in it is written when something needs it.
 #include <cstddef>
 #include <set>
@@ -312,7 +315,7 @@ void Translator::finish_call_of_itself(uint32_t pc, const Insn& insn, llvm::Valu
   auto* failed = cold("failed");
   b_.CreateCondBr(b_.CreateICmpEQ(tag, tag_word(Tag::Failed)), failed, left_otherwise);
   b_.SetInsertPoint(left_otherwise);
-  reload_written(pc);
+  take_back(pc, insn, unknown(tag, payload));
   write_result(pc, insn, unknown(tag, payload));
   b_.CreateBr(after);
   b_.SetInsertPoint(failed);
@@ -322,9 +325,27 @@ void Translator::finish_call_of_itself(uint32_t pc, const Insn& insn, llvm::Valu
 
 // Of a call that the helper has done.
 void Translator::finish_helper_call(uint32_t pc, const Insn& insn) {
-  reload_written(pc);
+  take_back(pc, insn, {});
   if (!kinds_ || plan_.result == Kind::Any || !cached(insn.a)) return;
   write_result(pc, insn, load_value(register_pointer(insn.a), Memory::Frame));
+}
+
+// What the callee has left of inout arguments, which may be of a kind that the code behind the call does not expect.
+// `result` is what it gives; without a kind known of it, it is in the frame.
+void Translator::take_back(uint32_t pc, const Insn& insn, const Operand& result) {
+  reload_written(pc);
+  for (uint32_t n = 0; kinds_ && n < insn.c; ++n) {
+    const uint32_t reg = insn.a + 2U + n;
+    const Kind kind = after_.kinds[reg];
+    if (!cached(reg) || kind == Kind::Any || kind == Kind::None) continue;
+    auto* fits = block("fits");
+    auto* other = cold("other");
+    b_.CreateCondBr(is_kind(load_value(register_pointer(static_cast<uint16_t>(reg)), Memory::Frame), kind), fits, other);
+    b_.SetInsertPoint(other);
+    if (result.tag) store_value(register_pointer(insn.a), result, Memory::Frame);
+    exit_behind_call(pc, insn, expectation_behind_call(kind, std::min(n, bytecode::Expected::kLastNumber)));
+    go_on_in(fits);
+  }
 }
 
 // What a call has given, which may be of a kind that the code behind it does not expect.
@@ -335,22 +356,22 @@ void Translator::write_result(uint32_t pc, const Insn& insn, const Operand& v) {
   auto* other = cold("other");
   b_.CreateCondBr(is_kind(v, kind), fits, other);
   b_.SetInsertPoint(other);
-  exit_behind_call(pc, insn, v);
+  store_value(register_pointer(insn.a), v, Memory::Frame);
+  exit_behind_call(pc, insn, expectation_behind_call(plan_.result, bytecode::Expected::kAnything));
   go_on_in(fits);
   write(insn.a, {kind, nullptr, v.payload});
 }
 
 // On in bytecode behind the call. It is no fault of that instruction; what has made the callee give something else has
 // been recorded where it happened.
-void Translator::exit_behind_call(uint32_t pc, const Insn& insn, const Operand& v) {
+void Translator::exit_behind_call(uint32_t pc, const Insn& insn, uint32_t expected) {
   const uint32_t next = pc + length(pc);
-  store_value(register_pointer(insn.a), v, Memory::Frame);
   Unflushed registers;
   for (uint32_t reg = 0; reg < chunk_.registers; ++reg) {
     if (reg == insn.a || !cached(reg) || !after_.dirty.has(reg) || !kinds_->live(next, reg)) continue;
     registers.emplace_back(reg, after_.kinds[reg]);
   }
-  go_to(flushing(registers, exit_landing()), pc_address(next), b_.getInt32(expectation_of_result()));
+  go_to(flushing(registers, exit_landing()), pc_address(next), b_.getInt32(expected));
 }
 
 // What the function expects; arguments that are not known to fit are looked at. False: they do not.

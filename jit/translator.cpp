@@ -189,6 +189,7 @@ void Translator::instruction(uint32_t pc) {
     reached_ = !kinds_ || kinds_->at_leader(pc).reached;
     if (kinds_) state_ = kinds_->at_leader(pc);
     handler_ = is_handler(pc) ? pc : 0;
+    writers_.clear();
     if (reached_) begin_strip(pc);
     if (!reached_) b_.CreateUnreachable();
   }
@@ -202,6 +203,7 @@ void Translator::instruction(uint32_t pc) {
   }
   if (here_ == pc) end_guarded(way);  // a jump may have made the condition of a loop in its place
   state_ = after_;
+  if (kinds_) note_written(pc);
   if (bytecode::info(static_cast<Op>(insn.op)).flags & kEnds) reached_ = !kinds_;
 }
 
@@ -231,6 +233,7 @@ void Translator::generic(uint32_t pc) {
     go_on_in(fine);
   }
   reload_written(pc);
+  pack_new_list(pc);
   if (flags & kBranch) return generic_branch(pc, next);
   if (flags & kEnds) b_.CreateUnreachable();
 }

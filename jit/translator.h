@@ -21,6 +21,7 @@
 #include "bytecode/native.h"
 #include "interp/value/objects.h"
 #include "jit/bindings.h"
+#include "jit/choices.h"
 #include "jit/kinds.h"
 #include "jit/loans.h"
 #include "jit/loops.h"
@@ -149,6 +150,13 @@ class Translator {
   llvm::BasicBlock* arrival(const Loop& loop);
   void forget_dead(uint32_t head);
 
+  // ---- translate_bounds.cpp ----
+  void bound_by_loop(const Loop& loop);
+  void bound_by_range(const Loop& loop, const Insn& latch);
+  void bound_by_condition(const Insn& latch);
+  std::optional<int16_t> first_number(const Loop& loop, uint16_t range) const;
+  void bound(uint16_t reg, unsigned intrinsic, int64_t by);
+
   // ---- translate_strips.cpp ----
   // What terms of a strip are in one round.
   struct Terms {
@@ -214,11 +222,13 @@ class Translator {
   llvm::Value* is_kind(const Operand& v, Kind wanted);
   // Goes back to bytecode at the instruction.
   llvm::BasicBlock* exit_at(uint32_t pc);
+  llvm::BasicBlock* exit_with(uint32_t pc, uint32_t expected);
   Landing& exit_landing();
   void leave_to_bytecode(llvm::Value* pc, llvm::Value* expected);
   uint32_t expectation(uint32_t ahead) const;
   uint32_t expectation_at_entry() const;
-  uint32_t expectation_of_result() const;
+  uint32_t expectation_behind_call(Kind kind, uint32_t argument) const;
+  uint32_t expectation_of_captured(Kind kind, uint32_t number) const;
   // Guards that fail at random, see RuntimeOptions::exit_stress.
   bool is_stressed() const;
   llvm::BranchInst* begin_guarded();
@@ -264,6 +274,11 @@ class Translator {
   llvm::Value* floor_divided(const Arith& rule, llvm::Value* b, llvm::Value* c, llvm::BasicBlock* slow);
   void float_result(const Insn& insn, const Arith& rule, const Operand& b, const Operand& c, llvm::BasicBlock* slow);
 
+  // ---- translate_choice.cpp ----
+  bool choose(uint32_t pc, llvm::Value* holds);
+  llvm::Value* compute_way(const Choice::Way& way, const State& before);
+  Operand either(llvm::Value* condition, const Operand& a, const Operand& b);
+
   // ---- translate_math.cpp ----
   bool intrinsic(uint32_t pc, const Insn& insn);
   Operand absolute(uint32_t pc, const Operand& v);
@@ -278,7 +293,11 @@ class Translator {
   void for_next(uint32_t pc, const Insn& insn);
   bool compare(uint32_t pc, const Insn& insn);
   bool jump(uint32_t pc, const Insn& insn);
+  const Insn* written_by(uint16_t reg, Op op) const;
+  void note_written(uint32_t pc);
+  Operand compared(uint16_t reg, int which, bool with_zero);
   void compare_value(uint32_t pc, const Insn& insn, int which);
+  llvm::Value* comparison(int which, const Operand& b, const Operand& c, bool sense);
   void compare_jump(uint32_t pc, const Insn& insn, int which, bool back, const Operand& b);
   // Branches on b `which` c: to `holds` or `fails`, or to `slow` when these are no numbers of one kind.
   void compare_branch(int which, const Operand& b, const Operand& c, bool consumes, llvm::BasicBlock* holds,
@@ -286,6 +305,7 @@ class Translator {
   void word_branch(const Operand& v, const Operand& atom, llvm::BasicBlock* same, llvm::BasicBlock* different);
   void exec_in(llvm::BasicBlock* slow, uint32_t pc);
   void jump_on_bool(uint32_t pc, const Insn& insn, bool back);
+  llvm::BasicBlock* behind_rounds(uint32_t pc, const Insn& insn);
   void for_range(uint32_t pc, const Insn& insn);
   void advance_range(const Insn& insn);
   // Charges a step for the instruction and goes on at the target.
@@ -382,6 +402,7 @@ class Translator {
   Operand moved_out(uint16_t reg);
   bool make_record(uint32_t pc, Tag tag, uint32_t count, llvm::Value* shape);
   bool new_list(uint32_t pc, const Insn& insn);
+  void pack_new_list(uint32_t pc);
   bool make_list(uint32_t pc, const Insn& insn);
   void put_item(interp::Packing packing, const Operand& v, llvm::Value* to);
   void push(uint32_t pc, const Insn& insn);
@@ -428,6 +449,8 @@ class Translator {
   llvm::Value* link_cell(uint16_t link);
   llvm::Value* closure_of_link(uint16_t link);
   llvm::Value* fixed_pointer(llvm::Value* base, uint64_t offset);
+  void read_captured();
+  Operand captured_value(uint32_t number);
   void check_callee(uint32_t pc, llvm::Value* closure);
   void charge_call(uint32_t pc, const Insn& insn);
   void raise_at_call(uint32_t pc);
@@ -460,8 +483,9 @@ class Translator {
   llvm::Value* has_room_for_itself(llvm::Value* steps, llvm::Value* room);
   void finish_call_of_itself(uint32_t pc, const Insn& insn, llvm::Value* result, llvm::BasicBlock* after);
   void finish_helper_call(uint32_t pc, const Insn& insn);
+  void take_back(uint32_t pc, const Insn& insn, const Operand& result);
   void write_result(uint32_t pc, const Insn& insn, const Operand& v);
-  void exit_behind_call(uint32_t pc, const Insn& insn, const Operand& v);
+  void exit_behind_call(uint32_t pc, const Insn& insn, uint32_t expected);
   void return_value(const Operand& v);
   void return_words(llvm::Value* tag, llvm::Value* payload);
   void return_struct(llvm::ArrayRef<llvm::Value*> words);
@@ -502,6 +526,7 @@ class Translator {
   llvm::Value* room_ = nullptr;
   llvm::Value* closure_ = nullptr;         // null: of the activation; use closure()
   bool is_outermost_closure_ = true;       // what runs here is what the function was entered with
+  std::map<uint32_t, Operand> captured_;  // what has been read and looked at before the call
   llvm::Value* registers_ = nullptr;
   llvm::Value* native_frame_ = nullptr;    // NativeFrame, an alloca; use frame()
   std::vector<llvm::BasicBlock*> blocks_;  // by instruction; null: no leader
@@ -529,7 +554,9 @@ class Translator {
   llvm::AllocaInst* left_ = nullptr;      // rounds of the strip that runs
   llvm::AllocaInst* fuel_behind_ = nullptr;  // when none is left
   const Loop* guarded_ = nullptr;         // whose condition is being made in front of it
-  uint32_t here_ = UINT32_MAX;            // the instruction being made
+  static constexpr uint32_t kNowhere = UINT32_MAX;
+  uint32_t here_ = kNowhere;               // the instruction being made
+  std::map<uint32_t, uint32_t> writers_;   // by register: what has written it last, in the same block
   llvm::Value* no_entry_ = nullptr;
   llvm::AllocaInst* passing_ = nullptr;   // number of the entry on its way inwards, or no_entry_
 
@@ -544,6 +571,7 @@ class Translator {
   State after_;
   Plan plan_;
   std::vector<std::pair<uint16_t, Operand>> refined_;  // operands behind their guards
+  llvm::Value* overflowed_ = nullptr;  // while one of two ways is computed: whether a sum on it has
   llvm::BasicBlock* exit_ = nullptr;
   Operand place_;  // what a walk done in place has come to
   std::vector<Lent> lent_;

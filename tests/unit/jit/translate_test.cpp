@@ -53,8 +53,8 @@ void look_at_exits(const llvm::Value* expected, Look& look) {
   }
   const Expected one{static_cast<uint32_t>(constant(expected))};
   ++look.exits;
-  look.new_exits += one.is_new();
-  look.entry_exits += one.is_entry();
+  look.new_exits += one.why() == Expected::Why::New;
+  look.entry_exits += one.why() == Expected::Why::Entry;
 }
 
 void look_at_call(const llvm::CallInst& call, Look& look) {

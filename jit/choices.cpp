@@ -1,0 +1,133 @@
+// See choices.h.
+#include "jit/choices.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace posset::jit {
+
+using bytecode::Chunk;
+using bytecode::Insn;
+using bytecode::Op;
+
+namespace {
+
+// Instructions that compute, on both ways together: what a wrong guess costs is worth about five times as many.
+constexpr int kMostWork = 4;
+
+class Search {
+ public:
+  Search(const Chunk& chunk, const Kinds& kinds, const std::function<bool(uint32_t)>& is_proved)
+      : chunk_(chunk), kinds_(kinds), is_proved_(is_proved) {}
+
+  std::optional<Choice> find(uint32_t jump, const State& state);
+
+ private:
+  const Insn& at(uint32_t pc) const { return chunk_.code[chunk_.size + pc]; }
+  uint32_t behind(uint32_t pc) const { return pc + (bytecode::has_next_word(static_cast<Op>(at(pc).op)) ? 2 : 1); }
+  uint32_t target(uint32_t pc) const {
+    const bool wide = bytecode::info(static_cast<Op>(at(pc).op)).b == 'W';
+    return static_cast<uint32_t>(int64_t{pc} + (wide ? at(pc).wide : at(pc).imm_c()));
+  }
+  bool find_ends(uint32_t jump, Choice& choice) const;
+  bool walk(Choice::Way& way, State state, Choice& choice);
+  bool fits(uint32_t pc, const Plan& plan, const State& state);
+  bool computes(uint32_t pc, const Plan& plan, const State& state);
+  static void note_written(uint32_t reg, Choice& choice);
+  bool find_results(Choice& choice) const;
+
+  const Chunk& chunk_;
+  const Kinds& kinds_;
+  const std::function<bool(uint32_t)>& is_proved_;
+  int work_ = 0;
+  bool checks_ = false;  // the optimiser could not do it
+};
+
+// Where the jump falls through, up to where it goes: all of it, or, ended by a jump further on, one of two ways.
+bool Search::find_ends(uint32_t jump, Choice& choice) const {
+  const uint32_t other = target(jump);
+  uint32_t last = behind(jump);
+  if (other <= last || other - last > 3 * kMostWork) return false;
+  choice.falls.begin = last;
+  while (behind(last) < other) last = behind(last);
+  const bool two = static_cast<Op>(at(last).op) == Op::Jump && target(last) > other;
+  choice.falls.end = two ? last : other;
+  choice.jumps.begin = other;
+  choice.jumps.end = choice.join = two ? target(last) : other;
+  return choice.join - other <= 3 * kMostWork;
+}
+
+bool Search::computes(uint32_t pc, const Plan& plan, const State& state) {
+  const Insn& insn = at(pc);
+  const Op op = static_cast<Op>(insn.op);
+  const bytecode::OpInfo& known = bytecode::info(op);
+  const bool told = (known.b != 'R' || state.kinds[insn.b] == plan.b) && (known.c != 'R' || state.kinds[insn.c] == plan.c);
+  if (!told || ++work_ > kMostWork) return false;
+  if (op == Op::IntDivI || op == Op::ModI) return insn.imm_c() > 0 && std::has_single_bit(static_cast<uint16_t>(insn.c));
+  if (!is_in(op, Op::Add, Op::MulI) && op != Op::Neg) return false;
+  checks_ |= plan.result == Kind::Int && !is_proved_(pc);
+  return true;
+}
+
+bool Search::fits(uint32_t pc, const Plan& plan, const State& state) {
+  const Insn& insn = at(pc);
+  const Op op = static_cast<Op>(insn.op);
+  if (op == Op::Nop) return true;
+  if (plan.way != Way::Inline || kinds_.pinned(insn.a)) return false;
+  switch (op) {
+    case Op::LoadNil:
+    case Op::LoadBool:
+    case Op::LoadInt:
+    case Op::LoadConst: return true;
+    case Op::Copy:
+    case Op::Move: return is_plain(state.kinds[insn.b]);
+    case Op::Store: return is_plain(state.kinds[insn.b]) && is_plain(state.kinds[insn.a]);
+    default: return computes(pc, plan, state);
+  }
+}
+
+bool Search::walk(Choice::Way& way, State state, Choice& choice) {
+  for (uint32_t pc = way.begin; pc < way.end; pc = behind(pc)) {
+    if (pc != way.begin && kinds_.is_leader(pc)) return false;
+    const Plan plan = kinds_.plan(pc, state);
+    if (!fits(pc, plan, state)) return false;
+    state = kinds_.after(pc, plan, state);
+    for_each_access(chunk_, pc, [&](const Access& each) {
+      for (uint32_t reg = each.first; each.written && reg < each.first + each.count; ++reg) note_written(reg, choice);
+    });
+  }
+  way.behind = std::move(state);
+  return true;
+}
+
+void Search::note_written(uint32_t reg, Choice& choice) {
+  std::vector<uint32_t>& all = choice.written;
+  if (std::find(all.begin(), all.end(), reg) == all.end()) all.push_back(reg);
+}
+
+bool Search::find_results(Choice& choice) const {
+  for (uint32_t reg : choice.written) {
+    if (kinds_.at_leader(choice.join).kinds[reg] == Kind::None) continue;
+    const Kind kind = choice.falls.behind.kinds[reg];
+    if (kind != choice.jumps.behind.kinds[reg] || !is_plain(kind)) return false;
+    choice.results.push_back(reg);
+  }
+  return !choice.results.empty();
+}
+
+std::optional<Choice> Search::find(uint32_t jump, const State& state) {
+  Choice choice;
+  if (!find_ends(jump, choice) || !walk(choice.falls, state, choice) || !walk(choice.jumps, state, choice)) return std::nullopt;
+  if (!checks_ || !find_results(choice)) return std::nullopt;
+  return choice;
+}
+
+}  // namespace
+
+std::optional<Choice> find_choice(const Chunk& chunk, const Kinds& kinds, uint32_t jump, const State& state,
+                                  const std::function<bool(uint32_t)>& is_proved) {
+  if (kinds.exited(jump)) return std::nullopt;
+  return Search(chunk, kinds, is_proved).find(jump, state);
+}
+
+}  // namespace posset::jit

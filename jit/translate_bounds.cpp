@@ -1,0 +1,67 @@
+// What the numbers of loops are for certain where code is entered in the middle of them: a counted loop has come past
+// its first number, and a condition held when the round began. The optimiser sees neither, because these numbers are read
+// out of the frame, and would make code for all others too. So they are given the bound that they keep anyhow, in a way
+// that it understands.
+#include <llvm/IR/Intrinsics.h>
+
+#include "jit/translator.h"
+
+namespace posset::jit {
+
+// Right in front of the loop, or the bound would be lost on the way through the loops around it.
+void Translator::bound_by_loop(const Loop& loop) {
+  const Insn& latch = at(loop.latch);
+  if (static_cast<Op>(latch.op) == Op::ForRange) {
+    bound_by_range(loop, latch);
+  } else if (latch.x & bytecode::kSense) {
+    bound_by_condition(latch);
+  }
+}
+
+void Translator::bound_by_range(const Loop& loop, const Insn& latch) {
+  const std::optional<int16_t> first = first_number(loop, latch.a);
+  if (!first) return;
+  bound(static_cast<uint16_t>(latch.a + 1), llvm::Intrinsic::smax, *first);
+  bool changes = false;
+  for (uint32_t pc = loop.head; pc < loop.latch; pc += length(pc)) {
+    for_each_access(chunk_, pc, [&](const Access& each) {
+      changes |= each.written && each.first <= latch.b && latch.b < each.first + each.count;
+    });
+  }
+  if (!changes) bound(latch.b, llvm::Intrinsic::smax, *first);
+}
+
+// Where the range at that register begins, if the program says so in the place where the loop is entered.
+std::optional<int16_t> Translator::first_number(const Loop& loop, uint16_t range) const {
+  const Insn* before[2] = {};
+  for (uint32_t pc = 0; pc + 1 < loop.head; pc += length(pc)) {
+    before[0] = before[1];
+    before[1] = &at(pc);
+  }
+  if (!before[0] || static_cast<Op>(at(loop.head - 1).op) != Op::Jump) return std::nullopt;
+  const bool enters = static_cast<Op>(before[1]->op) == Op::IterRange && before[1]->a == range;
+  const bool known = static_cast<Op>(before[0]->op) == Op::LoadInt && before[0]->a == before[1]->b;
+  return enters && known ? std::optional(before[0]->imm_b()) : std::nullopt;
+}
+
+// Of a number compared with one that the program says.
+void Translator::bound_by_condition(const Insn& latch) {
+  const int64_t with = latch.imm_b();
+  switch (static_cast<Op>(latch.op)) {
+    case Op::LoopGtI: return bound(latch.a, llvm::Intrinsic::smax, with + 1);
+    case Op::LoopGeI: return bound(latch.a, llvm::Intrinsic::smax, with);
+    case Op::LoopLtI: return bound(latch.a, llvm::Intrinsic::smin, with - 1);
+    case Op::LoopLeI: return bound(latch.a, llvm::Intrinsic::smin, with);
+    default: return;
+  }
+}
+
+void Translator::bound(uint16_t reg, unsigned intrinsic, int64_t by) {
+  if (!cached(reg) || state_.kinds[reg] != Kind::Int) return;
+  // Not by the builder, which asks the block for its module: cold ones are nowhere yet.
+  llvm::Function* nearest = llvm::Intrinsic::getDeclaration(module_, intrinsic, {b_.getInt64Ty()});
+  llvm::Value* within = b_.CreateCall(nearest, {read(reg).payload, word(static_cast<uint64_t>(by))});
+  keep(reg, Kind::Int, {Kind::Int, nullptr, within});
+}
+
+}  // namespace posset::jit

@@ -1,0 +1,75 @@
+// Selections instead of branches: see choices.h.
+#include "bytecode/exits.h"
+#include "jit/translator.h"
+
+namespace posset::jit {
+
+using bytecode::Expected;
+
+// `holds`: the jump is taken. False: it is a branch.
+bool Translator::choose(uint32_t pc, llvm::Value* holds) {
+  if (!kinds_ || plan_.way != Way::Inline || overflowed_) return false;
+  const auto choice = find_choice(chunk_, *kinds_, pc, after_, [&](uint32_t each) { return is_proved_sum(each); });
+  if (!choice) return false;
+  exit_ = beyond_leaf_ ? beyond_leaf_ : exit_with(pc, expectation(0) | Expected::because(Expected::Why::Choice));
+  const State before = after_;
+  auto values = [&](const State& state, const std::vector<uint32_t>& registers) {
+    std::vector<Operand> all;
+    for (uint32_t reg : registers) {
+      const Kind kind = state.kinds[reg];
+      all.push_back(kind == Kind::None ? Operand{Kind::None} : cached_value(reg, kind));
+    }
+    return all;
+  };
+  const std::vector<Operand> old = values(before, choice->written);
+  llvm::Value* fails[2];
+  std::vector<Operand> given[2];
+  const Choice::Way* ways[] = {&choice->falls, &choice->jumps};
+  for (int n = 0; n < 2; ++n) {
+    fails[n] = compute_way(*ways[n], before);
+    given[n] = values(ways[n]->behind, choice->results);
+    // The exit finds what was there before.
+    for (size_t i = 0; i < old.size(); ++i) {
+      if (old[i].kind != Kind::None) keep(choice->written[i], old[i].kind, old[i]);
+    }
+  }
+  auto* fine = block("fine");
+  b_.CreateCondBr(b_.CreateSelect(holds, fails[1], fails[0]), exit_, fine);
+  go_on_in(fine);
+  for (size_t i = 0; i < choice->results.size(); ++i) {
+    keep(choice->results[i], given[0][i].kind, either(holds, given[1][i], given[0][i]));
+  }
+  after_ = choice->falls.behind;
+  b_.CreateBr(block_at(choice->join));
+  return true;
+}
+
+// Gives whether something has overflowed.
+llvm::Value* Translator::compute_way(const Choice::Way& way, const State& before) {
+  const Plan plan_of_jump = plan_;
+  const State state_of_jump = state_;
+  const uint32_t jump = here_;
+  overflowed_ = b_.getFalse();
+  state_ = before;
+  refined_.clear();
+  for (uint32_t pc = way.begin; pc < way.end; pc += length(pc)) {
+    here_ = pc;
+    plan_ = kinds_->plan(pc, state_);
+    after_ = kinds_->after(pc, plan_, state_);
+    if (!move(at(pc))) arith(pc, at(pc));
+    state_ = after_;
+  }
+  here_ = jump;
+  plan_ = plan_of_jump;
+  state_ = state_of_jump;
+  return std::exchange(overflowed_, nullptr);
+}
+
+// Of one kind.
+Operand Translator::either(llvm::Value* condition, const Operand& a, const Operand& b) {
+  if (a.kind == Kind::Nil) return a;
+  if (a.kind == Kind::Float) return floating(b_.CreateSelect(condition, as_double(a), as_double(b)));
+  return {a.kind, nullptr, b_.CreateSelect(condition, a.payload, b.payload)};
+}
+
+}  // namespace posset::jit
