@@ -9,7 +9,8 @@
 //
 // Native code depends on what has run before. So each program runs RUNS times in one runtime of each native mode
 // with low thresholds, and between runs every compilation is waited for: the first run counts and records, the
-// later ones are in native code, with exits where the profile was too narrow, or at random. Most programs are small
+// later ones are in native code, with exits where the profile was too narrow, or at random. Nearly all the time goes
+// into compiling, which the modes do at the same time as far as they do it in the background. Most programs are small
 // and hot; one in kWholeEvery is of the kind that program_fuzz makes.
 //
 // Runtimes last for kProgramsPerRuntime programs, whose seeds begin at a multiple of that: running one such block again
@@ -50,12 +51,15 @@ std::string random_program(uint64_t seed) {
   return hot ? generate_hot_program(bytes.data(), bytes.size()) : generate_program(bytes.data(), bytes.size());
 }
 
-// Ends of the process say which program it was.
+// Ends of the process say which program it was, and where.
 volatile uint64_t running_seed = 0;
+const char* volatile running_mode = "none";
+volatile int running_run = 0;
 
 void tell_seed(int signal) {
-  char text[64];
-  const int size = std::snprintf(text, sizeof text, "CRASH, seed %llu\n", static_cast<unsigned long long>(running_seed));
+  char text[128];
+  const int size = std::snprintf(text, sizeof text, "CRASH, seed %llu, mode %s, run %d\n",
+                                 static_cast<unsigned long long>(running_seed), running_mode, running_run);
   if (size > 0 && write(STDERR_FILENO, text, static_cast<size_t>(size)) < 0) _exit(1);
   std::signal(signal, SIG_DFL);
   std::raise(signal);
@@ -63,7 +67,7 @@ void tell_seed(int signal) {
 
 // As in program_fuzz: memory differs between tiers, and `runtime` tells them apart.
 bool agree(const std::string& text, const Outcome& walker, const Outcome& other) {
-  if (walker.live_objects || other.live_objects) return false;
+  if (walker.live_objects || other.live_objects || !walker.sound || !other.sound) return false;
   if (walker.memory_limited || other.memory_limited || text.find("runtime") != std::string::npos) return true;
   return walker.describe() == other.describe();
 }
@@ -100,10 +104,14 @@ class Stress {
 
   bool is_same(uint64_t seed, const std::string& text) {
     running_seed = seed;
-    for (Mode& mode : modes_) {
-      if (runs_same(mode, text)) continue;
-      report(mode, seed, text);
-      return false;
+    const Program program = expecting(text);
+    for (int run = 0; run < runs_; ++run) {
+      for (Mode& mode : modes_) {
+        if (runs_same(mode, program, run)) continue;
+        report(mode, seed, text);
+        return false;
+      }
+      for (Mode& mode : modes_) settle(mode, run);
     }
     return true;
   }
@@ -117,25 +125,46 @@ class Stress {
     }
   }
 
-  bool runs_same(Mode& mode, const std::string& text) {
+  struct Program {
+    const std::string& text;
+    Limits limits;
+    Outcome expected;
+  };
+
+  Program expecting(const std::string& text) {
     const Limits limits = limits_for(text);
-    const Outcome expected = run_program(walker_, text, limits);
-    for (int run = 0; run < (mode.repeats ? runs_ : 1); ++run) {
-      const Outcome outcome = run_program(mode.runtime, text, limits);
-      posset_runtime_settle(mode.runtime.get());
-      if (agree(text, expected, outcome)) continue;
-      kind_ = difference(expected, outcome);
-      differing_ = "---- tier 0 ----\n" + shortened(expected.describe()) + "---- " + mode.name + ", run " +
-                   std::to_string(run + 1) + " ----\n" + shortened(outcome.describe());
-      return false;
-    }
-    return true;
+    running_mode = "walker";
+    return {text, limits, run_program(walker_, text, limits)};
+  }
+
+  static bool runs(const Mode& mode, int run) { return run == 0 || mode.repeats; }
+
+  static void settle(Mode& mode, int run) {
+    if (runs(mode, run)) posset_runtime_settle(mode.runtime.get());
+  }
+
+  bool runs_same(Mode& mode, const Program& program, int run) {
+    if (!runs(mode, run)) return true;
+    running_mode = mode.name;
+    running_run = run + 1;
+    const Outcome outcome = run_program(mode.runtime, program.text, program.limits);
+    if (agree(program.text, program.expected, outcome)) return true;
+    kind_ = difference(program.expected, outcome);
+    differing_ = "---- tier 0 ----\n" + shortened(program.expected.describe()) + "---- " + mode.name + ", run " +
+                 std::to_string(run + 1) + " ----\n" + shortened(outcome.describe());
+    return false;
   }
 
   // On its own, in new runtimes; else what ran before matters and the program stays as it is.
   bool differs_alone(Mode& mode, const std::string& text) {
     renew();
-    return run_program(walker_, text, limits_for(text)).loaded && !runs_same(mode, text);
+    const Program program = expecting(text);
+    if (!program.expected.loaded) return false;
+    for (int run = 0; run < runs_; ++run) {
+      if (!runs_same(mode, program, run)) return true;
+      settle(mode, run);
+    }
+    return false;
   }
 
   void report(Mode& mode, uint64_t seed, const std::string& text) {
@@ -179,7 +208,6 @@ int try_file(const char* path, uint64_t first) {
   }
   return 0;
 }
-
 
 }  // namespace
 

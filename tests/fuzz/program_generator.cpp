@@ -102,6 +102,7 @@ class Generator {
   void newline();
   void variable_or_literal(char type);
   std::string text_of(const char* text, char type);
+  const char* part(char type);
 
   // ---- names ----
   void enter(bool new_function, bool declared);
@@ -269,7 +270,7 @@ void Generator::parameters_of(Function& function) {
 }
 
 void Generator::body_of(const Function& function, const std::string& fuel) {
-  if (choices_.one_in(4)) {
+  if (choices_.one_in(hot_ ? 10 : 4)) {
     out_ += " => if " + fuel + " <= 0 { ";
     variable_or_literal(function.result);
     out_ += " } else { ";
@@ -283,6 +284,7 @@ void Generator::body_of(const Function& function, const std::string& fuel) {
   variable_or_literal(function.result);
   out_ += " }";
   newline();
+  if (hot_) statement();
   statements(5);
   expression(function.result);
   newline();
@@ -452,14 +454,19 @@ struct Rows {
 // What is of any type is the same work whatever the program is for; hot ones rather compute.
 constexpr int kOwnWeight = 6;
 
+bool is_statement(char type) { return std::strchr("vhe", type); }
+bool is_plain(char type) { return std::strchr("IJK", type); }
+
 Rows rows_of(char type, bool leaf, bool hot) {
   Rows made;
-  for (const Production& each : kProductions) {
-    if (each.type != type && (each.type != 't' || type == 'v' || type == 'h')) continue;
-    if (leaf && !is_leaf(each.text)) continue;
-    const int weight = hot && each.type == type ? each.weight * kOwnWeight : each.weight;
-    made.rows.emplace_back(&each, weight);
-    made.weight += weight;
+  for (const auto* table : {&kProductions, &kHotProductions}) {
+    for (const Production& each : *table) {
+      if (each.type != type && (each.type != 't' || is_statement(type) || is_plain(type))) continue;
+      if (leaf && !is_leaf(each.text)) continue;
+      const int weight = hot && each.type == type ? each.weight * kOwnWeight : each.weight;
+      made.rows.emplace_back(&each, weight);
+      made.weight += weight;
+    }
   }
   return made;
 }
@@ -569,7 +576,7 @@ void Generator::expand(const char* text, char type) {
 
 void Generator::expand_scope(char marker) {
   if (marker == '}' || marker == '>') return leave();
-  enter(marker == '<', false);
+  enter(marker != '{', marker == '!');
 }
 
 // What the markers k, p and those of assignments and comparisons choose from.
@@ -604,6 +611,7 @@ const char* Generator::expand_marker(const char* at, char type, size_t first_nam
     case '{':
     case '}':
     case '<':
+    case '!':
     case '>':
       expand_scope(*at);
       return at;
@@ -619,6 +627,9 @@ const char* Generator::expand_marker(const char* at, char type, size_t first_nam
     case '1':
     case '2':
     case '3':
+    case '4':
+    case '5':
+    case '6':
       out_ += names_[first_name + static_cast<size_t>(*at - '1')].text;
       return at;
     case '=':
@@ -665,12 +676,17 @@ std::string Generator::program() {
   return out_ + "\n";
 }
 
-const Production& only_row_of(char type) {
-  return *std::find_if(kProductions.begin(), kProductions.end(), [&](const Production& each) { return each.type == type; });
+// One of those that only the parts of a hot program have.
+const char* Generator::part(char type) {
+  std::vector<const char*> found;
+  for (const Production& each : kHotProductions)
+    if (each.type == type) found.push_back(each.text);
+  return found[static_cast<size_t>(choices_.pick(static_cast<int>(found.size())))];
 }
 
 std::string Generator::hot_program() {
   out_ = kPrelude;
+  if (!choices_.one_in(4)) expand(part('g'), any_type());
   std::vector<Function> declared;
   for (int count = 1 + choices_.one_in(4); count > 0; --count) declared.push_back(signature());
   functions_ = declared;
@@ -682,10 +698,11 @@ std::string Generator::hot_program() {
     return std::any_of(function.parameters.begin(), function.parameters.end(),
                        [](const Parameter& each) { return each.mode == Parameter::Inout; });
   };
-  if (std::any_of(declared.begin(), declared.end(), lends)) expand(only_row_of('m').text, 'i');
-  const char* calls = only_row_of('d').text;
-  for (const Function& each : declared)
+  if (std::any_of(declared.begin(), declared.end(), lends)) expand(part('m'), 'i');
+  for (const Function& each : declared) {
+    const char* calls = part('d');
     if (needs_are_met(calls, each.result)) expand(calls, each.result);
+  }
   if (choices_.one_in(4)) statement();
   return out_ + "\n";
 }

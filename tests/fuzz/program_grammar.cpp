@@ -214,50 +214,6 @@ const std::vector<Production> kProductions = {
     {'v', 2, "${try $#v catch $=E$| { println($1, $1.value) }$}"}, {'v', 1, "${try $#v catch $=E$| { throw $1 }$}"},
     {'v', 4, "${with $~t = &$^t$| $#v$}"}, {'v', 3, "${with $~i = &$^i$| $#v$}"}, {'v', 3, "${with $~L = &$^L$| $#v$}"},
     {'v', 2, "each($L, ($<$=i$| => println($a)$>))"}, {'v', 1, "each($a, ($<$=a$| => {\ndo $#v\n}$>))"}, {'v', 3, "$)"}, {'v', 2, "do $#v"},
-
-    // ---- statements of programs that get hot ----
-    {'h', 6, "${for $=i in 0..$n $|$*v$}"}, {'h', 2, "${for $=i in $k..=$n $|$*v$}"}, {'h', 2, "${for $=i in $L $|$*v$}"},
-    {'h', 2, "${for $=f in $W $|$*v$}"}, {'h', 1, "${for $=b in $G $|$*v$}"}, {'h', 1, "${for $=L in $N $|$*v$}"},
-    {'h', 2, "${for $=P in $B $|$*v$}"}, {'h', 1, "${for $=V in [$V, $V, $V] $|$*v$}"}, {'h', 1, "${for $=T in [$T, $T] $|$*v$}"},
-    {'h', 3, "${var $~i = $n$|\nwhile $1 > 0 {\n$1 -= 1\n$@do $#v\n}$}"},
-    {'h', 2, "${var $~i = 0$|\nwhile true {\n$1 += 1\n$@if $1 > $n { break }\ndo $#v\n}$}"},
-    {'h', 4, "${var $~L = fill($n, $k)$|\n${for $=i in 0..len($1) $|{\n$1[$2] = $i\n$-i $o= $1[$2]\n}$}\nprintln($1)$}"},
-    {'h', 3, "${var $~L = [for q in 0..$n => q * $k]$|\nvar $~i = 0$|\n${for $=i in 0..len($1) $|{\n$2 += $1[$3]\n$1[$3] $o= $i\n}$}\nprintln($1, $2)$}"},
-    {'h', 4, "${var $~W = fill($n, $f)$|\n${for $=i in 0..len($1) $|{\n$1[$2] $u= $f\n$-f += $1[$2]\n}$}\nprintln($1)$}"},
-    {'h', 2, "${var $~G = fill($n, true)$|\n${for $=i in 2..len($1) $|{\nif $1[$2] { $1[$2 // 2] = $b }\n}$}\nprintln($1)$}"},
-    {'h', 3, "${var $~N = [for q in 0..$k => fill($n, $i)]$|\n${for $=i in 0..len($1) $|{\n${for $=i in 0..len($1[$2]) $|{\n$1[$2][$3] $o= $i\n}$}\n}$}\nprintln($1)$}"},
-    {'h', 1, "${var $~L = $L$|\n${for $=i in 1..len($1) $|{\nif $1[$2 - 1] > $1[$2] { $1.swap($2 - 1, $2) }\n}$}\nprintln($1)$}"},
-    {'h', 3, "${var $~B = $B$|\n${for $=i in 0..len($1) $|{\n$1[$2].w $u= $f\n$1[$2].n $o= $i\n}$}\nprintln($1)$}"},
-    {'h', 3, "${do {\nvar bs = [$P, $P, {n: 1, w: 0.5, tag: nil}]\nlet old = bs\n${for $=i in 0..$n $|{\n"
-             "${with $~P = &bs[$1 % 3]$| {\n$2.w $u= $f\n$2.n $o= $i\nif $b { $2.w = $2.n - $f }\n$2.w += $2.w\n}$}\n"
-             "let {n: qn, w: qw} = bs[($1 + 1) % 3]\n$-f += qw\n}$}\nprintln(bs, old)\n}$}"},
-    {'h', 2, "${do {\nvar bs = [$P, $P]\n${for $=i in 0..$n $|{\nlet q = bs[$1 % 2]\n$-f += q.w\n$-i $o= q.n\n"
-             "${try { with $~P = &bs[$1 % 3]$| {\n$2.n $o= $i\nlet seen = $2\n$2.w $u= seen.w\n} } catch { $-i += 1 }$}\n}$}\nprintln(bs)\n}$}"},
-    {'h', 2, "${do {\nvar qs = [{body: $P, bodies: $B}, {body: $P, bodies: []}]\n${for $=i in 0..$n $|{\nwith whole = &qs[$1 % 2] {\n"
-             "${with $~P = &whole.body$| {\n$2.n $o= $i\n$2.w $u= $f\n}$}\nwhole.body.n += 1\n"
-             "if $b { whole.bodies = [whole.body] }\n}\n}$}\nprintln(qs)\n}$}"},
-    {'h', 1, "${var $~M = [:]$|\n${for $=i in 0..$n $|{\n$1[str($2 % 3), 0] += $i\n}$}\nprintln($1)$}"},
-    {'h', 1, "${var $~S = []$|\n${for $=i in 0..$n $|{\n$1.push($s)\nif len($1) > $n { $1.pop() }\n}$}\nprintln($1)$}"},
-    {'h', 3, "${for $=i in 0..$n $|{\ntry {\n$-i += $L[$1]\n} catch { $-i -= 1 }\n}$}"},
-    {'h', 2, "${for $=i in 0..$n $|{\n${try $#v catch $=E$| { println($2.message, $2.line) }$}\n}$}"},
-    {'h', 2, "${var $~t = $t$|\n${for $=i in 0..$n $|{\nif $2 == $n { $1 = $a }\nprintln($1)\n$1 = $t\n}$}$}"},
-    {'h', 2, "${var $~i = $i$|\n${for $=i in 0..$n $|{\nif $2 == $n { $1 = $f }\n$1 = $1 + $i\n}$}\nprintln($1)$}"},
-    {'h', 1, "${var $~a = $i$|\n${for $=i in 0..$n $|{\nif $2 == $k { $1 = 0.5 }\nif $2 == $n { $1 = \"s\" }\n$1 = $1 + $1\n}$}\nprintln($1)$}"},
-    {'h', 2, "${var $~i = $i$|\ntry {\nfor _ in 0..70 { $1 = $1 * 3 + $i }\n} catch { $1 = 0 }\nprintln($1)$}"},
-    {'h', 2, "${let $=F = $F$|\n${for $=i in 0..$n $|{\n$-i += $1($2)\n}$}$}"},
-    {'h', 2, "$-i $o= fold(0..$n, $i, ($<($=i, $=i) $|=> $i$>))"}, {'h', 1, "$-f += fold($W, $f, ($<($=f, $=f) $|=> $f$>))"},
-    {'h', 1, "println(map(0..$n, ($<$=i$| => $t$>)))"}, {'h', 1, "println(tabulate($n, ($<$=i$| => $f$>)))"},
-    {'h', 1, "println(filter(0..$n, ($<$=i$| => $b$>)))"}, {'h', 1, "each(0..$n, ($<$=i$| => println($t)$>))"},
-    {'h', 1, "println(any(0..$n, ($<$=i$| => $b$>)), all(0..$n, ($<$=i$| => $b$>)), count(0..$n, ($<$=i$| => $b$>)))"},
-    {'h', 2, "^if $b { return $a }"}, {'h', 2, "%if $b { break }"}, {'h', 2, "%if $b { continue }"},
-    {'h', 5, "$-i $o= $i"}, {'h', 4, "$-f $u= $f"}, {'h', 2, "$&f $u= $f"}, {'h', 2, "$&i $o= $i"}, {'h', 1, "$&b = $b"},
-    {'h', 3, "var $~i = $i$|"}, {'h', 3, "var $~f = $f$|"}, {'h', 2, "var $~L = $L$|"}, {'h', 2, "var $~W = $W$|"},
-    {'h', 3, "if $b $#v else $#v"}, {'h', 2, "println($t)"},
-
-    // ---- the module of such a program: what it has to work on, and how a function is called again and again ----
-    {'m', 1, "var $~L = [3, 1, 2]$|\nvar $~W = [0.5, 1.5]$|\nvar $~R = {x: 1, name: \"n\", items: [1, 2]}$|\nvar $~M = [\"a\": 1]$|\n"
-             "var $~N = [[1, 2], [3, 4]]$|\nvar $~D = [\"a\": [1]]$|\nvar $~S = [\"a\"]$|\nvar $~s = \"s\"$|\nvar $~i = 1$|\n"},
-    {'d', 1, "${for $=i in 0..$n $|{\n${try { println($() } catch $=E$| { println($2.message, $2.line, $2.column, $2.trace) }$}\n}$}\n"},
 };
 // clang-format on
 

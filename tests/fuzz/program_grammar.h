@@ -6,14 +6,16 @@
 //   P {n: int, w: float, tag: any}   B list of P   Q {body: P, bodies: [P]}
 //   V Shape   T Tree   F function int -> int   C ref of int   E error   W [float]   G [bool]   a any of them
 //   v a statement   t the type that is wanted (in a statement: one for the whole statement)
-//   h a statement of a program that gets hot, m what such a module begins with, d the calls of a function of it
+//   h a statement of a program that gets hot, m what such a module begins with, d the calls of a function of it, g a function
+//     of its own with calls
+//   I J K plain forms of int, float and bool there, without calls and control flow, and e a short statement
 //
 // A text is Posset with markers, which program_generator.cpp replaces:
 //
 //   $i        an expression of type i; so for every type
 //   $.i       a variable of that type, or a literal
 //   $=i $~i   a new name, constant or variable, unknown until the next $|
-//   $1 $2 $3  the first, second, third new name of this text
+//   $1 .. $6  the first, second, .. new name of this text
 //   $-i       a variable that can be assigned
 //   $&i       a place without defaults
 //   $^i       a place that may have defaults; its root stays out of use up to the next $}
@@ -21,7 +23,7 @@
 //   $#i       a block in braces that ends in an expression; $#v has only statements
 //   $*v       a block that is the body of a loop
 //   ${ $}     the scope of names that end with it
-//   $< $>     the same, for a function within the function
+//   $< $>     the same, for a function within the function; $! $> for one that is declared
 //   $@        from here to $} a break is fine
 //   $(        a call of a declared function; $) a declaration of one
 //   $k $q     a small int; a key
@@ -51,6 +53,7 @@ struct PlaceForm {
 
 extern const char kTypes[];  // all but a, v and t
 extern const std::vector<Production> kProductions;
+extern const std::vector<Production> kHotProductions;  // of h, m, d, g, I, J, K and e
 extern const std::vector<PlaceForm> kPlaceForms;
 
 // Stands before every program: what the productions take for granted.

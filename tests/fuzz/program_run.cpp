@@ -3,8 +3,12 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <random>
+#include <string_view>
 
 #include <posset/posset.h>
+
+#include "interp/api/handles.h"
 
 namespace posset::fuzz {
 
@@ -83,8 +87,13 @@ namespace {
 
 constexpr uint32_t kNever = UINT32_MAX;
 
-// Passes of LLVM's that make code fast take most of the time, and are not what is tested: only now and then.
-bool has_all_passes(uint32_t seed) { return seed % 16 == 0; }
+// Passes of LLVM's that make code fast take most of the time, and are not what is tested: only now and then, and by
+// numbers that have nothing to do with how loops are entered or with the other tiers' of the same seed.
+const char* passes_of(Tier tier, uint32_t seed) {
+  std::seed_seq sequence{seed, static_cast<uint32_t>(tier)};
+  const uint32_t chosen = std::mt19937(sequence)() % 32;
+  return chosen == 0 ? "full" : chosen <= 2 ? "light" : "quick";
+}
 
 void set_tiers(posset_runtime_options& options, Tier tier, uint32_t seed) {
   if (tier == Tier::Walker) {
@@ -94,9 +103,10 @@ void set_tiers(posset_runtime_options& options, Tier tier, uint32_t seed) {
   // With loops that are code of their own, or that become code while they run, or without.
   options.forced_tier = tier == Tier::Bytecode || seed % 2 == 0 ? 1 : -1;
   options.tier1_after = 1;
-  options.tier2_after = tier == Tier::Stage1 || (tier == Tier::Stage2 && has_all_passes(seed)) ? 2 : kNever;
+  options.native_passes = passes_of(tier, seed);
+  const bool follows = tier == Tier::Stage2 && std::string_view(options.native_passes) == "full";
+  options.tier2_after = tier == Tier::Stage1 || follows ? 2 : kNever;
   options.tier3_after = tier == Tier::Bytecode || tier == Tier::Stage1 ? kNever : 3;
-  if (!has_all_passes(seed)) options.native_passes = seed % 4 == 1 ? "light" : "quick";
   if (tier == Tier::Exits) options.exit_stress = seed;
 }
 
@@ -114,7 +124,7 @@ posset_runtime* TierRuntime::get() {
 std::string Outcome::describe() const {
   if (!loaded) return "not loaded:\n" + diagnostics;
   return "value: " + value + "\nerror: " + error + "\nsteps: " + std::to_string(steps) +
-         "\nlive objects: " + std::to_string(live_objects) + "\noutput:\n" + output + "\n";
+         "\nlive objects: " + std::to_string(live_objects) + "\nheap: " + (sound ? "sound" : "spoilt") + "\noutput:\n" + output + "\n";
 }
 
 Limits limits_for(const std::string& text) {
@@ -135,6 +145,12 @@ Limits limits_for(const std::string& text) {
       break;
     case 3:
       limits.output = 1 + amount;
+      break;
+    case 4:
+      limits.steps = 256 + amount * 16 + (hash >> 16 & 0xf);
+      break;
+    case 5:
+      limits.stack = static_cast<uint32_t>(14 + amount);
       break;
     default:
       break;
@@ -161,6 +177,7 @@ Outcome run_program(TierRuntime& runtime, const std::string& text, const Limits&
   statistics.size = sizeof statistics;
   posset_context_statistics(context, &statistics);
   outcome.live_objects = statistics.live_objects;
+  outcome.sound = context->heap.has_sound_cells();
   posset_context_release(context);
   return outcome;
 }

@@ -56,6 +56,7 @@ struct Outcome {
   std::string error;  // code, place and message, and a line for each function of the trace
   uint64_t steps = 0;
   uint64_t live_objects = 0;  // when everything has been given back
+  bool sound = true;          // the heap, then
 
   // Everything, in lines: what is compared and what a report shows.
   std::string describe() const;

@@ -1,0 +1,250 @@
+// The rows of program_grammar.h for programs that get hot: loops, recursion and containers in the forms that native
+// code has ways of its own for, with plain numbers where these would not be taken for anything else.
+#include "program_grammar.h"
+
+namespace posset::fuzz {
+
+// clang-format off
+const std::vector<Production> kHotProductions = {
+    // ---- plain numbers and conditions ----
+    {'I', 8, "$.i"}, {'I', 3, "$k"}, {'I', 4, "($I + $I)"}, {'I', 3, "($I - $I)"}, {'I', 2, "($I * $k)"}, {'I', 1, "($I * $I)"},
+    {'I', 2, "($I % 7)"}, {'I', 1, "($I // 3)"}, {'I', 1, "(-$I)"}, {'I', 1, "abs($I)"}, {'I', 1, "min($I, $I)"}, {'I', 1, "max($I, $I, $k)"},
+    {'I', 1, "floor($J)"}, {'I', 1, "int($J)"}, {'I', 1, "(if $K { $I } else { $I })"}, {'I', 2, "$-L[$k]"}, {'I', 1, "len($-L)"},
+    {'I', 1, "$-R.x"}, {'I', 1, "$-P.n"}, {'I', 1, "$.F($I)"}, {'I', 1, "($I & 15)"}, {'I', 1, "($I ^ $I)"}, {'I', 1, "($I << 2)"}, {'I', 1, "($I +% $I)"},
+    {'J', 8, "$.f"}, {'J', 2, "0.25"}, {'J', 4, "($J + $J)"}, {'J', 3, "($J * $J)"}, {'J', 2, "($J - $I)"}, {'J', 1, "($J / 3.0)"}, {'J', 1, "($I / $I)"},
+    {'J', 1, "sqrt(abs($J))"}, {'J', 1, "float($I)"}, {'J', 1, "max($J, $J)"}, {'J', 1, "min($J, $J)"}, {'J', 2, "$-W[$k]"}, {'J', 1, "$-P.w"}, {'J', 1, "(-$J)"},
+    {'J', 1, "(if $K { $J } else { $J })"}, {'J', 1, "($J ** 2)"},
+    {'K', 2, "$.b"}, {'K', 4, "($I < $I)"}, {'K', 3, "($I $c $I)"}, {'K', 2, "($J $c $J)"}, {'K', 2, "($I % 3 == $k)"}, {'K', 1, "(not $K)"},
+    {'K', 1, "($K and $K)"}, {'K', 1, "($K or $K)"}, {'K', 1, "($.s == \"a\")"}, {'K', 1, "($a == nil)"}, {'K', 1, "($K == $K)"}, {'K', 1, "($I in $.L)"},
+
+    // ---- short statements in the middle of others ----
+    {'e', 1, "nil"}, {'e', 5, "$-i += $I"}, {'e', 3, "$-i -= $I"}, {'e', 2, "$-i = $I"}, {'e', 4, "$-f += $J"}, {'e', 2, "$-f = $J"}, {'e', 1, "$-f *= $J"},
+    {'e', 3, "if $K { $-i += $I }"}, {'e', 2, "if $K { $-i += $I } else { $-f += $J }"}, {'e', 2, "$&i += $I"}, {'e', 2, "$&f += $J"}, {'e', 1, "$&i = $I"},
+    {'e', 2, "%if $K { continue }"}, {'e', 2, "%if $K { break }"}, {'e', 1, "^if $K { return $I }"}, {'e', 1, "if $K { throw $a }"},
+    {'e', 1, "$-s += $.s"}, {'e', 1, "$-s = $.s + $-s"}, {'e', 1, "$&L.push($I)"}, {'e', 1, "$-L = [$I, $I]"}, {'e', 1, "[$-i, $-i] = [$I, $I]"},
+    {'e', 1, "$&S.push($.s)"}, {'e', 1, "$-P.w *= $J"}, {'e', 1, "$-R.x += $I"}, {'e', 1, "println($a)"}, {'e', 1, "$-a = $a"},
+
+    // ---- recursion ----
+    {'h', 2, "${do {\n$!fn g($=i) $|=> if $1 < 2 { $I } else { g($1 - 1) + g($1 - 2) }$>\nfor q in 0..7 { println(g(q)) }\n}$}"},
+    {'h', 2, "${do {\n$!fn g($=i) $|=> if $1 <= 0 { throw $a } else { $I + g($1 - 1) }$>\n"
+             "for q in 0..5 { try { println(g(q)) } catch e { println(e.message, e.line, e.column, e.trace) } }\n}$}"},
+    {'h', 2, "${do {\n$!fn g($=i) $|=> if $1 <= 0 { $I } else { 1 + g($1 - 1) }$>\n"
+             "for q in 0..6 { try { println(g(q * 90)) } catch e { println(e.message, len(e.trace)) } }\n}$}"},
+    {'h', 2, "${do {\n$!fn g($=i) $|{\nvar $~i = $I$|\nfor q in 0..$1 {\n$2 += g(q)\n$e\n}\n$2\n}$>\nfor q in 0..5 { println(g(q)) }\n}$}"},
+    {'h', 1, "${do {\nlet $=i = $I$|\n$!fn g($=i) $|=> if $2 <= 0 { $1 } else { g($2 - 1) + $1 }$>\nfor q in 0..7 { println(g(q)) }\n}$}"},
+    {'h', 2, "${do {\n$!fn made($=a) $|{\nfn g(n) => if n <= 0 { $1 } else { g(n - 1) + $k }\ng\n}$>\nlet one = made($I)\nlet two = made($J)\n"
+             "for q in 0..$n { println(if q % 5 == 4 { two(q) } else { one(q) }) }\nprintln(map(0..$k, one))\n}$}"},
+
+    // ---- counted rounds over packed lists ----
+    {'h', 3, "${var $~L = [for q in 0..$n => q * $k]$|\n${for $=i in 0..len($1) $|{\n$1[$2] = $1[$2] + $I\n$@$e\n}$}\nprintln($1)$}"},
+    {'h', 2, "${var $~L = fill($n, $k)$|\nvar $~L = fill($n, 1)$|\n${for $=i in 0..min(len($1), len($2)) $|{\n$1[$3] = $2[$3] * $k + $1[$3]\n$2[$3] -= $I\n}$}\nprintln($1, $2)$}"},
+    {'h', 2, "${var $~L = fill($n, $k)$|\nvar $~L = fill($n, 1)$|\ntry {\n${for $=i in 0..len($1) $|{ $1[$3] += $2[$3] + $I }$}\n} catch { $-i += 1 }\nprintln($1, $2)$}"},
+    {'h', 2, "${var $~i = 0$|\nvar $~L = fill($n, $k)$|\nwhile $1 < len($2) {\n$2[$1] += $I\n$1 += 1 + $k % 2\n}\nprintln($1, $2)$}"},
+    {'h', 2, "${var $~i = $n$|\nvar $~L = fill($1 + 1, $k)$|\nwhile $1 >= 0 {\n$2[$1] = $I + $1\n$e\n$1 -= 1\n}\nprintln($1, $2)$}"},
+    {'h', 2, "${var $~L = [for q in 0..$n => q % 5]$|\n${for $=i in 1..len($1) $|{ $1[$2] += $1[$2 - 1] }$}\n${for $=i in 0..len($1) - 1 $|{ $1[$2] = $1[$2 + 1] - $I }$}\nprintln($1)$}"},
+    {'h', 1, "${var $~L = [for q in 0..$n => q]$|\n${for $=i in 0..len($1) $|{ $1[len($1) - 1 - $2] += $1[$2] }$}\nprintln($1)$}"},
+    {'h', 2, "${var $~L = fill($n, 1)$|\n${for $=i in 0..$n $|{\ntry {\n${for $=i in 0..len($1) $|{ $1[$3] *= 100003 + $3 }$}\n} catch { $1[0] = 1 }\n}$}\nprintln($1)$}"},
+    {'h', 2, "${var $~W = fill($n, $J)$|\n${for $=i in 0..len($1) $|{\n$1[$2] = $1[$2] * 0.5 + $J\n$@$e\n}$}\nprintln($1)$}"},
+    {'h', 2, "${var $~W = fill($n, $J)$|\nvar $~f = 0.0$|\nfor _ in 0..$n {\n${for $=i in 0..len($1) $|{ $2 += $1[$3] * $J }$}\n}\nprintln($2)$}"},
+    {'h', 2, "${var $~G = fill($n, true)$|\nvar $~i = 0$|\n${for $=i in 2..len($1) $|{\nif $1[$3] {\nvar m = $3 * 2\nwhile m < len($1) {\n$1[m] = false\nm += $3\n}\n$2 += 1\n}\n}$}\nprintln($1, $2)$}"},
+    {'h', 2, "${var $~L = fill($n, $k)$|\nvar old = $1\n${for $=i in 0..len($1) $|{\nif $2 == $k { old = $1 }\n$1[$2] += $I\n}$}\nprintln($1, old)$}"},
+    {'h', 2, "${var $~N = [for q in 0..$k => fill($n, q)]$|\nvar $~i = 0$|\n${for $=i in 0..len($1) $|{\nlet row = $1[$3]\nfor q in 0..len(row) {\n$2 += row[q]\n$1[$3][q] += q\n}\n}$}\nprintln($1, $2)$}"},
+    {'h', 2, "${var $~L = fill($n, $k)$|\nfor _ in 0..$k {\n${for $=i in 0..len($1) $|{\nif $2 == $k { $1[$2] = $a }\n$1[$2] += $I\n}$}\n}\nprintln($1)$}"},
+    {'h', 1, "${var $~i = 0$|\n${for $=i in $L + [for q in 0..$n => q] $|{\n$@if $2 > $n { break }\n$1 += $2\n$e\n}$}\nprintln($1)$}"},
+    {'h', 1, "${var $~i = 0$|\nfor q in 0..$n {\n${for $=i in $I % 5..$I % 40 $|{ $1 += $2 - q }$}\n}\nprintln($1)$}"},
+    {'h', 1, "${var $~L = [for q in 0..$n => q]$|\ntry {\n${for $=i in 0..len($1) $|{\nif $2 % 5 == 4 { $1.pop() } else { $1[$2] += $I }\n}$}\n} catch e { println(e.message, e.line) }\nprintln($1)$}"},
+    {'h', 1, "${var $~i = $I$|\nvar $~i = $n$|\nwhile $1 < $2 and $K {\n$1 += 1\n$e\n$2 -= $k % 2\n}\nprintln($1, $2)$}"},
+
+    {'h', 2, "${var $~L = fill($n * 2, $k)$|\ntry {\n${for $=i in $k..$n $|{\n$1[$2 * 2 - $k] += $I\n$1[$n - $2] = $1[$2] + $1[$2 + $k]\n}$}\n} catch e { println(e.message, e.column) }\nprintln($1)$}"},
+    {'h', 2, "${var $~i = 0$|\ntry {\n${for $=i in 9223372036854775780..9223372036854775807 $|{\n$1 = $2 + $k\nif $1 % 5 == 9 { println($1) }\n}$}\n} catch e { println(e.message, e.column) }\nprintln($1)$}"},
+    {'h', 1, "${var $~i = 0$|\ntry {\n${for $=i in -9223372036854775807..-9223372036854775780 $|{\n$1 += $2 * $k\n$-i = $2 - $k\n}$}\n} catch e { println(e.message, e.column) }\nprintln($1)$}"},
+    {'h', 1, "${var $~i = 9223372036854775770$|\nvar $~i = 0$|\ntry {\nwhile $1 <= 9223372036854775806 {\n$2 = $1 - $I\n$1 += 1 + $k\n}\n} catch e { println(e.message, e.column) }\nprintln($1, $2)$}"},
+    {'h', 1, "${var $~i = 9223372036854775807 - $n * $n$|\nvar $~i = 0$|\ntry {\n${for $=i in 0..$n $|{\n$1 += $3\n$2 -= $1 // 2\n}$}\n} catch e { println(e.message, e.column) }\nprintln($1, $2)$}"},
+    {'h', 2, "${var $~i = 0$|\nlet $=i = $I$|\nvar $~L = fill($n, $k)$|\nvar $~i = 0$|\ntry {\nwhile $1 < $n {\n$3[$1] += $2\n$1 += $2\n}\n} catch e { println(e.message) }\nprintln($1, $3)$}"},
+    {'h', 2, "${var $~L = [for q in 0..$n => q * 7 % 11]$|\nvar $~i = 0$|\n${for $=i in 0..len($1) $|{\nif $1[$3] > $2 { $2 = $1[$3] } else { $1[$3] = $2 - $1[$3] }\nif $1[$3] == $k { $1[$3] += $I }\n}$}\nprintln($1, $2)$}"},
+    {'h', 1, "${var $~L = [for q in 0..$n => q * 7 % 11]$|\nvar $~i = 0$|\nwhile $2 < len($1) and $1[$2] != $k { $2 += 1 }\n${for $=i in 0..len($1) $|{\nif $1[$3] == $2 { break }\n$1[$3] += $2\n}$}\nprintln($1, $2)$}"},
+    {'h', 1, "${var $~N = [for q in 0..6 => fill(6, q)]$|\n${for $=i in 0..len($1) $|{\n${for $=i in 0..$2 $|{\n$1[$2][$3] += $1[$3][$2] * $I\n}$}\n}$}\nprintln($1)$}"},
+    {'h', 1, "${var $~L = fill($n, 0)$|\nvar $~W = fill(len($1), $J)$|\nvar $~G = fill(len($1), $K)$|\nfor q in 0..len($1) {\n$1[q] += if $3[q] { q } else { $k }\n$2[q] += $1[q]\n$3[q] = $2[q] > $J\n}\nprintln($1, $2, $3)$}"},
+
+    // ---- lists that grow, shrink and change their packing ----
+    {'h', 2, "${var $~L = []$|\n${for $=i in 0..$n $|{\n$1.push($I)\n$@$e\nif $2 % 4 == 3 { println($1.pop()) }\n}$}\nprintln($1)$}"},
+    {'h', 2, "${var $~a = []$|\n${for $=i in 0..$n $|{\n$1.push(if $2 == $n { $t } else { $2 })\n}$}\nprintln($1)$}"},
+    {'h', 1, "${var $~L = []$|\n${for $=i in 0..$n $|{\n$1 += [$2, $I]\nif len($1) > 12 { $1 = $1[$k..6] }\n}$}\nprintln($1)$}"},
+    {'h', 1, "${var $~L = $L$|\n${for $=i in 0..$n $|{\nfor q in $1 { $-i += q }\nif len($1) < 9 { $1 = $1 + [$2] }\n}$}\nprintln($1)$}"},
+    {'h', 2, "${var $~N = [[], [], []]$|\n${for $=i in 0..$n $|{ $1[$2 % 3].push($I) }$}\nprintln($1)$}"},
+    {'h', 2, "${var $~i = 0$|\n${for $=i in 0..$n $|{\nlet q = [$2, $I, $2 * 2]\n$1 += q[$2 % 3] + len(q)\n}$}\nprintln($1)$}"},
+    {'h', 1, "${var $~f = 0.0$|\n${for $=i in 0..$n $|{\nlet q = [$J, $J]\n$1 += q[$2 % 2]\nlet [qa, qb] = q\n$1 -= qa * qb\n}$}\nprintln($1)$}"},
+    {'h', 1, "${var $~L = [for q in 0..$n => q]$|\ntry {\nwhile true { $-i += $1.pop() }\n} catch e { println(e.message, e.line, e.column) }$}"},
+    {'h', 1, "${var $~i = 0$|\nvar $~i = 1$|\n${for $=i in 0..$n * 3 $|{ [$1, $2] = [$2, $1 + $2] }$}\nprintln($1, $2)$}"},
+    {'h', 1, "${var $~W = []$|\n${for $=i in 0..$n $|{\n$1.push($J)\n$1[$2 // 2] += $J\n}$}\nprintln($1, sum($1))$}"},
+    {'h', 1, "${var $~G = []$|\n${for $=i in 0..$n $|{\n$1.push($K)\nif $1[$2 // 2] { $1[$2 // 3] = $K }\n}$}\nprintln($1)$}"},
+    {'h', 1, "${var $~a = [1, nil, 2.5, \"s\", true, [1]]$|\n${for $=i in 0..$n $|{\nlet q = $1[$2 % 6]\nprintln(match q {\nn: int => n + $I\nx: float => x\nnil => \"nil\"\ns: str => s + \"!\"\n_ => q\n})\n}$}$}"},
+
+    // ---- calls whose callee is small ----
+    {'h', 3, "${do {\nvar $~i = 0$|\n$!fn g($=i, $=i) $|=> $I$>\n${for $=i in 0..$n $|{\n$1 += g($2, $I)\n$@$e\n}$}\nprintln($1)\n}$}"},
+    {'h', 2, "${do {\nvar $~f = 0.0$|\n$!fn g($=f, $=i) $|=> $J$>\n${for $=i in 0..$n $|{ $1 += g($1, $2) - g($J, $I) }$}\nprintln($1)\n}$}"},
+    {'h', 3, "${do {\n$!fn g($=i) $|{\nif $K { return $I }\nvar $~i = $I$|\n$e\n$e\n$2 + $1\n}$>\n${for $=i in 0..$n $|{ println(g($1), g($I)) }$}\n}$}"},
+    {'h', 2, "${do {\nvar $~i = 0$|\nvar $~L = fill($n, 1)$|\n$!fn g(inout $~i, $=i) $|{\n$3 += $I\n$e\n}$>\n"
+             "${for $=i in 0..len($2) $|{\ng(&$1, $3)\ng(&$2[$3], $1)\n}$}\nprintln($1, $2)\n}$}"},
+    {'h', 2, "${do {\n$!fn g($=i) $|{\nif $1 % 5 == $k { throw $a }\n$I // ($1 - $k)\n}$>\n$!fn h($=i) $|=> g($1) + g($I)$>\n"
+             "${for $=i in 0..$n $|{ try { println(h($1)) } catch e { println(e.message, e.line, e.column, e.trace) } }$}\n}$}"},
+    {'h', 2, "${do {\nlet fs = [$F, $F, ($<$=i$| => $I$>)]\n${for $=i in 0..$n $|{ println(fs[if $1 < $n { 2 } else { $1 % 3 }]($I)) }$}\n}$}"},
+    {'h', 1, "${var $~F = $F$|\n${for $=i in 0..$n $|{\nif $2 == $n { $1 = ($<$=i$| => $I$>) }\nprintln($1($2))\n}$}$}"},
+    {'h', 1, "${do {\n$!fn g($=P) $|=> $1.w * $J + $1.n$>\n${for $=P in $B + [$P, {n: $I, w: $J, tag: nil}] $|{ println(g($1), g({..$1, n: $I})) }$}\n}$}"},
+    {'h', 1, "${do {\n$!fn g($=i, $=i = $k) $|=> $I$>\n${for $=i in 0..$n $|{ println(g($1), g($1, $I)) }$}\n}$}"},
+    {'h', 1, "${do {\n$!fn g($=L, $=i) $|{\nvar $~L = $1$|\n$3.push($2)\nif len($3) > 6 { return [] }\n$3\n}$>\nvar $~L = $L$|\n${for $=i in 0..$n $|{\nlet old = $1\n$1 = g($1, $2)\nprintln(old)\n}$}\nprintln($1)\n}$}"},
+    {'h', 1, "${do {\n$!fn g(inout $~P, $=f) $|{\n$1.w += $2\n$1.n += 1\n$1.w\n}$>\nvar $~B = [$P, {n: 1, w: 0.5, tag: nil}]$|\n${for $=i in 0..$n $|{ println(g(&$1[$2 % len($1)], $J)) }$}\nprintln($1)\n}$}"},
+    {'h', 1, "${let $=i = $I$|\n${for $=i in 0..$n $|{ println(map(0..$k, ($<$=i$| => $I + $1$>)), fold(0..$k, $1, ($<($=i, $=i) $|=> $I$>))) }$}$}"},
+    {'h', 1, "println(sort_with([for q in 0..$n => q * 7 % 10], ($<($=i, $=i) $|=> $1 - $2$>)), sort_by([for q in 0..$n => q], ($<$=i$| => $I$>)))"},
+
+    // ---- texts ----
+    {'h', 2, "${var $~s = $s$|\n${for $=i in 0..$n $|{\n$1 += $.s\nif $1 == \"aa\" { $1 += \"b\" }\nif len($1) > 40 { $1 = \"\" }\n}$}\nprintln($1)$}"},
+    {'h', 2, "${var $~s = \"\"$|\n${for $=i in 0..$n $|{\n$1 = \"<{$2}\" + $1 + str($I) + \">\"\n$@$e\n}$}\nprintln($1)$}"},
+    {'h', 2, "${var $~s = $s$|\nvar old = $1\n${for $=i in 0..$n $|{\nif $2 % 6 == $k { old = $1 }\n$1 = $1 + \"éx\"\n}$}\nprintln($1, old)$}"},
+    {'h', 1, "${var $~i = 0$|\nlet $=s = $s + \"héllo, w\"$|\n${for $=i in 0..len($2) $|{\n$1 += code($2, $3)\nif $2[$3] == \"l\" { $1 += $I }\nprintln($2[0..$3])\n}$}\nprintln($1)$}"},
+    {'h', 1, "${var $~s = \"\"$|\n${for $=s in $s + \"a b,c\" $|{\n$@if $2 == \",\" { continue }\n$1 = $2 + $1\nif $1 > \"z\" { break }\n}$}\nprintln($1)$}"},
+    {'h', 1, "${var $~R = $R$|\n${for $=i in 0..$n $|{\n$1.name += \"x\"\n$1.x += $I\n$1.items.push($2)\nif $2 == $k { println($1) }\n}$}\nprintln($1)$}"},
+    {'h', 1, "${var $~S = [\"a\", $s, \"\"]$|\n${for $=i in 0..$n $|{\n$1[$2 % 3] += $1[($2 + 1) % 3] + \"-\"\nif len($1[$2 % 3]) > 30 { $1[$2 % 3] = \"\" }\n}$}\nprintln($1)$}"},
+    {'h', 1, "${var $~i = 0$|\n${for $=i in 0..$n $|{\nlet q = str($2 % 4)\n$1 += match q {\n\"1\" => $I\n\"2\" | \"3\" => 2\n_ => 0\n}\nif q != \"0\" and q < \"3\" { $1 += 1 }\n}$}\nprintln($1)$}"},
+
+    {'h', 2, "${var $~i = 0$|\nlet $=s = $s + \"a text that is longer than a word\"$|\n${for $=i in 0..len($2) $|{\n$1 += code($2, $3)\nif $2[$3] == \"t\" { $1 += $I }\nprintln($2[$3], $2[$3] < \"m\", $2[0..$3])\n$@$e\n}$}\nprintln($1)$}"},
+    {'h', 2, "${var $~i = 0$|\nlet $=s = \"counted 12, 345 and 6789 of them\"$|\nvar $~i = 0$|\nwhile $3 < len($2) {\nlet c = code($2, $3)\nif c >= 48 and c <= 57 { $1 = $1 * 10 + c - 48 } else if c == 44 { $1 += $I }\n$3 += 1\n}\nprintln($1)$}"},
+    {'h', 1, "${let $=s = \"one of several long words\"$|\n${for $=i in 0..$n $|{\ntry { println($1[$2], code($1, $2 - $k), $1[$2 - 1..$2 + $k]) } catch e { println(e.message, e.column) }\n}$}$}"},
+
+    // ---- maps ----
+    {'h', 2, "${var $~M = [:]$|\nlet ks = [\"a\", \"bb\", \"a long key of its own\"]\n${for $=i in 0..$n $|{\n$1[ks[$2 % 3], 0] += $I\nif ks[$2 % 3] in $1 { $-i += $1[ks[0]] }\n}$}\nprintln($1)$}"},
+    {'h', 1, "${var $~a = [:]$|\n${for $=i in 0..$n $|{\n$1[$2 % 4] = $I\n$1[$2 % 3, 1] *= 2\nif $2 % 5 == 4 { remove(&$1, $2 % 4) }\n}$}\nprintln($1)$}"},
+    {'h', 1, "${var $~D = [:]$|\n${for $=i in 0..$n $|{ $1[str($2 % 3), []].push($I) }$}\n${for [k, v] in $1 $|{ println(k, len(v), v) }$}$}"},
+    {'h', 1, "${var $~M = $M$|\n${for $=i in 0..$n $|{\nlet old = $1\n$1[$q] = $I\n$1[$q, 5] -= 1\nprintln(len(old), get($1, $q, $k), has($1, $q))\n}$}\nfor [k, v] in $1 { println(k, v) }$}"},
+    {'h', 1, "${do {\nvar ps = [:]\n${for $=i in 0..$n $|{\nps[str($1 % 3), {n: 0, w: 0.5}].n += $I\nps[str($1 % 3)].w *= $J\nwith $~P = &ps[\"0\"]$| {\n$2.n -= 1\n$2.w += $J\n}\n}$}\nprintln(ps)\n}$}"},
+
+    // ---- records and variants of several shapes ----
+    {'h', 2, "${do {\nvar $~i = 0$|\nlet rs = [{x: 1, y: 2}, {y: 3, x: $I}, {x: $J}]\n${for $=i in 0..$n $|{ println(rs[if $2 < $n { 0 } else { $2 % 3 }].x + $1) }$}\n}$}"},
+    {'h', 2, "${do {\nvar r = {x: 0, w: 0.5, name: \"\"}\n${for $=i in 0..$n $|{\nr.x += $I\nr.w = r.w * 0.5 + $J\nif $1 == $k { r = {..r, extra: $t} }\nif $1 == $n { r.x = $a }\n}$}\nprintln(r)\n}$}"},
+    {'h', 2, "${var $~i = 0$|\nfor _ in 0..$k {\n${for $=V in [Circle($I), Rect(2, $I), Dot, $V] $|{\n$1 += match $2 {\nCircle(r) => r\nRect(w, h) if w < h => w * h\nRect(w, _) => w\nDot => $I\n}\n}$}\n}\nprintln($1)$}"},
+    {'h', 1, "${var $~V = Dot$|\n${for $=i in 0..$n $|{\n$1 = match $1 {\nDot => Circle($2)\nCircle(r) => Rect(r, $I)\nRect(w, h) => if w == h { Dot } else { Circle(w - h) }\n}\nprintln($1)\n}$}$}"},
+    {'h', 1, "${var $~T = Leaf$|\n${for $=i in 0..$n $|{ $1 = Node($1, $I, Leaf) }$}\nvar $~i = 0$|\nwhile true {\nmatch $1 {\nLeaf => break\nNode(l, v, _) => {\n$2 += v\n$1 = l\n}\n}\n}\nprintln($2)$}"},
+    {'h', 1, "${var $~i = 0$|\n${for $=i in 0..$n $|{\n$1 += match [$2, $2 % 3] {\n[0, x] => x\n[a, 1] if a > $k => a\n[_, b] => b + $I\n}\n}$}\nprintln($1)$}"},
+    {'h', 1, "${var $~B = []$|\n${for $=i in 0..$n $|{\n$1.push({n: $I, w: $J, tag: if $2 == $n { $2 } else { nil }})\n$1[$2 // 2].w += 0.5\nif len($1) > 8 { println($1.pop().w) }\n}$}\nprintln($1)$}"},
+    {'h', 2, "${do {\nvar bs = [{n: 1, w: 0.5, tag: nil}, {n: 2, w: 1.5, tag: nil}]\n${for $=i in 0..$n $|{\n${with $~P = &bs[$1 % 2]$| {\n$2.n += $I\n$@$e\nif $2.n > $n { $2.w = -$2.w }\n$2.w += $J\n}$}\n}$}\nprintln(bs)\n}$}"},
+    {'h', 1, "${do {\nvar bs = [{n: 1, w: 0.5, tag: nil}, {n: 2, w: 1.5, tag: nil}]\n${for $=i in 0..$n $|{\ntry {\nwith $~P = &bs[$1 % 3]$| {\n$2.n //= $I\n$2.w -= $J\n}\n} catch e { println(e.message, e.line, e.column) }\n}$}\nprintln(bs)\n}$}"},
+    {'h', 1, "${do {\nvar ns = [[1, 2], [3]]\n${for $=i in 0..$n $|{\nwith $~L = &ns[$1 % 2]$| {\n$2.push($1)\nwith $~i = &$2[0]$| { $3 += $I }\nif len($2) > 5 { $2 = [0] }\n}\n}$}\nprintln(ns)\n}$}"},
+
+    {'h', 2, "${do {\nvar qs = [{body: {n: 1, w: 0.5, tag: nil}, bodies: [{n: 3, w: 1.5, tag: nil}]}, $Q]\n${for $=i in 0..$n $|{\nqs[0].body.w = $J\nqs[$1 % 2].body.n += $I\nqs[0].bodies[0].w *= $J\n"
+             "qs[0].body.tag = $1\nif $1 % 4 == 3 { qs[1].bodies.push(qs[0].body) }\n}$}\nprintln(qs)\n}$}"},
+    {'h', 2, "${do {\nvar r = {body: {n: 1, w: 0.5, tag: nil}, bodies: [$P, $P]}\nvar old = r\n${for $=i in 0..$n $|{\n${with $~P = &r.body$| {\n$2.n += $I\n$2.w -= $J\n}$}\n${with $~P = &r.bodies[$1 % 2]$| { $2.n -= 1 }$}\n"
+             "r.body.w = $J\nr.body.n = $1\nif $1 % 7 == $k { old = r }\n}$}\nprintln(r, old)\n}$}"},
+    {'h', 2, "${do {\nvar qs = [{body: $P, bodies: []}, {body: $P, bodies: []}]\n${for $=i in 0..$n $|{\n${with $~P = &qs[$1 % 2].body$| {\n$2.n += $I\n$@$e\n$2.w = $2.w * 0.5\n}$}\nwith $~L = &qs[0].bodies$| { $2.push($1) }\n}$}\nprintln(qs)\n}$}"},
+    {'h', 2, "${do {\nvar r = {x: 1, items: [1, 2, $I], ws: [$J, 0.5], rows: [[1, 2], [$I]], any: [$t, nil]}\n${for $=i in 0..$n $|{\nr.items[$1 % 3] = $I\nr.ws[$1 % 2] = $J\nr.rows[0][$1 % 2] = $1\nr.any[$1 % 2] = $J\n"
+             "r.items[0] += r.items[2]\nr.rows[1][0] -= $I\n}$}\nprintln(r)\n}$}"},
+    {'h', 2, "${var $~L = [for q in 0..$n => q * 7 % 11]$|\n${for $=i in 0..len($1) $|{ for q in 0..len($1) - 1 { if $1[q] > $1[q + 1] { swap(&$1, q, q + 1) } } }$}\nprintln($1)$}"},
+    {'h', 1, "${var $~a = [$t, $t, $J, $I]$|\n${for $=i in 0..$n $|{ swap(&$1, $2 % 4, $I % 4) }$}\nprintln($1)$}"},
+    {'h', 1, "${var $~W = [$J, $J, 1.5]$|\n${for $=i in 0..$n $|{\n$1.swap($2 % 3, ($2 + 1) % 3)\nlet old = $1\nif $2 % 5 == 4 { swap(&$1, 0, 2) }\n$-f += old[$2 % 3]\n}$}\nprintln($1)$}"},
+    {'h', 2, "${var $~s = \"a text that is long\"$|\n${for $=i in 0..$n $|{\nif $1 == \"a text that is long\" { $-i += 1 }\n$1 = if $K { \"a text that is long\" } else { \"another one, no shorter\" }\nprintln($1, $1 < \"another one, no shorter\")\n}$}$}"},
+
+    // ---- errors in loops ----
+    {'h', 2, "${var $~i = 0$|\n${for $=i in 0..$n $|{\n$@try {\nif $2 % 3 == $k { throw $a }\n$1 += $I\nif $2 % 7 == 6 { continue }\n$e\n} catch e {\nprintln(e.message, e.line, e.column)\n$1 -= 1\n}\n}$}\nprintln($1)$}"},
+    {'h', 1, "${for $=i in 0..$n $|{\ntry {\ntry { $-i += $I // ($1 - $k) } catch e {\nif $1 % 2 == 0 { throw e }\nprintln(e.line)\n}\n} catch e { println(e.message, e.line, e.column, e.value) }\n}$}"},
+    {'h', 1, "${var $~L = [for q in 0..$n => q]$|\n${for $=i in 0..$n $|{\ntry { println(map($1, ($<$=i$| => $L[$3] // ($3 - $k)$>))) } catch e { println(e.message, e.trace) }\n}$}$}"},
+    {'h', 1, "^${for $=i in 0..$n $|{\ntry {\nif $K { return $t }\n$e\n} catch { return $I }\n}$}"},
+    {'h', 1, "${var $~a = $I$|\n${for $=i in 0..$n $|{\ntry { $1 += $2 * 2 } catch { $1 = $2 }\nif $2 == $n { $1 = $a }\nassert($2 >= 0, \"never\")\n}$}\nprintln($1)$}"},
+
+    // ---- what is nil or a bool now and then ----
+    {'h', 2, "${var $~a = nil$|\n${for $=i in 0..$n $|{\nif $1 == nil { $1 = $I } else if $1 != $k { $1 = nil }\nprintln($1 == nil, $1 ?? $k)\n}$}$}"},
+    {'h', 1, "${var $~b = $K$|\n${for $=i in 0..$n $|{\n$1 = $1 == $K\nif $1 == true { $-i += 1 }\nif $1 != ($2 > $k) { $1 = not $1 }\n}$}\nprintln($1)$}"},
+    {'h', 1, "${var $~f = 0.0$|\n${for $=a in [1, nil, 2.5, nil, $I, $J] $|{\n$1 += $2 ?? $k\nif $2 == nil { $1 -= 1 }\n}$}\nprintln($1)$}"},
+
+    // ---- others ----
+    {'h', 6, "${for $=i in 0..$n $|$*v$}"}, {'h', 2, "${for $=i in $k..=$n $|$*v$}"}, {'h', 2, "${for $=i in $L $|$*v$}"},
+    {'h', 2, "${for $=f in $W $|$*v$}"}, {'h', 1, "${for $=b in $G $|$*v$}"}, {'h', 1, "${for $=L in $N $|$*v$}"},
+    {'h', 2, "${for $=P in $B $|$*v$}"}, {'h', 1, "${for $=V in [$V, $V, $V] $|$*v$}"}, {'h', 1, "${for $=T in [$T, $T] $|$*v$}"},
+    {'h', 3, "${var $~i = $n$|\nwhile $1 > 0 {\n$1 -= 1\n$@do $#v\n}$}"},
+    {'h', 2, "${var $~i = 0$|\nwhile true {\n$1 += 1\n$@if $1 > $n { break }\ndo $#v\n}$}"},
+    {'h', 4, "${var $~L = fill($n, $k)$|\n${for $=i in 0..len($1) $|{\n$1[$2] = $i\n$-i $o= $1[$2]\n}$}\nprintln($1)$}"},
+    {'h', 3, "${var $~L = [for q in 0..$n => q * $k]$|\nvar $~i = 0$|\n${for $=i in 0..len($1) $|{\n$2 += $1[$3]\n$1[$3] $o= $i\n}$}\nprintln($1, $2)$}"},
+    {'h', 4, "${var $~W = fill($n, $f)$|\n${for $=i in 0..len($1) $|{\n$1[$2] $u= $f\n$-f += $1[$2]\n}$}\nprintln($1)$}"},
+    {'h', 2, "${var $~G = fill($n, true)$|\n${for $=i in 2..len($1) $|{\nif $1[$2] { $1[$2 // 2] = $b }\n}$}\nprintln($1)$}"},
+    {'h', 3, "${var $~N = [for q in 0..$k => fill($n, $i)]$|\n${for $=i in 0..len($1) $|{\n${for $=i in 0..len($1[$2]) $|{\n$1[$2][$3] $o= $i\n}$}\n}$}\nprintln($1)$}"},
+    {'h', 1, "${var $~L = $L$|\n${for $=i in 1..len($1) $|{\nif $1[$2 - 1] > $1[$2] { $1.swap($2 - 1, $2) }\n}$}\nprintln($1)$}"},
+    {'h', 3, "${var $~B = $B$|\n${for $=i in 0..len($1) $|{\n$1[$2].w $u= $f\n$1[$2].n $o= $i\n}$}\nprintln($1)$}"},
+    {'h', 3, "${do {\nvar bs = [$P, $P, {n: 1, w: 0.5, tag: nil}]\nlet old = bs\n${for $=i in 0..$n $|{\n"
+             "${with $~P = &bs[$1 % 3]$| {\n$2.w $u= $f\n$2.n $o= $i\nif $b { $2.w = $2.n - $f }\n$2.w += $2.w\n}$}\n"
+             "let {n: qn, w: qw} = bs[($1 + 1) % 3]\n$-f += qw\n}$}\nprintln(bs, old)\n}$}"},
+    {'h', 2, "${do {\nvar bs = [$P, $P]\n${for $=i in 0..$n $|{\nlet q = bs[$1 % 2]\n$-f += q.w\n$-i $o= q.n\n"
+             "${try { with $~P = &bs[$1 % 3]$| {\n$2.n $o= $i\nlet seen = $2\n$2.w $u= seen.w\n} } catch { $-i += 1 }$}\n}$}\nprintln(bs)\n}$}"},
+    {'h', 2, "${do {\nvar qs = [{body: $P, bodies: $B}, {body: $P, bodies: []}]\n${for $=i in 0..$n $|{\nwith whole = &qs[$1 % 2] {\n"
+             "${with $~P = &whole.body$| {\n$2.n $o= $i\n$2.w $u= $f\n}$}\nwhole.body.n += 1\n"
+             "if $b { whole.bodies = [whole.body] }\n}\n}$}\nprintln(qs)\n}$}"},
+    {'h', 1, "${var $~M = [:]$|\n${for $=i in 0..$n $|{\n$1[str($2 % 3), 0] += $i\n}$}\nprintln($1)$}"},
+    {'h', 1, "${var $~S = []$|\n${for $=i in 0..$n $|{\n$1.push($s)\nif len($1) > $n { $1.pop() }\n}$}\nprintln($1)$}"},
+    {'h', 3, "${for $=i in 0..$n $|{\ntry {\n$-i += $L[$1]\n} catch { $-i -= 1 }\n}$}"},
+    {'h', 2, "${for $=i in 0..$n $|{\n${try $#v catch $=E$| { println($2.message, $2.line) }$}\n}$}"},
+    {'h', 2, "${var $~t = $t$|\n${for $=i in 0..$n $|{\nif $2 == $n { $1 = $a }\nprintln($1)\n$1 = $t\n}$}$}"},
+    {'h', 2, "${var $~i = $i$|\n${for $=i in 0..$n $|{\nif $2 == $n { $1 = $f }\n$1 = $1 + $i\n}$}\nprintln($1)$}"},
+    {'h', 1, "${var $~a = $i$|\n${for $=i in 0..$n $|{\nif $2 == $k { $1 = 0.5 }\nif $2 == $n { $1 = \"s\" }\n$1 = $1 + $1\n}$}\nprintln($1)$}"},
+    {'h', 2, "${var $~i = $i$|\ntry {\nfor _ in 0..70 { $1 = $1 * 3 + $i }\n} catch { $1 = 0 }\nprintln($1)$}"},
+    {'h', 2, "${let $=F = $F$|\n${for $=i in 0..$n $|{\n$-i += $1($2)\n}$}$}"},
+    {'h', 2, "$-i $o= fold(0..$n, $i, ($<($=i, $=i) $|=> $i$>))"}, {'h', 1, "$-f += fold($W, $f, ($<($=f, $=f) $|=> $f$>))"},
+    {'h', 1, "println(map(0..$n, ($<$=i$| => $t$>)))"}, {'h', 1, "println(tabulate($n, ($<$=i$| => $f$>)))"},
+    {'h', 1, "println(filter(0..$n, ($<$=i$| => $b$>)))"}, {'h', 1, "each(0..$n, ($<$=i$| => println($t)$>))"},
+    {'h', 1, "println(any(0..$n, ($<$=i$| => $b$>)), all(0..$n, ($<$=i$| => $b$>)), count(0..$n, ($<$=i$| => $b$>)))"},
+    {'h', 2, "^if $b { return $a }"}, {'h', 2, "%if $b { break }"}, {'h', 2, "%if $b { continue }"},
+    {'h', 5, "$-i $o= $i"}, {'h', 4, "$-f $u= $f"}, {'h', 2, "$&f $u= $f"}, {'h', 2, "$&i $o= $i"}, {'h', 1, "$&b = $b"},
+    {'h', 3, "var $~i = $i$|"}, {'h', 3, "var $~f = $f$|"}, {'h', 2, "var $~L = $L$|"}, {'h', 2, "var $~W = $W$|"},
+    {'h', 3, "if $b $#v else $#v"}, {'h', 2, "println($t)"},
+
+    // ---- functions of a module, which are called as such, and their calls ----
+    {'g', 2, "fn $=F$!($=i) $|=> if $2 < 2 { $I } else { $1($2 - 1) + $1($2 - 2) }$>\nfor q in 0..7 { println($1(q)) }\n"},
+    {'g', 2, "fn $=Z$!($=i, $=i) $|=> if $2 <= 0 { $3 } else { $1($2 - 1, $3 + $I) }$>\nprintln($1($n, $I))\n"},
+    {'g', 2, "fn $=Z$!($=i, $=i) $|=> if $2 <= 0 { $I } else { $I + $1($2 - 1, $3 $p $2) }$>\nfor q in 0..5 { println($1($n, q)) }\n"},
+    {'g', 2, "fn $=F$!($=i) $|=> if $2 <= 0 { $J } else if $2 == $k { $I } else { $1($2 - 1) * 0.5 + $J }$>\nfor q in 0..8 { println($1(q)) }\n"},
+    {'g', 2, "fn $=Z$!($=i, $=f) $|=> if $2 <= 0 { $3 } else { $1($2 - 1, $3 + $J) + $1($2 - 2, $J) }$>\nfor q in 0..6 { println($1(q, $J), $1(q, $I)) }\n"},
+    {'g', 1, "fn $=Z$!($=i, $=f, $=f) $|=> if $2 <= 0 { $J } else { $1($2 - 1, $4, $3 + $4) - $1($2 - 2, $3 * 0.5, $J) }$>\nfor q in 0..6 { println($1(q, $J, $f)) }\n"},
+    {'g', 2, "fn $=F$!($=i) $|=> if $2 <= 0 { throw $a } else { $I + $1($2 - 1) }$>\nfor q in 0..5 { try { println($1(q)) } catch e { println(e.message, e.line, e.column, e.trace) } }\n"},
+    {'g', 2, "fn $=Z$!($=i, $=i) $|=> if $2 <= 0 { $I // $3 } else { $1($2 - 1, $3) + $1($2 - 2, $3 - 1) }$>\nfor q in 0..7 { try { println($1(q, q)) } catch e { println(e.message, e.line, e.column, len(e.trace)) } }\n"},
+    {'g', 2, "fn $=F$!($=i) $|=> if $2 <= 0 { $I } else { 1 + $1($2 - 1) }$>\nfor q in 0..6 { try { println($1(q * 90)) } catch e { println(e.message, len(e.trace)) } }\n"},
+    {'g', 1, "fn $=Z$!($=i, $=L) $|=> if $2 <= 0 { len($3) + $I } else { $1($2 - 1, $3) + $1($2 - 3, [..$3, $2]) }$>\nfor q in 0..6 { try { println($1(q * 2, [])) } catch e { println(e.message, len(e.trace)) } }\n"},
+    {'g', 1, "fn $=Z$!($=i, $=F) $|=> if $2 <= 0 { $I } else { $3($2 - 1) + $I }$>\nfn h(n) => $1(n, h)\nfor q in 0..$n { println(h(q)) }\n"},
+    {'g', 2, "fn $=Z$!($=L, $=i) $|=> if $3 >= len($2) { $I } else { $2[$3] + $1($2, $3 + 1) }$>\nprintln($1($L, 0), $1([for q in 0..$n => q], 0))\n"},
+    {'g', 2, "fn $=Z$!($=T) $|=> match $2 {\nLeaf => $I\nNode(l, v, r) => $1(l) + v * $k + $1(r)\n}$>\nfn made(n) => if n <= 0 { Leaf } else { Node(made(n - 1), n, made(n - 2)) }\nfor q in 0..6 { println($1(made(q))) }\nprintln($1($T))\n"},
+    {'g', 1, "fn put(t, n) => match t {\nLeaf => Node(Leaf, n, Leaf)\nNode(l, v, r) if n < v => Node(put(l, n), v, r)\nNode(l, v, r) => Node(l, v, put(r, n))\n}\nvar $~T = Leaf$|\n${for $=i in 0..$n $|{ $1 = put($1, $I * 5 % 11) }$}\nprintln($1)\n"},
+    {'g', 2, "fn $=F$!($=i) $|{\nvar $~i = $I$|\nfor q in 0..$2 {\n$3 += $1(q)\n$e\n}\n$3\n}$>\nfor q in 0..5 { println($1(q)) }\n"},
+    {'g', 1, "fn $=Z$!($=i, inout $~L) $|{\nif $2 <= 0 { return $I }\n$3.push($2)\n$1($2 - 1, &$3) + $1($2 - 2, &$3)\n}$>\nvar $~L = $L$|\nprintln($1(5, &$2), $2)\n"},
+    {'g', 1, "fn $=F$!($=i) $|=> if $2 <= 0 { $s } else { $1($2 - 1) + str($2) }$>\nfor q in 0..9 { println($1(q), len($1(q * 2))) }\n"},
+    {'g', 1, "fn $=F$!($=i) $|=> if $2 <= 0 { $K } else { not $1($2 - 1) }$>\nfor q in 0..7 { println($1(q)) }\n"},
+    {'g', 2, "fn $=F$!($=i) $|{\ntry {\nif $2 == $k { throw $a }\n} catch { return $I }\nif $2 <= 0 { return $I }\n$1($2 - 1) + $I\n}$>\nfor q in 0..8 { println($1(q)) }\n"},
+    {'g', 1, "fn $=F$!($=i) $|=> if $2 <= 0 { nil } else { ($1($2 - 1) ?? $I) + 1 }$>\nfor q in 0..7 { println($1(q)) }\n"},
+    {'g', 1, "fn g(x) => if x <= 0 { x } else { g(x - 1) + x }\nfor q in 0..9 { println(g(if q == $k { $J } else { q })) }\n"},
+    {'g', 1, "let $=i = $I$|\n$!fn g($=i) $|=> if $2 <= 0 { $1 } else { g($2 - 1) + $1 }$>\nfor q in 0..7 { println(g(q)) }\n"},
+    {'g', 1, "fn $=F$!($=i) $|{\nif $2 <= 0 { return {n: $I, w: $J} }\nlet q = $1($2 - 1)\n{n: q.n + $2, w: q.w * 0.5}\n}$>\nfor q in 0..6 { println($1(q)) }\n"},
+    {'g', 2, "$!fn made($=a) $|{\nfn g(n) => if n <= 0 { $1 } else { g(n - 1) + $k }\ng\n}$>\nlet one = made($I)\nlet two = made($J)\nfor q in 0..$n { println(if q % 5 == 4 { two(q) } else { one(q) }) }\nprintln(map(0..$k, one))\n"},
+    {'g', 1, "fn $=Z$!($=i, $=a, $=s, $=L, $=f = $J) $|{\nif $2 <= 0 { return $a }\nif $2 % 3 == $k { $1($2 - 2, $3, $4 + \"x\", $L) }\n$1($2 - 1, $a, $4, $L, $J)\n}$>\nfor q in 0..7 { println($1(q, $a, $s, $L)) }\n"},
+    {'g', 1, "fn $=Z$!($=i, inout $~i) $|{\n$3 += $2\nif $2 <= 0 { return $K }\nnot $1($2 - 1, &$3) or $1($2 - 2, &$3)\n}$>\nvar $~i = $I$|\nvar $~L = [$I, $I]$|\nfor q in 0..7 { println($1(q, &$2), $1(q, &$3[q % 3]), $2, $3) }\n"},
+    {'g', 2, "fn $=Z$!($=i, $=i) $|{\nvar $~f = $J$|\nwhile $4 < $3 and $2 > 0 {\n$4 += $1($2 - 1, $3 - 1) + 1\n$e\n}\nif $4 > 1000 { return $I }\n$4\n}$>\nfor q in 0..5 { try { println($1(q, $I)) } catch e { println(e.message, e.line, len(e.trace)) } }\n"},
+    {'g', 1, "fn $=Z$!($=i, $=B) $|=> if $2 <= 0 { $3[$k].n } else { $1($2 - 1, [..$3, {n: $2, w: $J, tag: nil}]) + $3[0].n }$>\nfor q in 0..7 { println($1(q, $B + [$P])) }\n"},
+    {'g', 1, "fn hanoi(n, a, b, c) => if n == 0 { 0 } else { hanoi(n - 1, a, c, b) + 1 + hanoi(n - 1, c, b, a) }\nfn ack(m, n) => if m == 0 { n + 1 } else if n == 0 { ack(m - 1, 1) } else { ack(m - 1, ack(m, n - 1)) }\nfor q in 0..6 { println(hanoi(q, $t, $k, \"c\"), ack(q % 3, $k)) }\n"},
+    {'g', 3, "var $~i = 0$|\n$!fn g($=i, $=i) $|=> $I$>\n${for $=i in 0..$n $|{\n$1 += g($2, $I)\n$@$e\n}$}\nprintln($1)\n"},
+    {'g', 2, "var $~f = 0.0$|\n$!fn g($=f, $=i) $|=> $J$>\n${for $=i in 0..$n $|{ $1 += g($1, $2) - g($J, $I) }$}\nprintln($1)\n"},
+    {'g', 3, "fn $=F$!($=i) $|{\nif $K { return $I }\nvar $~i = $I$|\n$e\n$e\n$3 + $2\n}$>\n${for $=i in 0..$n $|{ println($1($2), $1($I)) }$}\n"},
+    {'g', 2, "var $~i = 0$|\nvar $~L = fill($n, 1)$|\n$!fn g(inout $~i, $=i) $|{\n$3 += $I\n$e\n}$>\n${for $=i in 0..len($2) $|{\ng(&$1, $3)\ng(&$2[$3], $1)\n}$}\nprintln($1, $2)\n"},
+    {'g', 2, "fn $=F$!($=i) $|{\nif $2 % 5 == $k { throw $a }\n$I // ($2 - $k)\n}$>\n$!fn h($=i) $|=> $1($2) + $1($I)$>\n${for $=i in 0..$n $|{ try { println(h($2)) } catch e { println(e.message, e.line, e.column, e.trace) } }$}\n"},
+    {'g', 2, "let fs = [$F, $F, ($<$=i$| => $I$>)]\n${for $=i in 0..$n $|{ println(fs[if $1 < $n { 2 } else { $1 % 3 }]($I)) }$}\n"},
+    {'g', 1, "fn $=Z$!($=P) $|=> $2.w * $J + $2.n$>\n${for $=P in $B + [$P, {n: $I, w: $J, tag: nil}] $|{ println($1($2), $1({..$2, n: $I})) }$}\n"},
+    {'g', 1, "fn $=Z$!($=i, $=i = $k) $|=> $I$>\n${for $=i in 0..$n $|{ println($1($2), $1($2, $I)) }$}\n"},
+    {'g', 1, "fn $=Z$!($=L, $=i) $|{\nvar $~L = $2$|\n$4.push($3)\nif len($4) > 6 { return [] }\n$4\n}$>\nvar $~L = $L$|\n${for $=i in 0..$n $|{\nlet old = $2\n$2 = $1($2, $3)\nprintln(old)\n}$}\nprintln($2)\n"},
+    {'g', 1, "fn $=Z$!(inout $~P, $=f) $|{\n$2.w += $3\n$2.n += 1\n$2.w\n}$>\nvar $~B = [$P, {n: 1, w: 0.5, tag: nil}]$|\n${for $=i in 0..$n $|{ println($1(&$2[$3 % len($2)], $J)) }$}\nprintln($2)\n"},
+    {'g', 2, "let $=F = ($<$=i$| => $I$>)$|\nfor q in 0..$n { println($1(q)) }\n"}, {'g', 1, "let $=F = $F$|\n"},
+    {'g', 2, "fn $=F$!($=i) $|=> if $2 <= 1 { $2 } else { $1($2 - 1) + $1($2 - 2) + $1($2 - 3) }$>\nfor q in 0..7 { println($1(q)) }\n"},
+    {'g', 2, "fn $=Z$!($=i, $=f) $|=> if $2 <= 0 { $3 * $J } else if $2 == 1 { $J } else { $1($2 - 1, $3 + $J) * $1($2 - 2, $3) + $1($2 - 2, $J) }$>\nfor q in 0..6 { println($1(q, $J), $1(q, $I)) }\n"},
+    {'g', 2, "fn $=Z$!($=i, $=i, $=a) $|=> if $2 == 0 { $3 + 1 } else if $2 > $3 { $I } else { $1($2 - 1, $3 + $1(0, $2 - 2, $4), $4) - $1($2 // 2, $2, $a) }$>\nfor q in 0..9 { try { println($1(q, $I, $a)) } catch e { println(e.message, e.trace) } }\n"},
+
+    // ---- the module of such a program: what it has to work on, and how a function is called again and again ----
+    {'m', 1, "var $~L = [3, 1, 2]$|\nvar $~W = [0.5, 1.5]$|\nvar $~R = {x: 1, name: \"n\", items: [1, 2]}$|\nvar $~M = [\"a\": 1]$|\n"
+             "var $~N = [[1, 2], [3, 4]]$|\nvar $~D = [\"a\": [1]]$|\nvar $~S = [\"a\"]$|\nvar $~s = \"s\"$|\nvar $~i = 1$|\n"},
+    {'d', 1, "${for $=i in 0..$n $|{\n${try { println($() } catch $=E$| { println($2.message, $2.line, $2.column, $2.trace) }$}\n}$}\n"},
+    {'d', 1, "${for $=i in 0..$n $|{\n${try {\nif $1 % 3 == 2 { println($() } else { println($() }\n} catch $=E$| { println($2.message, $2.line, $2.column, $2.trace) }$}\n}$}\n"},
+    {'d', 1, "${for $=i in 0..$n $|{\n${try { println(if $1 > $n { $( } else { $( }, $() } catch $=E$| { println($2.message, $2.line, $2.column, $2.trace) }$}\n}$}\n"},
+};
+// clang-format on
+
+}  // namespace posset::fuzz
