@@ -90,6 +90,11 @@ constexpr uint64_t instruction_set() {
 }
 // Does a data word follow (operator, marks, cache)?
 bool has_next_word(Op op);
+inline uint32_t length_of(Op op) { return has_next_word(op) ? 2 : 1; }
+// How far a branch goes, from its own place.
+inline int32_t distance_of(const Insn& insn) {
+  return info(static_cast<Op>(insn.op)).b == 'W' ? insn.wide : insn.imm_c();
+}
 // Calls of closures.
 constexpr bool is_call(Op op) { return op == Op::CallKnown || op == Op::CallLink || op == Op::CallValue; }
 
@@ -238,6 +243,13 @@ struct Chunk {
   }
   // The loop head at a place, as `entry` of NativeEntry; 0: none.
   uint32_t entry_at(const Insn* head) const;
+
+  // Instructions by number, as they stand in the half that does not record: what they are, how many words they take,
+  // and where the branches among them go.
+  const Insn& at(uint32_t pc) const { return code[size + pc]; }
+  Op op_at(uint32_t pc) const { return static_cast<Op>(at(pc).op); }
+  uint32_t length_at(uint32_t pc) const { return length_of(op_at(pc)); }
+  uint32_t target_at(uint32_t pc) const { return static_cast<uint32_t>(int64_t{pc} + distance_of(at(pc))); }
 
   // Instruction number of a pc of either half.
   uint32_t index_of(const Insn* pc) const {

@@ -274,11 +274,8 @@ void Compiler::finish(Chunk& chunk) {
   chunk.code = std::make_unique<Insn[]>(size_t{chunk.size} * 2);
   std::copy(code_.begin(), code_.end(), chunk.code.get() + chunk.size);
   std::copy(code_.begin(), code_.end(), chunk.code.get());
-  for (uint32_t i = 0; i < chunk.size; ++i) {
-    Op op = static_cast<Op>(code_[i].op);
-    chunk.code[i].op = static_cast<uint8_t>(Op::Record);
-    if (has_next_word(op)) ++i;  // data words stay
-  }
+  // Data words stay.
+  for (uint32_t at = 0; at < chunk.size; at += chunk.length_at(at)) chunk.code[at].op = static_cast<uint8_t>(Op::Record);
   chunk.profile = std::make_unique<std::atomic<uint64_t>[]>(chunk.size);
   chunk.insides = std::make_unique<std::atomic<uint64_t>[]>(chunk.size);
   chunk.sites = std::move(sites_);
@@ -300,19 +297,17 @@ int Compiler::loop_of_site(uint32_t site) const {
 
 // After the sites: they tell which loop a jump repeats.
 void Compiler::note_loop_heads(Chunk& chunk) const {
-  for (uint32_t i = 0; i < chunk.size; ++i) {
-    const Insn& insn = code_[i];
-    const Op op = static_cast<Op>(insn.op);
-    const OpInfo& known = info(op);
-    if (has_next_word(op)) ++i;
-    if (!(known.flags & Branch) || !(known.flags & Step)) continue;
-    const uint32_t at = has_next_word(op) ? i - 1 : i;
-    const int64_t target = int64_t{at} + (known.b == 'W' ? insn.wide : insn.imm_c());
+  for (uint32_t at = 0; at < chunk.size; at += chunk.length_at(at)) {
+    const Insn& insn = chunk.at(at);
+    const Op op = chunk.op_at(at);
+    const uint8_t flags = info(op).flags;
+    if (!(flags & Branch) || !(flags & Step)) continue;
+    const uint32_t target = chunk.target_at(at);
     if (target > at) continue;
     // The loop of a built-in is none of the function's: its rounds count for the unit it is in.
     const bool callbacks = (op == Op::ForNext || op == Op::ForRange) && (insn.x & kFree);
     const int loop = callbacks ? loop_ : op == Op::TailJump ? -1 : loop_of_site(chunk.site_of(at, true));
-    chunk.loop_heads.push_back({static_cast<uint32_t>(target), loop});
+    chunk.loop_heads.push_back({target, loop});
   }
   auto by_place = [](const LoopHead& a, const LoopHead& b) { return a.pc < b.pc; };
   auto same_place = [](const LoopHead& a, const LoopHead& b) { return a.pc == b.pc; };

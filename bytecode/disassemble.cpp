@@ -54,7 +54,7 @@ std::string flags_text(Op op, uint8_t x) {
 }
 
 std::string instruction_text(const Chunk& chunk, uint32_t at) {
-  const Insn& insn = chunk.code[chunk.size + at];
+  const Insn& insn = chunk.at(at);
   const OpInfo& op = info(static_cast<Op>(insn.op));
   std::string out = std::string(4 - std::min<size_t>(4, std::to_string(at).size()), ' ') + std::to_string(at) + "  ";
   out += op.name;
@@ -82,11 +82,11 @@ std::string disassemble(const Chunk& chunk) {
   std::string out = chunk.name + ": " + std::to_string(chunk.slots) + " slots, " + std::to_string(chunk.registers) +
                     " registers\n";
   for (uint32_t at = 0; at < chunk.size; ++at) {
-    Op op = static_cast<Op>(chunk.code[chunk.size + at].op);
+    Op op = chunk.op_at(at);
     out += instruction_text(chunk, at);
     if (has_next_word(op)) {
       ++at;
-      out += " [" + std::to_string(std::bit_cast<uint64_t>(chunk.code[chunk.size + at])) + "]";
+      out += " [" + std::to_string(std::bit_cast<uint64_t>(chunk.at(at))) + "]";
     }
     out += "\n";
   }

@@ -73,7 +73,7 @@ struct Guard {
   Expected expected;
   Borrowed place = Borrowed::unset();  // where a walk has come to
 
-  const Insn& insn() const { return chunk.code[chunk.size + at]; }
+  const Insn& insn() const { return chunk.at(at); }
   Op op() const { return static_cast<Op>(insn().op); }
   Borrowed reg(uint16_t number) const { return frame.registers[number]; }
   bool is_in(Op first, Op last) const { return op() >= first && op() <= last; }
@@ -86,9 +86,9 @@ bool steps_on_place(Op op) { return (op >= Op::PlaceIndex && op <= Op::TakePlace
 // From the beginning of the walk to the guard, without changing anything.
 Borrowed walk(const Guard& guard, uint32_t begin) {
   const Chunk& chunk = guard.chunk;
-  Borrowed place = guard.reg(chunk.code[chunk.size + begin].a);
+  Borrowed place = guard.reg(chunk.at(begin).a);
   for (uint32_t at = begin + 1; at < guard.at && !place.is_unset(); ++at) {
-    const Insn& insn = chunk.code[chunk.size + at];
+    const Insn& insn = chunk.at(at);
     const auto op = static_cast<Op>(insn.op);
     if (op == Op::PlaceIndex) place = item_at(place, guard.reg(insn.a));
     if (op == Op::PlaceField) place = field_of(chunk, place, *chunk.caches[insn.a]);
@@ -117,7 +117,7 @@ Answer ask_operands(const Guard& guard) {
 }
 
 Borrowed called_at(const NativeFrame& frame, uint32_t at) {
-  const Insn& call = frame.chunk->code[frame.chunk->size + at];
+  const Insn& call = frame.chunk->at(at);
   return static_cast<Op>(call.op) == Op::CallValue ? frame.registers[call.b] : *frame.closure->function->links[call.b];
 }
 
@@ -205,13 +205,13 @@ Answer ask_part(const Guard& guard) {
   return ask_kind(guard.expected.kind(Expected::Part), part, "inside: ");
 }
 
-// Changed in place only where nobody else would see it.
 // A list of that packing.
 Answer ask_iteration(const Guard& guard) {
   if (guard.op() != Op::IterBegin) return std::nullopt;
   return ask_kind(guard.expected.kind(Expected::Part), guard.reg(guard.insn().a), "");
 }
 
+// Changed in place only where nobody else would see it.
 Answer ask_owners(const Guard& guard) {
   const OpInfo& op = info(guard.op());
   const Insn& insn = guard.insn();

@@ -169,7 +169,7 @@ NativeFrame& save_frames(NativeFrame& inner, uint32_t depth) {
   NativeFrame* frame = &inner;
   for (; depth > 0; --depth) {
     const NativeFrame& caller = *frame->caller;
-    const Insn* after = frame->call + (has_next_word(static_cast<Op>(frame->call->op)) ? 2 : 1);
+    const Insn* after = frame->call + length_of(static_cast<Op>(frame->call->op));
     reinterpret_cast<SavedFrame*>(frame->registers)[-1] = {after, caller.registers, caller.closure, caller.chunk};
     frame = frame->caller;
   }

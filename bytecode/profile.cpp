@@ -112,7 +112,7 @@ Borrowed part_of_pattern(const Insn& insn, const Borrowed* r) {
 }  // namespace
 
 Borrowed part_read(const Chunk& chunk, uint32_t at, const Borrowed* r, const Borrowed* place) {
-  const Insn& insn = chunk.code[chunk.size + at];
+  const Insn& insn = chunk.at(at);
   auto cache = [&](uint64_t index) -> const FieldCache& { return *chunk.caches[index]; };
   switch (static_cast<Op>(insn.op)) {
     case Op::Index:
@@ -120,7 +120,7 @@ Borrowed part_read(const Chunk& chunk, uint32_t at, const Borrowed* r, const Bor
     case Op::Field:
     case Op::ViewField: return field_of(chunk, r[insn.b], cache(insn.c));
     case Op::TestField:
-      return field_of(chunk, r[insn.b], cache(std::bit_cast<uint64_t>(chunk.code[chunk.size + at + 1])));
+      return field_of(chunk, r[insn.b], cache(std::bit_cast<uint64_t>(chunk.at(at + 1))));
     case Op::ViewItem: return part_of_pattern(insn, r);
     case Op::ForNext: return item_at(r[insn.a], r[insn.a + 1]);
     case Op::SetIndex: return item_at(r[insn.a], r[insn.b]);
@@ -139,7 +139,7 @@ Borrowed part_read(const Chunk& chunk, uint32_t at, const Borrowed* r, const Bor
 namespace {
 
 uint64_t seen_inside(const Chunk& chunk, uint32_t at, const Borrowed* registers, const Borrowed* place) {
-  const Op op = static_cast<Op>(chunk.code[chunk.size + at].op);
+  const Op op = chunk.op_at(at);
   const Borrowed part = part_read(chunk, at, registers, place);
   const uint64_t bits = part.is_unset() ? 0 : bits_of(part, true);
   return looks_at_place(op) ? bits | SeenInside::of_place(bits_of(*place, true)) : bits;
@@ -164,7 +164,7 @@ bool goes_on(const Chunk& chunk, int32_t left, const Function& function) {
 }
 
 void note(Chunk& chunk, uint32_t at, const Borrowed* registers, const Borrowed* place, const Function& function) {
-  const Insn& insn = chunk.code[at + chunk.size];
+  const Insn& insn = chunk.at(at);
   uint64_t seen = seen_by(insn, registers) | Seen::kRan;
   const uint64_t before = chunk.profile[at].load(std::memory_order_relaxed);
   if (const Function* callee = callee_of(insn, registers, function)) seen |= with_callee(before, callee->unit->number);
@@ -209,7 +209,7 @@ std::string types_seen(const Chunk& chunk) {
   for (uint32_t at = 0; at < chunk.size; ++at) {
     const Seen seen{chunk.profile[at].load(std::memory_order_relaxed)};
     if (!seen.tags(Seen::First)) continue;
-    const Insn& insn = chunk.code[at + chunk.size];
+    const Insn& insn = chunk.at(at);
     out += std::to_string(at) + " " + info(static_cast<Op>(insn.op)).name + " " + mask_text(seen.tags(Seen::First));
     if (static_cast<Op>(insn.op) != Op::CallValue && seen.tags(Seen::Second)) out += ", " + mask_text(seen.tags(Seen::Second));
     out += "\n";

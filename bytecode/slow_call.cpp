@@ -73,9 +73,7 @@ uint32_t native_entry_at(const Chunk& chunk, const Insn* head) {
 }
 
 void count_round(Context& context, const interp::Function& function, const Chunk& chunk, uint32_t pc) {
-  const Insn& insn = chunk.code[chunk.size + pc];
-  const bool wide = info(static_cast<Op>(insn.op)).b == 'W';
-  const uint32_t entry = chunk.entry_at(chunk.code.get() + pc + (wide ? insn.wide : insn.imm_c()));
+  const uint32_t entry = chunk.entry_at(chunk.code.get() + chunk.target_at(pc));
   if (entry != 0) context.runtime.control.count_round(function, chunk.loop_heads[entry - 1].loop, chunk.loop);
 }
 

@@ -16,31 +16,29 @@ class Verifier {
 
   std::string run() {
     mark_starts();
-    for (uint32_t at = 0; at < chunk_.size && wrong_.empty(); at += length(at)) check(at);
+    for (uint32_t at = 0; at < chunk_.size && wrong_.empty(); at += chunk_.length_at(at)) check(at);
     for (const Region& region : chunk_.regions) check_region(region);
     return wrong_;
   }
 
  private:
-  const Insn& at(uint32_t i) const { return chunk_.code[chunk_.size + i]; }
-  Op op(uint32_t i) const { return static_cast<Op>(at(i).op); }
-  uint32_t length(uint32_t i) const { return has_next_word(op(i)) ? 2 : 1; }
+  Op op(uint32_t i) const { return chunk_.op_at(i); }
   void fail(uint32_t i, const std::string& what) {
     if (wrong_.empty()) wrong_ = std::to_string(i) + ": " + what;
   }
 
   void mark_starts() {
     starts_.assign(chunk_.size + 1, false);
-    for (uint32_t i = 0; i < chunk_.size; i += length(i)) {
+    for (uint32_t i = 0; i < chunk_.size; i += chunk_.length_at(i)) {
       starts_[i] = true;
-      if (at(i).op >= static_cast<uint8_t>(Op::Record)) return fail(i, "no such opcode");
-      if (i + length(i) > chunk_.size) return fail(i, "cut off");
+      if (chunk_.at(i).op >= static_cast<uint8_t>(Op::Record)) return fail(i, "no such opcode");
+      if (i + chunk_.length_at(i) > chunk_.size) return fail(i, "cut off");
     }
   }
 
   void check(uint32_t i) {
     const OpInfo& known = info(op(i));
-    const Insn& insn = at(i);
+    const Insn& insn = chunk_.at(i);
     operand(i, known.a, insn.a);
     if (known.b != 'W') {
       operand(i, known.b, insn.b);
@@ -48,7 +46,7 @@ class Verifier {
     }
     if (known.b == 'W') jump(i, insn.wide);
     if (known.c == 'J') jump(i, insn.imm_c());
-    if (!(known.flags & Ends) && i + length(i) >= chunk_.size) fail(i, "runs off the end");
+    if (!(known.flags & Ends) && i + chunk_.length_at(i) >= chunk_.size) fail(i, "runs off the end");
     window(i);
   }
 
@@ -69,7 +67,7 @@ class Verifier {
   }
 
   void window(uint32_t i) {
-    const Insn& insn = at(i);
+    const Insn& insn = chunk_.at(i);
     switch (op(i)) {
       case Op::CallKnown:
       case Op::CallLink:
@@ -92,9 +90,9 @@ class Verifier {
 
   // The jump itself or an instruction before it writes the register.
   bool written_by(uint32_t i, uint16_t reg) const {
-    for (uint32_t earlier = 0; earlier <= i; earlier += length(earlier)) {
+    for (uint32_t earlier = 0; earlier <= i; earlier += chunk_.length_at(earlier)) {
       const OpInfo& known = info(op(earlier));
-      if ((known.a == 'D' && at(earlier).a == reg) || (known.b == 'D' && at(earlier).b == reg)) return true;
+      if ((known.a == 'D' && chunk_.at(earlier).a == reg) || (known.b == 'D' && chunk_.at(earlier).b == reg)) return true;
     }
     return false;
   }

@@ -23,7 +23,7 @@ namespace {
 [[gnu::noinline]] const Insn* record_and_stay(Context& context, Closure* closure, Chunk* chunk, const Insn* pc,
                                               const Borrowed* registers, const Borrowed* place) {
   const uint32_t at = chunk->index_of(pc);
-  const uint8_t flags = info(static_cast<Op>(chunk->code[chunk->size + at].op)).flags;
+  const uint8_t flags = info(static_cast<Op>(chunk->at(at).op)).flags;
   if ((flags & Branch) && (flags & Step)) count_round(context, *closure->function, *chunk, at);
   return record(*chunk, pc, registers, place, *closure->function) ? pc + chunk->size : pc;
 }
@@ -57,7 +57,7 @@ Leave run(Context& context, Chunk* chunk, Closure* closure, Borrowed* registers,
 #undef OP
 label_Record:
   s.pc = record_and_stay(s.cx, s.closure, s.chunk, s.pc, s.r, s.place);
-  goto* labels[s.chunk->code[s.chunk->size + s.chunk->index_of(s.pc)].op];
+  goto* labels[s.chunk->at(s.chunk->index_of(s.pc)).op];
 label_EnterNative:
   s.native_entry = 0;
 label_EnterNativeLoop : {

@@ -16,7 +16,6 @@ namespace {
 
 constexpr uint32_t kHiddenRegisters = 3;  // of a loop, interp/runtime/iterate.h
 
-const Insn& at(const Chunk& chunk, uint32_t pc) { return chunk.code[chunk.size + pc]; }
 
 uint32_t values_in(const std::vector<bytecode::Piece>& pieces) {
   return static_cast<uint32_t>(std::count_if(pieces.begin(), pieces.end(), [](auto& each) { return each.is_value; }));
@@ -25,7 +24,7 @@ uint32_t values_in(const std::vector<bytecode::Piece>& pieces) {
 class Accesses {
  public:
   Accesses(const Chunk& chunk, uint32_t pc, const std::function<void(const Access&)>& visit)
-      : chunk_(chunk), insn_(at(chunk, pc)), op_(static_cast<Op>(insn_.op)), visit_(visit) {}
+      : chunk_(chunk), insn_(chunk.at(pc)), op_(static_cast<Op>(insn_.op)), visit_(visit) {}
 
   void run() {
     const bytecode::OpInfo& known = bytecode::info(op_);
@@ -131,7 +130,7 @@ class Accesses {
 class Liveness {
  public:
   explicit Liveness(const Chunk& chunk) : chunk_(chunk), live_(chunk.size, RegisterSet(chunk.registers)) {
-    for (uint32_t pc = 0; pc < chunk.size; pc += length(pc)) starts_.push_back(pc);
+    for (uint32_t pc = 0; pc < chunk.size; pc += chunk.length_at(pc)) starts_.push_back(pc);
   }
 
   std::vector<RegisterSet> run() {
@@ -144,7 +143,6 @@ class Liveness {
   }
 
  private:
-  uint32_t length(uint32_t pc) const { return bytecode::has_next_word(static_cast<Op>(at(chunk_, pc).op)) ? 2 : 1; }
 
   bool update(uint32_t pc) {
     RegisterSet live = after(pc);
@@ -161,14 +159,11 @@ class Liveness {
   }
 
   RegisterSet after(uint32_t pc) const {
-    const Insn& insn = at(chunk_, pc);
+    const Insn& insn = chunk_.at(pc);
     const bytecode::OpInfo& known = bytecode::info(static_cast<Op>(insn.op));
     RegisterSet live(chunk_.registers);
-    if (!(known.flags & bytecode::Ends) && pc + length(pc) < chunk_.size) live.add_all(live_[pc + length(pc)]);
-    if (known.flags & bytecode::Branch) {
-      const int64_t distance = known.b == 'W' ? insn.wide : insn.imm_c();
-      live.add_all(live_[static_cast<size_t>(int64_t{pc} + distance)]);
-    }
+    if (!(known.flags & bytecode::Ends) && pc + chunk_.length_at(pc) < chunk_.size) live.add_all(live_[pc + chunk_.length_at(pc)]);
+    if (known.flags & bytecode::Branch) live.add_all(live_[chunk_.target_at(pc)]);
     return live;
   }
 

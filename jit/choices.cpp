@@ -23,12 +23,6 @@ class Search {
   std::optional<Choice> find(uint32_t jump, const State& state);
 
  private:
-  const Insn& at(uint32_t pc) const { return chunk_.code[chunk_.size + pc]; }
-  uint32_t behind(uint32_t pc) const { return pc + (bytecode::has_next_word(static_cast<Op>(at(pc).op)) ? 2 : 1); }
-  uint32_t target(uint32_t pc) const {
-    const bool wide = bytecode::info(static_cast<Op>(at(pc).op)).b == 'W';
-    return static_cast<uint32_t>(int64_t{pc} + (wide ? at(pc).wide : at(pc).imm_c()));
-  }
   bool find_ends(uint32_t jump, Choice& choice) const;
   bool walk(Choice::Way& way, State state, Choice& choice);
   bool fits(uint32_t pc, const Plan& plan, const State& state);
@@ -45,20 +39,20 @@ class Search {
 
 // Where the jump falls through, up to where it goes: all of it, or, ended by a jump further on, one of two ways.
 bool Search::find_ends(uint32_t jump, Choice& choice) const {
-  const uint32_t other = target(jump);
-  uint32_t last = behind(jump);
+  const uint32_t other = chunk_.target_at(jump);
+  uint32_t last = jump + chunk_.length_at(jump);
   if (other <= last || other - last > 3 * kMostWork) return false;
   choice.falls.begin = last;
-  while (behind(last) < other) last = behind(last);
-  const bool two = static_cast<Op>(at(last).op) == Op::Jump && target(last) > other;
+  while (last + chunk_.length_at(last) < other) last += chunk_.length_at(last);
+  const bool two = chunk_.op_at(last) == Op::Jump && chunk_.target_at(last) > other;
   choice.falls.end = two ? last : other;
   choice.jumps.begin = other;
-  choice.jumps.end = choice.join = two ? target(last) : other;
+  choice.jumps.end = choice.join = two ? chunk_.target_at(last) : other;
   return choice.join - other <= 3 * kMostWork;
 }
 
 bool Search::computes(uint32_t pc, const Plan& plan, const State& state) {
-  const Insn& insn = at(pc);
+  const Insn& insn = chunk_.at(pc);
   const Op op = static_cast<Op>(insn.op);
   const bytecode::OpInfo& known = bytecode::info(op);
   const bool told = (known.b != 'R' || state.kinds[insn.b] == plan.b) && (known.c != 'R' || state.kinds[insn.c] == plan.c);
@@ -70,7 +64,7 @@ bool Search::computes(uint32_t pc, const Plan& plan, const State& state) {
 }
 
 bool Search::fits(uint32_t pc, const Plan& plan, const State& state) {
-  const Insn& insn = at(pc);
+  const Insn& insn = chunk_.at(pc);
   const Op op = static_cast<Op>(insn.op);
   if (op == Op::Nop) return true;
   if (plan.way != Way::Inline || kinds_.pinned(insn.a)) return false;
@@ -87,7 +81,7 @@ bool Search::fits(uint32_t pc, const Plan& plan, const State& state) {
 }
 
 bool Search::walk(Choice::Way& way, State state, Choice& choice) {
-  for (uint32_t pc = way.begin; pc < way.end; pc = behind(pc)) {
+  for (uint32_t pc = way.begin; pc < way.end; pc += chunk_.length_at(pc)) {
     if (pc != way.begin && kinds_.is_leader(pc)) return false;
     const Plan plan = kinds_.plan(pc, state);
     if (!fits(pc, plan, state)) return false;

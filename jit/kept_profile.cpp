@@ -15,7 +15,7 @@ namespace {
 constexpr uint64_t kCalleeBits = uint64_t{UINT32_MAX} << Seen::kCallee;
 
 bool calls_closure(const Chunk& chunk, uint32_t pc) {
-  return bytecode::is_call(static_cast<Op>(chunk.code[chunk.size + pc].op));
+  return bytecode::is_call(chunk.op_at(pc));
 }
 
 // One callee as a part's number, from 1; one that is no part, and several, as several.

@@ -156,16 +156,16 @@ void Kinds::prepare() {
 void Kinds::find_ends_of_loops() {
   certain_.assign(chunk_.size, 0);
   auto goes_back = [&](uint32_t pc) {
-    return (bytecode::info(static_cast<Op>(insn_at(pc).op)).flags & bytecode::Branch) && target(pc) <= pc;
+    return (bytecode::info(chunk_.op_at(pc)).flags & bytecode::Branch) && chunk_.target_at(pc) <= pc;
   };
-  for (uint32_t latch = 0; latch < chunk_.size; latch += length(latch)) {
+  for (uint32_t latch = 0; latch < chunk_.size; latch += chunk_.length_at(latch)) {
     if (!goes_back(latch)) continue;
     for (uint32_t pc = latch; pc < chunk_.size && !certain_[pc];) {
-      const bytecode::OpInfo& known = bytecode::info(static_cast<Op>(insn_at(pc).op));
+      const bytecode::OpInfo& known = bytecode::info(chunk_.op_at(pc));
       if (pc != latch) certain_[pc] = 1;
       const bool ends = known.flags & bytecode::Ends, branches = known.flags & bytecode::Branch;
       if ((ends && !branches) || (branches && !ends && !goes_back(pc)) || (ends && goes_back(pc))) break;
-      pc = ends ? target(pc) : pc + length(pc);
+      pc = ends ? chunk_.target_at(pc) : pc + chunk_.length_at(pc);
     }
   }
 }
@@ -179,13 +179,13 @@ void Kinds::copy_profile() {
 }
 
 void Kinds::pin() {
-  for (uint32_t pc = 0; pc < chunk_.size; pc += length(pc)) {
-    if (static_cast<Op>(insn_at(pc).op) != Op::PlaceLocal) continue;
+  for (uint32_t pc = 0; pc < chunk_.size; pc += chunk_.length_at(pc)) {
+    if (chunk_.op_at(pc) != Op::PlaceLocal) continue;
     const uint32_t end = walk_end(pc);
     if (end == 0) {
-      pinned_.add(insn_at(pc).a);
+      pinned_.add(chunk_.at(pc).a);
     } else {
-      roots_[end] = insn_at(pc).a;
+      roots_[end] = chunk_.at(pc).a;
       for (uint32_t each = pc; each <= end; ++each) begins_[each] = pc;
     }
   }
@@ -194,9 +194,9 @@ void Kinds::pin() {
 // The instruction that ends the walk begun by PlaceLocal; 0 when there is a branch or a use of the variable on
 // the way.
 uint32_t Kinds::walk_end(uint32_t begin) const {
-  const uint16_t root = insn_at(begin).a;
-  for (uint32_t pc = begin + length(begin); pc < chunk_.size && !leaders_[pc]; pc += length(pc)) {
-    const Op op = static_cast<Op>(insn_at(pc).op);
+  const uint16_t root = chunk_.at(begin).a;
+  for (uint32_t pc = begin + chunk_.length_at(begin); pc < chunk_.size && !leaders_[pc]; pc += chunk_.length_at(pc)) {
+    const Op op = chunk_.op_at(pc);
     bool used = false;
     for_each_access(chunk_, pc, [&](const Access& each) { used |= each.first <= root && root < each.first + each.count; });
     if (used) return 0;
@@ -212,7 +212,7 @@ std::optional<uint16_t> Kinds::walk_root(uint32_t pc) const {
 }
 
 uint32_t Kinds::exit_pc(uint32_t pc, const Plan& plan) const {
-  const Op op = static_cast<Op>(insn_at(pc).op);
+  const Op op = chunk_.op_at(pc);
   const bool walks = is_in(op, Op::PlaceIndex, Op::TakePlace) || op == Op::PushPlace;
   return walks && plan.way == Way::Inline ? begins_[pc] : pc;
 }
@@ -237,8 +237,8 @@ State Kinds::at_start() const {
 Kind Kinds::expected(uint32_t reg) const {
   if (pinned(reg) || exited(0)) return Kind::Any;
   uint64_t mask = 0;
-  for (uint32_t pc = 0; pc < chunk_.size; pc += length(pc)) {
-    const Insn& insn = insn_at(pc);
+  for (uint32_t pc = 0; pc < chunk_.size; pc += chunk_.length_at(pc)) {
+    const Insn& insn = chunk_.at(pc);
     // Before the first round it is none of those that are read.
     if (chunk_.is_loop && is_next_item(static_cast<Op>(insn.op)) && insn.b == reg) return Kind::Any;
     mask |= mask_read(pc, reg);
@@ -248,7 +248,7 @@ Kind Kinds::expected(uint32_t reg) const {
 
 // What the instruction has seen in the register, if it reads it.
 uint64_t Kinds::mask_read(uint32_t pc, uint32_t reg) const {
-  const Insn& insn = insn_at(pc);
+  const Insn& insn = chunk_.at(pc);
   const bytecode::OpInfo& known = bytecode::info(static_cast<Op>(insn.op));
   const Seen seen = this->seen(pc);
   const bool replaced = static_cast<Op>(insn.op) == Op::Store || static_cast<Op>(insn.op) == Op::Drop;
@@ -270,10 +270,10 @@ uint64_t Kinds::mask_read(uint32_t pc, uint32_t reg) const {
 // A function that is inlined into itself is not called as a value; what it has captured is not looked at.
 void Kinds::find_captured() {
   captured_.clear();
-  for (uint32_t pc = 0; pc < chunk_.size && caller_ && &chunk_ != &outermost(); pc += length(pc)) {
-    const Op op = static_cast<Op>(insn_at(pc).op);
+  for (uint32_t pc = 0; pc < chunk_.size && caller_ && &chunk_ != &outermost(); pc += chunk_.length_at(pc)) {
+    const Op op = chunk_.op_at(pc);
     if (op != Op::ViewCaptured && op != Op::GetCaptured) continue;
-    Kind& kind = captured_.try_emplace(insn_at(pc).b, Kind::None).first->second;
+    Kind& kind = captured_.try_emplace(chunk_.at(pc).b, Kind::None).first->second;
     kind = joined(kind, first_use(pc));
   }
   for (auto& [number, kind] : captured_) {
@@ -283,8 +283,8 @@ void Kinds::find_captured() {
 
 // What has been seen in the register that the instruction writes, where it is read next.
 Kind Kinds::first_use(uint32_t from) const {
-  const uint32_t reg = insn_at(from).a;
-  for (uint32_t pc = from + length(from); pc < chunk_.size && !leaders_[pc]; pc += length(pc)) {
+  const uint32_t reg = chunk_.at(from).a;
+  for (uint32_t pc = from + chunk_.length_at(from); pc < chunk_.size && !leaders_[pc]; pc += chunk_.length_at(pc)) {
     bool used = false;
     for_each_access(chunk_, pc, [&](const Access& each) { used |= each.first <= reg && reg < each.first + each.count; });
     if (used) return exited(pc) ? Kind::Any : kind_of_mask(mask_read(pc, reg));
@@ -293,14 +293,12 @@ Kind Kinds::first_use(uint32_t from) const {
 }
 
 void Kinds::find_leaders() {
-  for (uint32_t pc = 0; pc < chunk_.size; pc += length(pc)) {
-    const Insn& insn = insn_at(pc);
+  for (uint32_t pc = 0; pc < chunk_.size; pc += chunk_.length_at(pc)) {
+    const Insn& insn = chunk_.at(pc);
     const bytecode::OpInfo& known = bytecode::info(static_cast<Op>(insn.op));
-    if (known.flags & bytecode::Branch) {
-      leaders_[static_cast<size_t>(int64_t{pc} + (known.b == 'W' ? insn.wide : insn.imm_c()))] = 1;
-    }
+    if (known.flags & bytecode::Branch) leaders_[chunk_.target_at(pc)] = 1;
     const bool ends = known.flags & (bytecode::Branch | bytecode::Ends);
-    if (ends && pc + length(pc) < chunk_.size) leaders_[pc + length(pc)] = 1;
+    if (ends && pc + chunk_.length_at(pc) < chunk_.size) leaders_[pc + chunk_.length_at(pc)] = 1;
   }
   leaders_[0] = 1;
   for (const bytecode::Region& region : chunk_.regions) leaders_[region.handler] = 1;
@@ -349,19 +347,17 @@ bool Returned::widen(const Returned& other) {
 void Kinds::flow(uint32_t pc, const State& from) {
   State state = from;
   for (;;) {
-    const Insn& insn = insn_at(pc);
+    const Insn& insn = chunk_.at(pc);
     const bytecode::OpInfo& known = bytecode::info(static_cast<Op>(insn.op));
     const Plan todo = plan(pc, state);
     if (todo.way == Way::Exit || todo.result == Kind::None) return;
     if (static_cast<Op>(insn.op) == Op::Return) note_return(insn, state);
     State next = after(pc, todo, state);
-    if (known.flags & bytecode::Branch) {
-      merge(static_cast<uint32_t>(int64_t{pc} + (known.b == 'W' ? insn.wide : insn.imm_c())), next);
-    }
+    if (known.flags & bytecode::Branch) merge(chunk_.target_at(pc), next);
     // There is no item where the loop ends.
     if (is_next_item(static_cast<Op>(insn.op)) && todo.way == Way::Inline) next.leave(insn.b, state);
     state = std::move(next);
-    pc += length(pc);
+    pc += chunk_.length_at(pc);
     if ((known.flags & bytecode::Ends) || pc >= chunk_.size) return;
     if (leaders_[pc]) {
       merge(pc, state);
@@ -413,7 +409,7 @@ Kind Kinds::speculated(Kind known, uint32_t pc, Seen::Operand operand) const {
 }
 
 Plan Kinds::plan(uint32_t pc, const State& before) const {
-  const Insn& insn = insn_at(pc);
+  const Insn& insn = chunk_.at(pc);
   const Op op = static_cast<Op>(insn.op);
   const bool is_new = !(profile_[pc] & (Seen::kRan | Seen::kExited)) && !certain_[pc];
   if (exits_where_new_ && is_new && before.place == Kind::None) return {Way::Exit};
@@ -580,7 +576,7 @@ Plan Kinds::intrinsic_plan(uint32_t pc, const Insn& insn, const State& before) c
 // ---- effects ----
 
 State Kinds::after(uint32_t pc, const Plan& plan, const State& before) const {
-  const Insn& insn = insn_at(pc);
+  const Insn& insn = chunk_.at(pc);
   const Op op = static_cast<Op>(insn.op);
   State state = before;
   if (plan.way == Way::Exec) return left_to_exec(pc, plan, std::move(state));
@@ -620,7 +616,7 @@ bool keeps_shape(Op op) {
 void Kinds::forget_consumed(uint32_t pc, State& state) const {
   for_each_access(chunk_, pc, [&](const Access& each) {
     for (uint32_t reg = each.first; each.read && each.written && reg < each.first + each.count; ++reg) {
-      if (pinned(reg) || !is_counted(state.kinds[reg]) || !is_operand(insn_at(pc), reg)) continue;
+      if (pinned(reg) || !is_counted(state.kinds[reg]) || !is_operand(chunk_.at(pc), reg)) continue;
       state.kinds[reg] = Kind::Any;
       state.shapes[reg] = kNoShape;
     }
@@ -628,7 +624,7 @@ void Kinds::forget_consumed(uint32_t pc, State& state) const {
 }
 
 State Kinds::left_to_exec(uint32_t pc, const Plan& plan, State state) const {
-  const Insn& insn = insn_at(pc);
+  const Insn& insn = chunk_.at(pc);
   const Op op = static_cast<Op>(insn.op);
   const char kind = bytecode::info(op).a;
   auto changed = [&](uint32_t reg, bool in_place) {
@@ -653,7 +649,7 @@ State Kinds::left_to_exec(uint32_t pc, const Plan& plan, State state) const {
 
 // Of instructions that are not left to exec.
 State Kinds::moved(uint32_t pc, const Plan& plan, State state) const {
-  const Insn& insn = insn_at(pc);
+  const Insn& insn = chunk_.at(pc);
   auto set = [&](uint32_t reg, Kind kind, uint32_t shape = kNoShape) {
     if (!pinned(reg)) state.set(reg, kind, true, shape);
   };

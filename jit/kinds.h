@@ -225,12 +225,6 @@ class Kinds {
   void part_moved(uint32_t pc, const Plan& plan, State& state) const;
   void walked(uint32_t pc, const Plan& plan, State& state) const;
 
-  const bytecode::Insn& insn_at(uint32_t pc) const { return chunk_.code[chunk_.size + pc]; }
-  uint32_t length(uint32_t pc) const { return bytecode::has_next_word(static_cast<bytecode::Op>(insn_at(pc).op)) ? 2 : 1; }
-  uint32_t target(uint32_t pc) const {
-    const bool wide = bytecode::info(static_cast<bytecode::Op>(insn_at(pc).op)).b == 'W';
-    return static_cast<uint32_t>(int64_t{pc} + (wide ? insn_at(pc).wide : insn_at(pc).imm_c()));
-  }
   Kind constant_kind(uint16_t index) const;
   bytecode::Seen seen(uint32_t pc) const { return {profile_[pc]}; }
 

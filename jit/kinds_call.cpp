@@ -40,14 +40,14 @@ bool Kinds::is_recursive(uint32_t pc) const {
 bool Kinds::branches(const Insn& call, const Chunk& body) const {
   if (&body != &chunk_) return false;
   uint32_t places = 0;
-  for (uint32_t pc = 0; pc < chunk_.size; pc += length(pc)) {
-    places += insn_at(pc).op == call.op && insn_at(pc).b == call.b;
+  for (uint32_t pc = 0; pc < chunk_.size; pc += chunk_.length_at(pc)) {
+    places += chunk_.at(pc).op == call.op && chunk_.at(pc).b == call.b;
   }
   return places > 1;
 }
 
 bool Kinds::can_inline(uint32_t pc, const Insn& insn, const Chunk& body) const {
-  if (!body.outline.takes(insn.c) || body.is_loop || !body.regions.empty() || marks_of(&insn_at(pc), body) != body.inout_mask) return false;
+  if (!body.outline.takes(insn.c) || body.is_loop || !body.regions.empty() || marks_of(&chunk_.at(pc), body) != body.inout_mask) return false;
   uint32_t deep = 0, within_itself = 0;
   for (const Kinds* each = this; each; each = each->caller_) {
     ++deep;
@@ -170,7 +170,7 @@ void Kinds::note_return(const Insn& insn, const State& state) {
 uint32_t Kinds::extent() const {
   uint32_t most = chunk_.registers;
   for (const auto& [pc, callee] : callees_) {
-    if (callee.kinds) most = std::max(most, insn_at(pc).a + 2U + callee.kinds->extent());
+    if (callee.kinds) most = std::max(most, chunk_.at(pc).a + 2U + callee.kinds->extent());
   }
   return most;
 }

@@ -64,7 +64,7 @@ bool Kinds::find_field(uint16_t cache, uint32_t known_shape, Kind base, Plan& pl
 
 Plan Kinds::read_field_plan(uint32_t pc, const Insn& insn, const State& before) const {
   const Op op = static_cast<Op>(insn.op);
-  const uint16_t cache = op == Op::TestField ? static_cast<uint16_t>(std::bit_cast<uint64_t>(insn_at(pc + 1))) : insn.c;
+  const uint16_t cache = op == Op::TestField ? static_cast<uint16_t>(std::bit_cast<uint64_t>(chunk_.at(pc + 1))) : insn.c;
   const Plan otherwise{op == Op::Field && (insn.x & bytecode::kConsumeB) ? Way::Exec : Way::Dynamic};
   const Kind base = speculated(before.kinds[insn.b], pc, Seen::First);
   if (exited(pc) || !has_fields(base)) return otherwise;
@@ -127,8 +127,8 @@ Plan Kinds::make_plan(const Insn& insn, const State& before) const {
 
 // A list under construction whose items have all been of one kind has their packing from the beginning.
 Plan Kinds::new_list_plan(uint32_t pc, const Insn& insn) const {
-  for (uint32_t at = pc + length(pc); at < chunk_.size; at += length(at)) {
-    const Insn& append = insn_at(at);
+  for (uint32_t at = pc + chunk_.length_at(pc); at < chunk_.size; at += chunk_.length_at(at)) {
+    const Insn& append = chunk_.at(at);
     if (static_cast<Op>(append.op) != Op::AppendItem || append.a != insn.a) continue;
     const Kind packed = exited(at) ? Kind::Any : list_for(kind_of_mask(mask_read(at, append.b)));
     if (is_packed(packed)) return {Way::Exec, Kind::Any, Kind::Any, Kind::Any, packed};
@@ -163,12 +163,12 @@ Plan Kinds::pop_plan(uint32_t pc, const Insn& insn, const State& before) const {
 // ---- walks ----
 
 Plan Kinds::walk_plan(uint32_t pc, const State& before) const {
-  const uint16_t root = insn_at(pc).a;
+  const uint16_t root = chunk_.at(pc).a;
   if (pinned(root) || exited(pc)) return {Way::Exec};
   const Plan plan{Way::Inline, speculated(before.kinds[root], pc, Seen::Changed)};
   if (!has_fields(plan.a) && !is_list(plan.a)) return {Way::Exec};
   State state = after(pc, plan, before);
-  for (uint32_t at = pc + length(pc);; at += length(at)) {
+  for (uint32_t at = pc + chunk_.length_at(pc);; at += chunk_.length_at(at)) {
     const Plan step = step_plan(at, state);
     if (step.way != Way::Inline) return {Way::Exec};
     if (walk_root(at)) return plan;
@@ -177,7 +177,7 @@ Plan Kinds::walk_plan(uint32_t pc, const State& before) const {
 }
 
 Plan Kinds::step_plan(uint32_t pc, const State& before) const {
-  const Insn& insn = insn_at(pc);
+  const Insn& insn = chunk_.at(pc);
   switch (static_cast<Op>(insn.op)) {
     case Op::PlaceIndex:
     case Op::StoreIndex:
@@ -193,7 +193,7 @@ Plan Kinds::step_plan(uint32_t pc, const State& before) const {
 
 // What the next step has found at its place: what this one comes to.
 Kind Kinds::next_place(uint32_t pc) const {
-  const Kind kind = kind_of_mask(SeenInside{insides_[pc + length(pc)]}.place());
+  const Kind kind = kind_of_mask(SeenInside{insides_[pc + chunk_.length_at(pc)]}.place());
   return has_fields(kind) || is_list(kind) ? kind : Kind::Any;
 }
 
@@ -238,7 +238,7 @@ Plan Kinds::field_step_plan(uint32_t pc, const Insn& insn, const State& before) 
 
 // old op= right: two numbers.
 Plan Kinds::update_plan(uint32_t pc, Plan plan, Kind right, uint16_t old, const State& before) const {
-  const auto op = static_cast<BinaryOp>(std::bit_cast<uint64_t>(insn_at(pc + 1)));
+  const auto op = static_cast<BinaryOp>(std::bit_cast<uint64_t>(chunk_.at(pc + 1)));
   const bool simple = op == BinaryOp::Add || op == BinaryOp::Sub || op == BinaryOp::Mul || op == BinaryOp::Div;
   if (!simple || !is_number(plan.part) || !is_number(right)) return {Way::Exec};
   if (old != bytecode::kNoRegister) {
@@ -255,7 +255,7 @@ Plan Kinds::update_plan(uint32_t pc, Plan plan, Kind right, uint16_t old, const 
 
 // What reads, replaces or takes a part, on either way out.
 void Kinds::part_moved(uint32_t pc, const Plan& plan, State& state) const {
-  const Insn& insn = insn_at(pc);
+  const Insn& insn = chunk_.at(pc);
   const Op op = static_cast<Op>(insn.op);
   auto set = [&](uint32_t reg, Kind kind) {
     if (!pinned(reg)) state.set(reg, kind, true);
@@ -301,7 +301,7 @@ void Kinds::part_moved(uint32_t pc, const Plan& plan, State& state) const {
 }
 
 void Kinds::walked(uint32_t pc, const Plan& plan, State& state) const {
-  const Insn& insn = insn_at(pc);
+  const Insn& insn = chunk_.at(pc);
   const Op op = static_cast<Op>(insn.op);
   if (op == Op::PlaceLocal) {
     state.place = plan.a;

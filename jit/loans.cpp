@@ -16,18 +16,18 @@ constexpr uint32_t kLongest = 200;
 
 class Search {
  public:
-  Search(const Kinds& kinds, uint32_t pc) : kinds_(kinds), chunk_(kinds.chunk()), loan_{pc, pc, pc, at(pc).a} {
-    const Op op = static_cast<Op>(at(pc).op);
+  Search(const Kinds& kinds, uint32_t pc) : kinds_(kinds), chunk_(kinds.chunk()), loan_{pc, pc, pc, chunk_.at(pc).a} {
+    const Op op = chunk_.op_at(pc);
     taken_ = op == Op::TakeIndex || op == Op::TakeField;
     if (!taken_) {
-      container_ = at(pc).b;
+      container_ = chunk_.at(pc).b;
       return;
     }
     walk_ = kinds.walk_begin(pc);
-    container_ = at(walk_).a;
-    for (uint32_t step = walk_; step <= pc; step += length(step)) {
-      if (static_cast<Op>(at(step).op) == Op::PlaceIndex) indexes_.push_back(at(step).a);
-      if (static_cast<Op>(at(step).op) == Op::TakeIndex) indexes_.push_back(at(step).b);
+    container_ = chunk_.at(walk_).a;
+    for (uint32_t step = walk_; step <= pc; step += chunk_.length_at(step)) {
+      if (chunk_.op_at(step) == Op::PlaceIndex) indexes_.push_back(chunk_.at(step).a);
+      if (chunk_.op_at(step) == Op::TakeIndex) indexes_.push_back(chunk_.at(step).b);
     }
   }
 
@@ -35,8 +35,8 @@ class Search {
     if (loan_.reg == container_ || is_index(loan_.reg)) return std::nullopt;
     // What a temporary has may itself be counted by nobody.
     if (!taken_ && container_ >= chunk_.slots) return std::nullopt;
-    uint32_t pc = loan_.first + length(loan_.first);
-    for (bool reached = true; pc < chunk_.size && pc - loan_.first < kLongest; pc += length(pc)) {
+    uint32_t pc = loan_.first + chunk_.length_at(loan_.first);
+    for (bool reached = true; pc < chunk_.size && pc - loan_.first < kLongest; pc += chunk_.length_at(pc)) {
       if (kinds_.is_leader(pc)) {
         state = kinds_.at_leader(pc);
         reached = state.reached && !is_handler(pc);
@@ -49,7 +49,7 @@ class Search {
         continue;
       }
       if (!is_harmless(pc, plan) || !keeps(pc)) return std::nullopt;
-      const uint8_t flags = bytecode::info(static_cast<Op>(at(pc).op)).flags;
+      const uint8_t flags = bytecode::info(chunk_.op_at(pc)).flags;
       if ((flags & bytecode::Branch) && !goes_ahead(pc)) return std::nullopt;
       state = kinds_.after(pc, plan, state);
       reached = !(flags & bytecode::Ends);
@@ -58,14 +58,12 @@ class Search {
   }
 
  private:
-  const Insn& at(uint32_t pc) const { return chunk_.code[chunk_.size + pc]; }
-  uint32_t length(uint32_t pc) const { return bytecode::has_next_word(static_cast<Op>(at(pc).op)) ? 2 : 1; }
   bool is_index(uint32_t reg) const { return std::find(indexes_.begin(), indexes_.end(), reg) != indexes_.end(); }
 
   // ---- the end ----
 
   bool ends_at(uint32_t pc, const Plan& plan) {
-    const Insn& insn = at(pc);
+    const Insn& insn = chunk_.at(pc);
     const Op op = static_cast<Op>(insn.op);
     loan_.end_begin = loan_.end = pc;
     if (!taken_) {
@@ -76,29 +74,29 @@ class Search {
     }
     if (plan.way != Way::Inline || insn.a != container_) return false;
     if (op == Op::PlaceLocal) return is_same_walk(pc);
-    const Insn& take = at(loan_.first);
+    const Insn& take = chunk_.at(loan_.first);
     const bool fits = static_cast<Op>(take.op) == Op::TakeIndex ? op == Op::SetIndex : op == Op::SetField;
-    return fits && walk_ + length(walk_) == loan_.first && insn.b == take.b && insn.c == loan_.reg &&
+    return fits && walk_ + chunk_.length_at(walk_) == loan_.first && insn.b == take.b && insn.c == loan_.reg &&
            insn.x == bytecode::kConsumeC;
   }
 
   bool is_same_walk(uint32_t pc) {
-    uint32_t taking = walk_ + length(walk_);
-    for (pc += length(pc); taking < loan_.first; taking += length(taking), pc += length(pc)) {
-      if (at(pc).op != at(taking).op || at(pc).a != at(taking).a) return false;
+    uint32_t taking = walk_ + chunk_.length_at(walk_);
+    for (pc += chunk_.length_at(pc); taking < loan_.first; taking += chunk_.length_at(taking), pc += chunk_.length_at(pc)) {
+      if (chunk_.at(pc).op != chunk_.at(taking).op || chunk_.at(pc).a != chunk_.at(taking).a) return false;
     }
-    const Insn& take = at(loan_.first);
+    const Insn& take = chunk_.at(loan_.first);
     const Op giving = static_cast<Op>(take.op) == Op::TakeIndex ? Op::StoreIndex : Op::StoreField;
     loan_.end = pc;
-    return static_cast<Op>(at(pc).op) == giving && at(pc).a == take.b && at(pc).b == loan_.reg &&
-           at(pc).x == bytecode::kConsumeB;
+    return chunk_.op_at(pc) == giving && chunk_.at(pc).a == take.b && chunk_.at(pc).b == loan_.reg &&
+           chunk_.at(pc).x == bytecode::kConsumeB;
   }
 
   // ---- the way there ----
 
   // Done in place whatever comes, by code whose only way out is an exit or an error that is raised here.
   bool is_harmless(uint32_t pc, const Plan& plan) const {
-    const Op op = static_cast<Op>(at(pc).op);
+    const Op op = chunk_.op_at(pc);
     switch (op) {
       case Op::Raise:
       case Op::Throw:
@@ -121,7 +119,7 @@ class Search {
   // Leaves the container, the way to the place and the register alone; what has been taken out may be changed where
   // it is.
   bool keeps(uint32_t pc) const {
-    const Insn& insn = at(pc);
+    const Insn& insn = chunk_.at(pc);
     const Op op = static_cast<Op>(insn.op);
     const bool in_place = taken_ && insn.a == loan_.reg &&
                           (op == Op::PlaceLocal || (op == Op::SetField && insn.c != loan_.reg) ||
@@ -137,14 +135,9 @@ class Search {
   }
 
   bool goes_ahead(uint32_t pc) {
-    const uint32_t target = target_of(pc);
+    const uint32_t target = chunk_.target_at(pc);
     furthest_ = std::max(furthest_, target);
     return target > pc;
-  }
-
-  uint32_t target_of(uint32_t pc) const {
-    const bool wide = bytecode::info(static_cast<Op>(at(pc).op)).b == 'W';
-    return static_cast<uint32_t>(int64_t{pc} + (wide ? at(pc).wide : at(pc).imm_c()));
   }
 
   // ---- ways in and out ----
@@ -154,9 +147,9 @@ class Search {
   // Entered at its beginning and left at its end only.
   bool is_closed() const {
     if (furthest_ > loan_.end_begin) return false;
-    for (uint32_t pc = 0; pc < chunk_.size; pc += length(pc)) {
-      if (!(bytecode::info(static_cast<Op>(at(pc).op)).flags & bytecode::Branch)) continue;
-      if (is_inside(target_of(pc)) && !is_inside(pc)) return false;
+    for (uint32_t pc = 0; pc < chunk_.size; pc += chunk_.length_at(pc)) {
+      if (!(bytecode::info(chunk_.op_at(pc)).flags & bytecode::Branch)) continue;
+      if (is_inside(chunk_.target_at(pc)) && !is_inside(pc)) return false;
     }
     return std::all_of(chunk_.regions.begin(), chunk_.regions.end(), [&](const bytecode::Region& region) {
       return !is_inside(region.handler) || (is_inside(region.begin) && goes_on_raising(region.handler));
@@ -170,8 +163,8 @@ class Search {
 
   // A cleanup that never comes back: the loan is settled when it runs.
   bool goes_on_raising(uint32_t pc) const {
-    while (static_cast<Op>(at(pc).op) != Op::Rethrow) {
-      pc += length(pc);
+    while (chunk_.op_at(pc) != Op::Rethrow) {
+      pc += chunk_.length_at(pc);
       if (pc >= chunk_.size || kinds_.is_leader(pc)) return false;
     }
     return true;

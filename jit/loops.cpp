@@ -20,7 +20,7 @@ class Finder {
 
   std::vector<Loop> run() {
     each([&](uint32_t pc) {
-      if (branches(pc) && target(pc) <= pc) add(target(pc), pc);
+      if (branches(pc) && chunk_.target_at(pc) <= pc) add(chunk_.target_at(pc), pc);
     });
     std::sort(loops_.begin(), loops_.end(), [](const Loop& a, const Loop& b) {
       return a.head != b.head ? a.head < b.head : a.latch > b.latch;
@@ -34,16 +34,12 @@ class Finder {
   }
 
  private:
-  const Insn& at(uint32_t pc) const { return chunk_.code[chunk_.size + pc]; }
-  const bytecode::OpInfo& info(uint32_t pc) const { return bytecode::info(static_cast<Op>(at(pc).op)); }
+  const bytecode::OpInfo& info(uint32_t pc) const { return bytecode::info(chunk_.op_at(pc)); }
   bool branches(uint32_t pc) const { return info(pc).flags & bytecode::Branch; }
-  uint32_t target(uint32_t pc) const {
-    return static_cast<uint32_t>(int64_t{pc} + (info(pc).b == 'W' ? at(pc).wide : at(pc).imm_c()));
-  }
 
   template <class Visit>
   void each(Visit visit) const {
-    for (uint32_t pc = 0; pc < chunk_.size; pc += bytecode::has_next_word(static_cast<Op>(at(pc).op)) ? 2 : 1) visit(pc);
+    for (uint32_t pc = 0; pc < chunk_.size; pc += chunk_.length_at(pc)) visit(pc);
   }
 
   void add(uint32_t head, uint32_t latch) {
@@ -80,7 +76,7 @@ class Finder {
     bool falls = loop.head == 0;
     each([&](uint32_t pc) {
       if (loop.contains(pc)) return;
-      if (branches(pc) && loop.contains(target(pc))) enters(target(pc), static_cast<Op>(at(pc).op) == Op::Jump);
+      if (branches(pc) && loop.contains(chunk_.target_at(pc))) enters(chunk_.target_at(pc), chunk_.op_at(pc) == Op::Jump);
       if (pc < loop.head) falls = !(info(pc).flags & bytecode::Ends);
     });
     if (falls) enters(loop.head, false);
@@ -93,7 +89,7 @@ class Finder {
     bool plain = true;
     each([&](uint32_t pc) {
       if (pc < loop.entry || pc > loop.latch) return;
-      plain &= !(branches(pc) && target(pc) > loop.head && target(pc) < loop.entry);
+      plain &= !(branches(pc) && chunk_.target_at(pc) > loop.head && chunk_.target_at(pc) < loop.entry);
       for (const Loop& other : loops_) plain &= other.head != pc;
       for (const bytecode::Region& region : chunk_.regions) plain &= region.handler != pc;
     });

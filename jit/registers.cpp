@@ -261,7 +261,7 @@ bool Translator::start_instruction(uint32_t pc) {
     return false;
   }
   after_ = kinds_->after(pc, plan_, state_);
-  if (plan_.way == Way::Inline) speculate(pc, at(pc));
+  if (plan_.way == Way::Inline) speculate(pc, chunk_.at(pc));
   return true;
 }
 

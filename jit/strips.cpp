@@ -23,7 +23,7 @@ class Finder {
       : chunk_(chunk), kinds_(kinds), loops_(loops), loop_(loop), written_(chunk.registers), set_(chunk.registers) {}
 
   std::optional<Strip> run() {
-    const Insn& latch = at(loop_.latch);
+    const Insn& latch = chunk_.at(loop_.latch);
     if (!loop_.tidy || loop_.entry != loop_.latch || loop_.latch - loop_.head > kLongestBody) return std::nullopt;
     if (!is_innermost() || !kinds_.at_leader(loop_.head).reached || !kinds_.at_leader(loop_.latch).reached) return std::nullopt;
     const Op op = static_cast<Op>(latch.op);
@@ -38,18 +38,13 @@ class Finder {
   }
 
  private:
-  const Insn& at(uint32_t pc) const { return chunk_.code[chunk_.size + pc]; }
-  const bytecode::OpInfo& info(uint32_t pc) const { return bytecode::info(static_cast<Op>(at(pc).op)); }
-  uint32_t length(uint32_t pc) const { return bytecode::has_next_word(static_cast<Op>(at(pc).op)) ? 2 : 1; }
-  uint32_t target(uint32_t pc) const {
-    return static_cast<uint32_t>(int64_t{pc} + (info(pc).b == 'W' ? at(pc).wide : at(pc).imm_c()));
-  }
+  const bytecode::OpInfo& info(uint32_t pc) const { return bytecode::info(chunk_.op_at(pc)); }
 
   bool is_innermost() const {
     bool only = true;
     for (const Loop& other : loops_) only &= &other == &loop_ || !loop_.contains(other.head);
-    for (uint32_t pc = loop_.head; pc < loop_.latch; pc += length(pc)) {
-      only &= !(info(pc).flags & bytecode::Branch) || target(pc) > pc;
+    for (uint32_t pc = loop_.head; pc < loop_.latch; pc += chunk_.length_at(pc)) {
+      only &= !(info(pc).flags & bytecode::Branch) || chunk_.target_at(pc) > pc;
     }
     return only;
   }
@@ -70,8 +65,8 @@ class Finder {
 
   // What the loop writes. Nothing is left to exec, so operands on numbers keep what they have.
   bool find_written() {
-    for (uint32_t pc = loop_.head; pc <= loop_.latch; pc += length(pc)) {
-      const Op op = static_cast<Op>(at(pc).op);
+    for (uint32_t pc = loop_.head; pc <= loop_.latch; pc += chunk_.length_at(pc)) {
+      const Op op = chunk_.op_at(pc);
       const bool reads = is_in(op, Op::Add, Op::LoopGeK) || op == Op::Index || op == Op::ViewIndex ||
                          op == Op::SetIndex || op == Op::Swap || op == Op::UpdateIndex || op == Op::PlaceLocal ||
                          op == Op::Len;
@@ -87,9 +82,9 @@ class Finder {
 
   // x += y or x -= y.
   bool grows(uint32_t pc) const {
-    const Op op = static_cast<Op>(at(pc).op);
+    const Op op = chunk_.op_at(pc);
     const bool sum = op == Op::Add || op == Op::AddI || op == Op::Sub || op == Op::SubI;
-    return sum && at(pc).a == at(pc).b;
+    return sum && chunk_.at(pc).a == chunk_.at(pc).b;
   }
 
   int add(const Term& term) {
@@ -123,7 +118,7 @@ class Finder {
   bool walk() {
     State state = kinds_.at_leader(loop_.head);
     bool reached = true;
-    for (uint32_t pc = loop_.head; pc <= loop_.latch; pc += length(pc)) {
+    for (uint32_t pc = loop_.head; pc <= loop_.latch; pc += chunk_.length_at(pc)) {
       if (auto found = entered_.find(pc); found != entered_.end()) {
         if (reached && pc != loop_.head) enter(pc, known_now_);
         known_now_ = found->second;
@@ -136,15 +131,15 @@ class Finder {
         reached = false;
         continue;
       }
-      const bool harmless = leaves_lists(static_cast<Op>(at(pc).op)) && !counts_references(at(pc), plan, state);
+      const bool harmless = leaves_lists(chunk_.op_at(pc)) && !counts_references(chunk_.at(pc), plan, state);
       if (plan.way != Way::Inline || !harmless) return false;
       const State after = kinds_.after(pc, plan, state);
       if (pc == loop_.latch) return strip_.counted || find_limit(state);
       look_at(pc, plan, after);
       state = after;
-      if (info(pc).flags & bytecode::Branch) leave_for(target(pc));
+      if (info(pc).flags & bytecode::Branch) leave_for(chunk_.target_at(pc));
       reached = !(info(pc).flags & bytecode::Ends);
-      if ((info(pc).flags & bytecode::Branch) && reached) leave_for(pc + length(pc));
+      if ((info(pc).flags & bytecode::Branch) && reached) leave_for(pc + chunk_.length_at(pc));
     }
     return false;  // the condition is never reached
   }
@@ -197,7 +192,7 @@ class Finder {
   // ---- instructions ----
 
   void look_at(uint32_t pc, const Plan& plan, const State& after) {
-    const Insn& insn = at(pc);
+    const Insn& insn = chunk_.at(pc);
     const Op op = static_cast<Op>(insn.op);
     int result = -1;
     if (is_in(op, Op::Add, Op::MulI) && plan.result == Kind::Int) result = sum(pc, insn, op, after);
@@ -206,7 +201,7 @@ class Finder {
     if (op == Op::Index || op == Op::ViewIndex) look(pc, insn.b, plan.b, term_of(insn.c, after), false);
     if (op == Op::SetIndex) look(pc, insn.a, plan.a, term_of(insn.b, after), true);
     if (op == Op::UpdateIndex && kinds_.walk_begin(pc) == pc - 1) {
-      look(pc, at(pc - 1).a, after.kinds[at(pc - 1).a], term_of(insn.a, after), true);
+      look(pc, chunk_.at(pc - 1).a, after.kinds[chunk_.at(pc - 1).a], term_of(insn.a, after), true);
     }
     const char kind = info(pc).a;
     const bool changes_list = op == Op::SetIndex || op == Op::Swap || op == Op::PlaceLocal;
@@ -257,7 +252,7 @@ class Finder {
   // ---- loops by comparison ----
 
   bool find_limit(const State& state) {
-    if (limit_register_) strip_.limit = term_of(at(loop_.latch).b, state);
+    if (limit_register_) strip_.limit = term_of(chunk_.at(loop_.latch).b, state);
     last_ = known_now_.count(strip_.counter) ? known_now_[strip_.counter] : -1;
     return strip_.limit >= 0 && last_ >= 0 && !strip_.terms[static_cast<size_t>(strip_.limit)].varies;
   }

@@ -10,7 +10,7 @@ namespace posset::jit {
 
 // Right in front of the loop, or the bound would be lost on the way through the loops around it.
 void Translator::bound_by_loop(const Loop& loop) {
-  const Insn& latch = at(loop.latch);
+  const Insn& latch = chunk_.at(loop.latch);
   if (static_cast<Op>(latch.op) == Op::ForRange) {
     bound_by_range(loop, latch);
   } else if (latch.x & bytecode::kSense) {
@@ -23,7 +23,7 @@ void Translator::bound_by_range(const Loop& loop, const Insn& latch) {
   if (!first) return;
   bound(static_cast<uint16_t>(latch.a + 1), llvm::Intrinsic::smax, *first);
   bool changes = false;
-  for (uint32_t pc = loop.head; pc < loop.latch; pc += length(pc)) {
+  for (uint32_t pc = loop.head; pc < loop.latch; pc += chunk_.length_at(pc)) {
     for_each_access(chunk_, pc, [&](const Access& each) {
       changes |= each.written && each.first <= latch.b && latch.b < each.first + each.count;
     });
@@ -34,11 +34,11 @@ void Translator::bound_by_range(const Loop& loop, const Insn& latch) {
 // Where the range at that register begins, if the program says so in the place where the loop is entered.
 std::optional<int16_t> Translator::first_number(const Loop& loop, uint16_t range) const {
   const Insn* before[2] = {};
-  for (uint32_t pc = 0; pc + 1 < loop.head; pc += length(pc)) {
+  for (uint32_t pc = 0; pc + 1 < loop.head; pc += chunk_.length_at(pc)) {
     before[0] = before[1];
-    before[1] = &at(pc);
+    before[1] = &chunk_.at(pc);
   }
-  if (!before[0] || static_cast<Op>(at(loop.head - 1).op) != Op::Jump) return std::nullopt;
+  if (!before[0] || chunk_.op_at(loop.head - 1) != Op::Jump) return std::nullopt;
   const bool enters = static_cast<Op>(before[1]->op) == Op::IterRange && before[1]->a == range;
   const bool known = static_cast<Op>(before[0]->op) == Op::LoadInt && before[0]->a == before[1]->b;
   return enters && known ? std::optional(before[0]->imm_b()) : std::nullopt;

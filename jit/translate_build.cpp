@@ -123,7 +123,7 @@ void Translator::captured(const Insn& insn) {
 
 // As bytecode's callback_ready.
 void Translator::callback_ready(uint32_t pc, const Insn& insn) {
-  llvm::BasicBlock* other = block_at(target(pc));
+  llvm::BasicBlock* other = block_at(chunk_.target_at(pc));
   const Operand callee = read(insn.b);
   auto* closure = block("closure");
   auto* fits = block("fits");

@@ -31,7 +31,7 @@ bool Translator::call(uint32_t pc, const Insn& insn) {
       [[fallthrough]];
     case Op::CallLink:
     case Op::CallValue:
-      if (op != Op::CallKnown && std::bit_cast<uint64_t>(at(pc + 1)) == 0) {
+      if (op != Op::CallKnown && std::bit_cast<uint64_t>(chunk_.at(pc + 1)) == 0) {
         direct_call(pc, insn);
         return true;
       }

@@ -52,11 +52,11 @@ llvm::Value* Translator::compute_way(const Choice::Way& way, const State& before
   overflowed_ = b_.getFalse();
   state_ = before;
   refined_.clear();
-  for (uint32_t pc = way.begin; pc < way.end; pc += length(pc)) {
+  for (uint32_t pc = way.begin; pc < way.end; pc += chunk_.length_at(pc)) {
     here_ = pc;
     plan_ = kinds_->plan(pc, state_);
     after_ = kinds_->after(pc, plan_, state_);
-    if (!move(at(pc))) arith(pc, at(pc));
+    if (!move(chunk_.at(pc))) arith(pc, chunk_.at(pc));
     state_ = after_;
   }
   here_ = jump;

@@ -131,8 +131,8 @@ bool Translator::compare(uint32_t pc, const Insn& insn) {
 // What an instruction of the block has written into the register, if it was such a one.
 const Insn* Translator::written_by(uint16_t reg, Op op) const {
   const auto writer = writers_.find(reg);
-  if (writer == writers_.end() || static_cast<Op>(at(writer->second).op) != op || at(writer->second).a != reg) return nullptr;
-  return &at(writer->second);
+  if (writer == writers_.end() || chunk_.op_at(writer->second) != op || chunk_.at(writer->second).a != reg) return nullptr;
+  return &chunk_.at(writer->second);
 }
 
 void Translator::note_written(uint32_t pc) {
@@ -174,8 +174,8 @@ void Translator::compare_jump(uint32_t pc, const Insn& insn, int which, bool bac
   const auto* number = llvm::dyn_cast_or_null<llvm::ConstantInt>(b.payload);
   const Operand left = compared(insn.a, which, b.kind == Kind::Int && number && number->isZero());
   if (!back && kinds_ && plan_.way == Way::Inline && choose(pc, comparison(which, left, b, sense))) return;
-  llvm::BasicBlock* taken = back ? round_block(pc, target(pc)) : block_at(target(pc));
-  llvm::BasicBlock* next = block_at(pc + length(pc));
+  llvm::BasicBlock* taken = back ? round_block(pc, chunk_.target_at(pc)) : block_at(chunk_.target_at(pc));
+  llvm::BasicBlock* next = block_at(pc + chunk_.length_at(pc));
   auto* slow = cold("slow");
   compare_branch(which, left, b, consumes(insn), sense ? taken : next, sense ? next : taken, slow);
   exec_in(slow, pc);
@@ -210,7 +210,7 @@ llvm::BasicBlock* Translator::round_block(uint32_t pc, uint32_t to) {
 }
 
 void Translator::go_round(uint32_t pc, uint32_t to, const std::function<void()>& advance) {
-  if (at(pc).x & bytecode::kFree && is_next(at(pc))) return go_round_free(to, advance);
+  if (chunk_.at(pc).x & bytecode::kFree && is_next(chunk_.at(pc))) return go_round_free(to, advance);
   llvm::Value* left = spend(word(1));
   auto* poll = cold("poll");
   auto* fine = block("fine");
@@ -269,21 +269,21 @@ void Translator::newer_code(uint32_t to) {
 bool Translator::jump(uint32_t pc, const Insn& insn) {
   switch (static_cast<Op>(insn.op)) {
     case Op::Jump:
-      if (!guard_loop(pc)) b_.CreateBr(block_at(target(pc)));
+      if (!guard_loop(pc)) b_.CreateBr(block_at(chunk_.target_at(pc)));
       return true;
     case Op::Loop:
-    case Op::TailJump: go_round(pc, target(pc), [] {}); return true;
+    case Op::TailJump: go_round(pc, chunk_.target_at(pc), [] {}); return true;
     case Op::JumpIf: jump_on_bool(pc, insn, false); return true;
     case Op::LoopIf: jump_on_bool(pc, insn, true); return true;
     case Op::JumpSet: {
       llvm::Value* unset = b_.CreateICmpEQ(tag_of(read(insn.a)), tag_word(Tag::Unset));
-      b_.CreateCondBr(unset, block_at(pc + 1), block_at(target(pc)));
+      b_.CreateCondBr(unset, block_at(pc + 1), block_at(chunk_.target_at(pc)));
       return true;
     }
     case Op::JumpNil: {
       llvm::Value* nil = b_.CreateICmpEQ(tag_of(read(insn.a)), tag_word(Tag::Nil));
       const bool sense = insn.x & bytecode::kSense;
-      auto* to = block_at(target(pc));
+      auto* to = block_at(chunk_.target_at(pc));
       auto* next = block_at(pc + 1);
       b_.CreateCondBr(nil, sense ? to : next, sense ? next : to);
       return true;
@@ -315,7 +315,7 @@ void Translator::jump_on_bool(uint32_t pc, const Insn& insn, bool back) {
   go_on_in(fast);
   llvm::Value* holds = b_.CreateICmpNE(payload_of(v), word(0));
   llvm::BasicBlock* next = block_at(pc + 1);
-  llvm::BasicBlock* taken = back ? round_block(pc, target(pc)) : block_at(target(pc));
+  llvm::BasicBlock* taken = back ? round_block(pc, chunk_.target_at(pc)) : block_at(chunk_.target_at(pc));
   b_.CreateCondBr(holds, sense ? taken : next, sense ? next : taken);
 }
 
@@ -341,7 +341,7 @@ void Translator::for_range(uint32_t pc, const Insn& insn) {
   llvm::Value* end = read(static_cast<uint16_t>(insn.a + 2)).payload;
   b_.CreateCondBr(b_.CreateICmpSLT(cursor, end), more, behind_rounds(pc, insn));
   go_on_in(more);
-  go_round(pc, target(pc), [&] { advance_range(insn); });
+  go_round(pc, chunk_.target_at(pc), [&] { advance_range(insn); });
 }
 
 void Translator::advance_range(const Insn& insn) {
@@ -379,7 +379,7 @@ void Translator::for_next(uint32_t pc, const Insn& insn) {
   Operand known;
   const bool narrows = list.kind == Kind::Items && plan_.result != Kind::Any;
   if (narrows) known = narrowed(load_element(list, cursor, interp::Packing::Any), plan_.result, exit_at(pc));
-  go_round(pc, target(pc), [&] {
+  go_round(pc, chunk_.target_at(pc), [&] {
     auto* done = block("done");
     by_packing(list, done, done, [&](interp::Packing packing) {
       const Operand item = narrows ? known : load_element(list, cursor, packing);

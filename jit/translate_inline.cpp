@@ -162,7 +162,7 @@ void Translator::run_inlined() {
   find_leaders();
   shape_loops();
   b_.CreateBr(way_to(0));
-  for (uint32_t pc = 0; pc < chunk_.size; pc += length(pc)) instruction(pc);
+  for (uint32_t pc = 0; pc < chunk_.size; pc += chunk_.length_at(pc)) instruction(pc);
   if (!b_.GetInsertBlock()->getTerminator()) b_.CreateUnreachable();
   for (const auto& each : raised_) inlined_raised_block(each.second);
 }
@@ -173,7 +173,7 @@ void Translator::leave_inlined(const Insn& insn) {
   const bool consume = insn.x & bytecode::kConsumeA;
   if (!consume) retain(v);
   release_slots(insn.b, consume ? insn.a : bytecode::kNoRegister);
-  const Insn& call = caller_->at(call_pc_);
+  const Insn& call = caller_->chunk_.at(call_pc_);
   for (uint32_t slot = 0; slot < call.c && slot < 64; ++slot) {
     if (!(chunk_.inout_mask >> slot & 1)) continue;
     caller_->write(static_cast<uint16_t>(call.a + 2 + slot), read(static_cast<uint16_t>(slot)));
@@ -198,7 +198,7 @@ void Translator::inlined_raised_block(const Landing& raised) {
 // hold what it has there.
 Translator::Unflushed Translator::unflushed_around_call(uint32_t pc) {
   Unflushed found;
-  const Insn& insn = at(pc);
+  const Insn& insn = chunk_.at(pc);
   for (uint32_t reg = 0; reg < insn.a; ++reg) {
     if (!cached(reg) || !state_.dirty.has(reg) || !kinds_->live(pc, reg)) continue;
     found.emplace_back(reg, state_.kinds[reg]);

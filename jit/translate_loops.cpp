@@ -52,7 +52,7 @@ llvm::BasicBlock* Translator::way_to(uint32_t pc) {
 bool Translator::guard_loop(uint32_t pc) {
   const Loop* entered = nullptr;
   for (const Loop& loop : loops_) {
-    if (kinds_ && loop.tidy && loop.entry == target(pc) && loop.entry != loop.head && !loop.contains(pc)) entered = &loop;
+    if (kinds_ && loop.tidy && loop.entry == chunk_.target_at(pc) && loop.entry != loop.head && !loop.contains(pc)) entered = &loop;
   }
   if (!entered) return false;
   std::vector<llvm::BasicBlock*> own(blocks_.begin() + entered->entry, blocks_.begin() + entered->latch + 1);
@@ -61,8 +61,8 @@ bool Translator::guard_loop(uint32_t pc) {
   }
   b_.CreateBr(block_at(entered->entry));
   guarded_ = entered;
-  for (uint32_t at = entered->entry; at <= entered->latch; at += length(at)) instruction(at);
-  const uint32_t next = entered->latch + length(entered->latch);
+  for (uint32_t at = entered->entry; at <= entered->latch; at += chunk_.length_at(at)) instruction(at);
+  const uint32_t next = entered->latch + chunk_.length_at(entered->latch);
   if (reached_ && !b_.GetInsertBlock()->getTerminator()) b_.CreateBr(block_at(next));
   guarded_ = nullptr;
   std::copy(own.begin(), own.end(), blocks_.begin() + entered->entry);

@@ -55,7 +55,7 @@ Operand Translator::object_made(Kind kind, llvm::Value* cell) {
 }
 
 bool Translator::make_record(uint32_t pc, Tag tag, uint32_t count, llvm::Value* shape) {
-  const Insn& insn = at(pc);
+  const Insn& insn = chunk_.at(pc);
   const size_t bytes = sizeof(Record) + count * sizeof(Borrowed);
   if (plan_.way == Way::Exec || !Heap::has_class(bytes)) return false;
   auto* after = block("after");
@@ -103,8 +103,8 @@ bool Translator::new_list(uint32_t pc, const Insn& insn) {
 // What exec has made is empty, and of anything or, for an iteration, of ints: it is made one of what will be put into
 // it, which there may be more room for.
 void Translator::pack_new_list(uint32_t pc) {
-  const Op op = static_cast<Op>(at(pc).op);
-  const uint16_t reg = at(pc).a;
+  const Op op = chunk_.op_at(pc);
+  const uint16_t reg = chunk_.at(pc).a;
   if (!kinds_ || (op != Op::NewList && op != Op::NewListFor) || !is_packed(plan_.result) || !cached(reg)) return;
   const Operand list = cached_value(reg, plan_.result);
   const Packing packing = packing_of_kind(plan_.result);

@@ -31,7 +31,7 @@ bool Translator::pattern(uint32_t pc, const Insn& insn) {
 }
 
 bool Translator::test(uint32_t pc, llvm::Value* fits) {
-  b_.CreateCondBr(fits, block_at(pc + length(pc)), block_at(target(pc)));
+  b_.CreateCondBr(fits, block_at(pc + chunk_.length_at(pc)), block_at(chunk_.target_at(pc)));
   return true;
 }
 
@@ -45,7 +45,7 @@ llvm::Value* Translator::constructed_shape(uint16_t link) {
 
 void Translator::test_variant(uint32_t pc, const Insn& insn) {
   const Operand v = read(insn.a);
-  llvm::BasicBlock* fails = block_at(target(pc));
+  llvm::BasicBlock* fails = block_at(chunk_.target_at(pc));
   auto* variant = block("variant");
   b_.CreateCondBr(b_.CreateICmpEQ(tag_of(v), tag_word(Tag::Variant)), variant, fails);
   go_on_in(variant);
@@ -53,7 +53,7 @@ void Translator::test_variant(uint32_t pc, const Insn& insn) {
 }
 
 void Translator::test_list(uint32_t pc, const Insn& insn) {
-  llvm::Value* size = list_size(read(insn.a), block_at(target(pc)));
+  llvm::Value* size = list_size(read(insn.a), block_at(chunk_.target_at(pc)));
   const bool at_least = insn.x & bytecode::kSense;
   test(pc, at_least ? b_.CreateICmpUGE(size, word(insn.b)) : b_.CreateICmpEQ(size, word(insn.b)));
 }
@@ -75,12 +75,12 @@ bool Translator::test_const(uint32_t pc, const Insn& insn) {
 }
 
 void Translator::test_field(uint32_t pc, const Insn& insn) {
-  const auto cache = static_cast<uint16_t>(std::bit_cast<uint64_t>(at(pc + 1)));
+  const auto cache = static_cast<uint16_t>(std::bit_cast<uint64_t>(chunk_.at(pc + 1)));
   auto* slow = cold("slow");
   llvm::Value* from = field_pointer(read(insn.b), cache, slow);
   exec_in(slow, pc);
   write(insn.a, load_field(from));
-  b_.CreateBr(block_at(pc + length(pc)));
+  b_.CreateBr(block_at(pc + chunk_.length_at(pc)));
 }
 
 // The test before it has told that the item is there.

@@ -141,7 +141,7 @@ Operand Translator::part_at(llvm::Value* from, Kind kind, llvm::BasicBlock* othe
 }
 
 void Translator::walk_step(uint32_t pc) {
-  const Insn& insn = at(pc);
+  const Insn& insn = chunk_.at(pc);
   place_ = part_at(place_part(pc, insn), plan_.result, exit_at(pc));
 }
 
@@ -192,7 +192,7 @@ Operand Translator::updated(uint32_t pc, const Operand& old, const Operand& righ
       {BinaryOp::Mul, llvm::Intrinsic::smul_with_overflow, llvm::Instruction::FMul},
       {BinaryOp::Div, llvm::Intrinsic::not_intrinsic, llvm::Instruction::FDiv},
   };
-  const auto op = static_cast<BinaryOp>(std::bit_cast<uint64_t>(at(pc + 1)));
+  const auto op = static_cast<BinaryOp>(std::bit_cast<uint64_t>(chunk_.at(pc + 1)));
   const Row& row = *std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& each) { return each.op == op; });
   if (plan_.result == Kind::Float) return floating(b_.CreateBinOp(row.on_floats, number_of(old), number_of(right)));
   return {Kind::Int, nullptr, checked(payload_of(old), payload_of(right), row.on_ints, exit_at(pc))};

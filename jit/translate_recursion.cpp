@@ -204,8 +204,8 @@ void Translator::take_native_arguments() {
 // Where the function is entered from elsewhere.
 void Translator::check_links(llvm::BasicBlock* refused) {
   std::set<uint16_t> links;
-  for (uint32_t pc = 0; pc < chunk_.size; pc += length(pc)) {
-    if (kinds_->is_recursive(pc)) links.insert(at(pc).b);
+  for (uint32_t pc = 0; pc < chunk_.size; pc += chunk_.length_at(pc)) {
+    if (kinds_->is_recursive(pc)) links.insert(chunk_.at(pc).b);
   }
   for (uint16_t link : links) {
     auto* fits = block("fits");
@@ -365,7 +365,7 @@ void Translator::write_result(uint32_t pc, const Insn& insn, const Operand& v) {
 // On in bytecode behind the call. It is no fault of that instruction; what has made the callee give something else has
 // been recorded where it happened.
 void Translator::exit_behind_call(uint32_t pc, const Insn& insn, uint32_t expected) {
-  const uint32_t next = pc + length(pc);
+  const uint32_t next = pc + chunk_.length_at(pc);
   Unflushed registers;
   for (uint32_t reg = 0; reg < chunk_.registers; ++reg) {
     if (reg == insn.a || !cached(reg) || !after_.dirty.has(reg) || !kinds_->live(next, reg)) continue;

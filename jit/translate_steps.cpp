@@ -22,10 +22,8 @@ constexpr uint64_t kFuel = offsetof(interp::Context, fuel);
 
 bool has_loops(const Chunk& chunk) {
   constexpr uint8_t kRound = bytecode::Branch | bytecode::Step;
-  for (uint32_t pc = 0; pc < chunk.size;) {
-    const Op op = static_cast<Op>(chunk.code[chunk.size + pc].op);
-    if ((bytecode::info(op).flags & kRound) == kRound) return true;
-    pc += bytecode::has_next_word(op) ? 2 : 1;
+  for (uint32_t pc = 0; pc < chunk.size; pc += chunk.length_at(pc)) {
+    if ((bytecode::info(chunk.op_at(pc)).flags & kRound) == kRound) return true;
   }
   return false;
 }

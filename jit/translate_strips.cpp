@@ -104,7 +104,7 @@ Operand Translator::list_of(const Strip::Look& look) { return {look.kind, nullpt
 llvm::Value* Translator::rounds_by_condition(const Strip& strip, const Loop& loop, Terms& first, llvm::Value* step,
                                              llvm::BasicBlock* single) {
   if (strip.counted) {
-    const uint16_t hidden = at(loop.latch).a;
+    const uint16_t hidden = chunk_.at(loop.latch).a;
     llvm::Value* next = payload_of(read(static_cast<uint16_t>(hidden + 1)));
     return b_.CreateSub(payload_of(read(static_cast<uint16_t>(hidden + 2))), next);
   }
@@ -191,7 +191,7 @@ void Translator::strip_body(const Strip& strip, const Loop& loop) {
   b_.CreateBr(blocks_[loop.head]);
   strip_ = &strip;
   strip_loop_ = &loop;
-  for (uint32_t pc = loop.head; pc < loop.latch; pc += length(pc)) instruction(pc);
+  for (uint32_t pc = loop.head; pc < loop.latch; pc += chunk_.length_at(pc)) instruction(pc);
   if (reached_ && !b_.GetInsertBlock()->getTerminator()) b_.CreateBr(block_at(loop.latch));
   strip_latch(strip, loop, own.back());
   strip_ = nullptr;
@@ -215,7 +215,7 @@ void Translator::strip_latch(const Strip& strip, const Loop& loop, llvm::BasicBl
   b_.CreateBr(condition);
   go_on_in(again);
   put(b_.CreateSub(left, word(1)), left_);
-  if (strip.counted) advance_range(at(loop.latch));
+  if (strip.counted) advance_range(chunk_.at(loop.latch));
   b_.CreateBr(block_at(loop.head));
 }
 

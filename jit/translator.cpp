@@ -61,7 +61,7 @@ std::unique_ptr<Translation> Translator::run() {
   if (recursive()) make_recursive_function();
   find_leaders();
   prologue();
-  for (uint32_t pc = 0; pc < chunk_.size; pc += length(pc)) instruction(pc);
+  for (uint32_t pc = 0; pc < chunk_.size; pc += chunk_.length_at(pc)) instruction(pc);
   finish();
   auto result = std::make_unique<Translation>();
   result->symbol = entered->getName().str();
@@ -72,22 +72,16 @@ std::unique_ptr<Translation> Translator::run() {
   return result;
 }
 
-uint32_t Translator::target(uint32_t pc) const {
-  const Insn& insn = at(pc);
-  const bool wide = bytecode::info(static_cast<Op>(insn.op)).b == 'W';
-  return static_cast<uint32_t>(int64_t{pc} + (wide ? insn.wide : insn.imm_c()));
-}
-
 void Translator::find_leaders() {
   auto lead = [&](uint32_t pc) {
     if (!blocks_[pc]) blocks_[pc] = block("at");
   };
   lead(0);
-  for (uint32_t pc = 0; pc < chunk_.size; pc += length(pc)) {
-    const uint8_t flags = bytecode::info(static_cast<Op>(at(pc).op)).flags;
-    if (flags & kBranch) lead(target(pc));
+  for (uint32_t pc = 0; pc < chunk_.size; pc += chunk_.length_at(pc)) {
+    const uint8_t flags = bytecode::info(chunk_.op_at(pc)).flags;
+    if (flags & kBranch) lead(chunk_.target_at(pc));
     const bool ends_block = flags & (kBranch | kEnds);
-    if (ends_block && pc + length(pc) < chunk_.size) lead(pc + length(pc));
+    if (ends_block && pc + chunk_.length_at(pc) < chunk_.size) lead(pc + chunk_.length_at(pc));
   }
   for (const bytecode::Region& region : chunk_.regions) lead(region.handler);
 }
@@ -195,7 +189,7 @@ void Translator::instruction(uint32_t pc) {
   }
   here_ = pc;
   if (!reached_) return;
-  const Insn& insn = at(pc);
+  const Insn& insn = chunk_.at(pc);
   llvm::BranchInst* way = begin_guarded();
   if (start_instruction(pc)) {
     const bool done = ends_loan(pc) || (plan_.way == Way::Exec ? call(pc, insn) : inlined(pc, insn));
@@ -213,7 +207,7 @@ bool Translator::inlined(uint32_t pc, const Insn& insn) {
 }
 
 llvm::Value* Translator::call_exec(uint32_t pc) {
-  const std::string name = std::string("exec_") + bytecode::info(static_cast<Op>(at(pc).op)).name;
+  const std::string name = std::string("exec_") + bytecode::info(chunk_.op_at(pc)).name;
   llvm::Function* exec = helper(name.c_str(), b_.getPtrTy(), {b_.getPtrTy(), b_.getPtrTy()});
   give_fuel_back();
   llvm::Value* next = call_framed(exec, {frame(), pc_address(pc)});
@@ -222,7 +216,7 @@ llvm::Value* Translator::call_exec(uint32_t pc) {
 }
 
 void Translator::generic(uint32_t pc) {
-  const uint8_t flags = bytecode::info(static_cast<Op>(at(pc).op)).flags;
+  const uint8_t flags = bytecode::info(chunk_.op_at(pc)).flags;
   settle_loans();
   flush_operands(pc);
   llvm::Value* next = call_exec(pc);
@@ -240,7 +234,7 @@ void Translator::generic(uint32_t pc) {
 
 // Steps of generic branches may raise too, which a table row without Throws does not say.
 void Translator::generic_branch(uint32_t pc, llvm::Value* next) {
-  const uint8_t flags = bytecode::info(static_cast<Op>(at(pc).op)).flags;
+  const uint8_t flags = bytecode::info(chunk_.op_at(pc)).flags;
   if ((flags & bytecode::Step) && !(flags & bytecode::Throws)) {
     auto* fine = block("fine");
     branch(b_.CreateIsNotNull(next), fine, nullptr);
@@ -248,11 +242,11 @@ void Translator::generic_branch(uint32_t pc, llvm::Value* next) {
     go_on_in(fine);
   }
   if (flags & kEnds) {
-    b_.CreateBr(block_at(target(pc)));
+    b_.CreateBr(block_at(chunk_.target_at(pc)));
     return;
   }
-  llvm::Value* falls = b_.CreateICmpEQ(next, pc_address(pc + length(pc)));
-  b_.CreateCondBr(falls, block_at(pc + length(pc)), block_at(target(pc)));
+  llvm::Value* falls = b_.CreateICmpEQ(next, pc_address(pc + chunk_.length_at(pc)));
+  b_.CreateCondBr(falls, block_at(pc + chunk_.length_at(pc)), block_at(chunk_.target_at(pc)));
 }
 
 llvm::BasicBlock* Translator::slow_way(uint32_t pc, llvm::BasicBlock* after) {

@@ -97,9 +97,6 @@ class Translator {
   void raised_block(const std::vector<uint32_t>& handlers, const Landing& raised);
   void finish();
 
-  const Insn& at(uint32_t pc) const { return chunk_.code[chunk_.size + pc]; }
-  uint32_t length(uint32_t pc) const { return bytecode::has_next_word(static_cast<Op>(at(pc).op)) ? 2 : 1; }
-  uint32_t target(uint32_t pc) const;
   // What bindings.h names: an address, or a number of 32 bits.
   llvm::GlobalVariable* symbol(const std::string& name);
   llvm::GlobalVariable* passed_symbol(const std::string& name);

@@ -1,13 +1,6 @@
 // For how long bytecode records operand types. Scripts see only that it was long enough: `explain` names them.
-#include <doctest/doctest.h>
-
-#include <posset/attach.h>
-
 #include "bytecode/chunk.h"
-#include "interp/runtime/builtins.h"
-#include "interp/runtime/context.h"
-#include "interp/runtime/program.h"
-#include "interp/runtime/tier.h"
+#include "one_function.h"
 
 namespace posset::interp {
 
@@ -16,19 +9,12 @@ namespace {
 int32_t recording_budget(int max_tier) {
   RuntimeOptions options;
   options.max_tier = max_tier;
-  RuntimeState runtime{options};
-  register_builtins(runtime);
-  Context context(runtime, Limits());
-  syntax::Diagnostics diagnostics;
-  auto source = std::make_shared<syntax::Source>("a.posset", "fn f(x) => x + 1\nf(1)");
-  auto tree = load_program(context, source, "", diagnostics, false);
-  REQUIRE(tree);
-  const auto* tier = static_cast<const TierInterface*>(posset_bytecode_tier());
+  OneFunction module{options};
   Refusal refusal;
-  void* code = tier->compile(runtime, *tree->functions.front(), -1, nullptr, refusal);
+  void* code = module.compile(refusal);
   REQUIRE(code);
   const int32_t budget = static_cast<bytecode::Chunk*>(code)->recording_budget;
-  tier->drop(code);
+  module.tier->drop(code);
   return budget;
 }
 
