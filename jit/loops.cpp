@@ -46,9 +46,10 @@ class Finder {
     for (Loop& loop : loops_) {
       if (loop.head != head) continue;
       loop.latch = std::max(loop.latch, latch);
+      loop.one_latch = false;
       return;
     }
-    loops_.push_back({head, head, latch, -1, true});
+    loops_.push_back({.head = head, .entry = head, .latch = latch});
   }
 
   void find_parent(size_t n) {

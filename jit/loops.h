@@ -17,6 +17,7 @@ struct Loop {
   uint32_t head = 0;   // where its back edges go
   uint32_t entry = 0;  // where it is entered: the condition, or the head
   uint32_t latch = 0;  // its last instruction
+  bool one_latch = true;  // nothing else goes back to the head
   int parent = -1;     // the loop around it
   // Entered in one place only, and the condition can be made twice: once in front of the loop.
   bool tidy = true;

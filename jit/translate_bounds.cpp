@@ -2,6 +2,9 @@
 // its first number, and a condition held when the round began. The optimiser sees neither, because these numbers are read
 // out of the frame, and would make code for all others too. So they are given the bound that they keep anyhow, in a way
 // that it understands.
+#include <optional>
+#include <utility>
+
 #include <llvm/IR/Intrinsics.h>
 
 #include "jit/translator.h"
@@ -10,57 +13,61 @@ namespace posset::jit {
 
 // Right in front of the loop, or the bound would be lost on the way through the loops around it.
 void Translator::bound_by_loop(const Loop& loop) {
+  if (!loop.one_latch) return;
   const Insn& latch = chunk_.at(loop.latch);
   if (static_cast<Op>(latch.op) == Op::ForRange) {
     bound_by_range(loop, latch);
   } else if (latch.x & bytecode::kSense) {
-    bound_by_condition(latch);
+    bound_by_condition(loop, latch);
   }
 }
 
 void Translator::bound_by_range(const Loop& loop, const Insn& latch) {
   const std::optional<int16_t> first = first_number(loop, latch.a);
   if (!first) return;
-  bound(static_cast<uint16_t>(latch.a + 1), llvm::Intrinsic::smax, *first);
+  bound(loop, static_cast<uint16_t>(latch.a + 1), llvm::Intrinsic::smax, *first);
   bool changes = false;
   for (uint32_t pc = loop.head; pc < loop.latch; pc += chunk_.length_at(pc)) {
     for_each_access(chunk_, pc, [&](const Access& each) {
       changes |= each.written && each.first <= latch.b && latch.b < each.first + each.count;
     });
   }
-  if (!changes) bound(latch.b, llvm::Intrinsic::smax, *first);
+  if (!changes) bound(loop, latch.b, llvm::Intrinsic::smax, *first);
 }
 
 // Where the range at that register begins, if the program says so in the place where the loop is entered.
 std::optional<int16_t> Translator::first_number(const Loop& loop, uint16_t range) const {
-  const Insn* before[2] = {};
-  for (uint32_t pc = 0; pc + 1 < loop.head; pc += chunk_.length_at(pc)) {
-    before[0] = before[1];
-    before[1] = &chunk_.at(pc);
-  }
-  if (!before[0] || chunk_.op_at(loop.head - 1) != Op::Jump) return std::nullopt;
-  const bool enters = static_cast<Op>(before[1]->op) == Op::IterRange && before[1]->a == range;
-  const bool known = static_cast<Op>(before[0]->op) == Op::LoadInt && before[0]->a == before[1]->b;
-  return enters && known ? std::optional(before[0]->imm_b()) : std::nullopt;
+  struct Placed {
+    uint32_t pc = 0;
+    const Insn* insn = nullptr;
+  } loads, enters;
+  for (uint32_t pc = 0; pc + 1 < loop.head; pc += chunk_.length_at(pc)) loads = std::exchange(enters, {pc, &chunk_.at(pc)});
+  if (!loads.insn || chunk_.op_at(loop.head - 1) != Op::Jump) return std::nullopt;
+  if (static_cast<Op>(enters.insn->op) != Op::IterRange || enters.insn->a != range) return std::nullopt;
+  // Where other ways lead to it too, it is not always that number.
+  if (kinds_->is_leader(enters.pc)) return std::nullopt;
+  const bool known = static_cast<Op>(loads.insn->op) == Op::LoadInt && loads.insn->a == enters.insn->b;
+  return known ? std::optional(loads.insn->imm_b()) : std::nullopt;
 }
 
 // Of a number compared with one that the program says.
-void Translator::bound_by_condition(const Insn& latch) {
+void Translator::bound_by_condition(const Loop& loop, const Insn& latch) {
   const int64_t with = latch.imm_b();
   switch (static_cast<Op>(latch.op)) {
-    case Op::LoopGtI: return bound(latch.a, llvm::Intrinsic::smax, with + 1);
-    case Op::LoopGeI: return bound(latch.a, llvm::Intrinsic::smax, with);
-    case Op::LoopLtI: return bound(latch.a, llvm::Intrinsic::smin, with - 1);
-    case Op::LoopLeI: return bound(latch.a, llvm::Intrinsic::smin, with);
+    case Op::LoopGtI: return bound(loop, latch.a, llvm::Intrinsic::smax, with + 1);
+    case Op::LoopGeI: return bound(loop, latch.a, llvm::Intrinsic::smax, with);
+    case Op::LoopLtI: return bound(loop, latch.a, llvm::Intrinsic::smin, with - 1);
+    case Op::LoopLeI: return bound(loop, latch.a, llvm::Intrinsic::smin, with);
     default: return;
   }
 }
 
-void Translator::bound(uint16_t reg, unsigned intrinsic, int64_t by) {
-  if (!cached(reg) || state_.kinds[reg] != Kind::Int) return;
+void Translator::bound(const Loop& loop, uint16_t reg, unsigned intrinsic, int64_t by) {
+  if (!cached(reg) || kinds_->at_leader(loop.head).kinds[reg] != Kind::Int) return;
   // Not by the builder, which asks the block for its module: cold ones are nowhere yet.
   llvm::Function* nearest = llvm::Intrinsic::getDeclaration(module_, intrinsic, {b_.getInt64Ty()});
-  llvm::Value* within = b_.CreateCall(nearest, {read(reg).payload, word(static_cast<uint64_t>(by))});
+  const Operand v = cached_value(reg, Kind::Int);
+  llvm::Value* within = b_.CreateCall(nearest, {v.payload, word(static_cast<uint64_t>(by))});
   keep(reg, Kind::Int, {Kind::Int, nullptr, within});
 }
 

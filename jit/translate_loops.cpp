@@ -133,7 +133,6 @@ llvm::BasicBlock* Translator::arrival(const Loop& loop) {
   auto* arrived = cold("arrived");
   b_.SetInsertPoint(arrived);
   put(no_entry_, passing_);
-  state_ = kinds_->at_leader(loop.head);
   bound_by_loop(loop);
   b_.CreateBr(before_loop(loop));
   return arrived;

@@ -150,9 +150,9 @@ class Translator {
   // ---- translate_bounds.cpp ----
   void bound_by_loop(const Loop& loop);
   void bound_by_range(const Loop& loop, const Insn& latch);
-  void bound_by_condition(const Insn& latch);
+  void bound_by_condition(const Loop& loop, const Insn& latch);
   std::optional<int16_t> first_number(const Loop& loop, uint16_t range) const;
-  void bound(uint16_t reg, unsigned intrinsic, int64_t by);
+  void bound(const Loop& loop, uint16_t reg, unsigned intrinsic, int64_t by);
 
   // ---- translate_strips.cpp ----
   // What terms of a strip are in one round.
