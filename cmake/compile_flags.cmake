@@ -40,7 +40,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     -Wno-error=maybe-uninitialized -Wno-error=array-bounds -Wno-error=stringop-overflow
     -Wno-error=stringop-overread -Wno-error=free-nonheap-object)  # depend on what was inlined
 else()
-  target_compile_options(posset_flags INTERFACE -Wshadow -Wthread-safety -Werror=thread-safety)
+  target_compile_options(posset_flags INTERFACE -Wshadow -Wthread-safety -Werror=thread-safety
+    -Wno-deprecated-declarations)   # std::stable_sort of libstdc++ 12 calls what C++17 has deprecated
 endif()
 if(POSSET_WERROR)
   target_compile_options(posset_flags INTERFACE -Werror)
