@@ -242,19 +242,22 @@ bool UnitTable::are_current(std::span<const Inlined> parts) const {
 
 bool UnitTable::publish(Unit& unit, int loop, int level, void* code, void* below) {
   Gone gone(reclaimer);
+  const size_t bytes = tiers_[level]->memory(code);
   sched::MutexLock lock(mutex_);
-  return publish(unit, loop, level, code, below, gone);
+  return publish(unit, loop, level, {code, bytes}, below, gone);
 }
 
 bool UnitTable::publish_patiently(Unit& unit, int loop, int level, void* code, void* below) {
   while (make_some_room()) {
   }
   Gone gone(reclaimer);
+  const size_t bytes = tiers_[level]->memory(code);
   sched::PatientLock lock(mutex_);
-  return publish(unit, loop, level, code, below, gone);
+  return publish(unit, loop, level, {code, bytes}, below, gone);
 }
 
-bool UnitTable::publish(Unit& unit, int loop, int level, void* code, void* below, Gone& gone) {
+bool UnitTable::publish(Unit& unit, int loop, int level, Made made, void* below, Gone& gone) {
+  const auto [code, bytes] = made;
   Counted& counted = unit.counted(loop);
   const auto parts = inlined(level, code);
   const bool current = level == 1 || counted.code[1].load(std::memory_order_relaxed) == below;
@@ -267,7 +270,8 @@ bool UnitTable::publish(Unit& unit, int loop, int level, void* code, void* below
     const Unit::Place here{unit.number, loop, level};
     if (std::find(places.begin(), places.end(), here) == places.end()) places.push_back(here);
   }
-  grow(tiers_[level]->memory(code));
+  grow(bytes);
+  counted.code_bytes[level] = bytes;
   counted.code[level].store(code, std::memory_order_release);
   counted.reason[level].store(Reason::none, std::memory_order_relaxed);
   counted.refusals[level].store(0, std::memory_order_relaxed);
@@ -323,13 +327,30 @@ bool UnitTable::drop_one_unused(Gone& gone) {
   return true;
 }
 
-// Gives up what evaluations would have to, for what they add until the next compilation ends; one at a time, so that
-// none of them waits for long. False: there is room, or nothing to give up.
+// Takes it out of the list of those that go, as a user; null: there is none.
+Unit* UnitTable::hold_coldest() {
+  sched::PatientLock lock(mutex_);
+  Unit* coldest = unused_.coldest();
+  if (coldest) use(*coldest);
+  return coldest;
+}
+
+// What nobody has used for long is in no cache; `erase` is to find it there.
+void UnitTable::look_at(Unit& unit) const {
+  for_each_code(unit, [](int, int, void*) {});
+}
+
+// Gives up what evaluations would have to, for what they add until the next compilation ends; one at a time, and looked
+// at before the lock is taken, so that none of them waits for long. False: there is room, or nothing to give up.
 bool UnitTable::make_some_room() {
   if (bytes() <= limit_ - limit_ / kRoom) return false;
+  Unit* coldest = hold_coldest();
+  if (!coldest) return false;
+  look_at(*coldest);
   Gone gone(reclaimer);
   sched::PatientLock lock(mutex_);
-  return drop_one_unused(gone);
+  if (--coldest->users == 0) erase(*coldest, gone);  // or it has come back into use
+  return true;
 }
 
 void UnitTable::erase(Unit& unit, Gone& gone) {
@@ -400,7 +421,7 @@ void UnitTable::unpublish(Unit& unit, int loop, int level, Gone& gone) {
       function->direct_code.store(nullptr, std::memory_order_seq_cst);
     }
   }
-  const size_t size = tiers_[level]->memory(code);
+  const size_t size = counted.code_bytes[level];
   if (trace_) {
     trace_->record(static_cast<uint16_t>(TierEvent::code_evicted),
                    {unit.number, loop, level, static_cast<int64_t>(size), heat(counted)});

@@ -59,6 +59,7 @@ struct Counted {
   std::atomic<uint8_t> refusals[kTiers] = {};   // how often in a row the queue was full
   std::atomic<uint64_t> entry_job[kTiers] = {}; // made the code, until it is entered (tracing)
   std::atomic<uint8_t> withdrawn[kTiers] = {};  // how often its code did not fit
+  size_t code_bytes[kTiers] = {};               // of published code; guarded by the table's mutex
 
   uint32_t tick() {
     uint32_t now = count.load(std::memory_order_relaxed) + 1;
@@ -185,8 +186,14 @@ class UnitTable {
     bool code = false;  // some waits there
     std::vector<Entries::node_type> units;
   };
-  bool publish(Unit& unit, int loop, int level, void* code, void* below, Gone& gone) POSSET_REQUIRES(mutex_);
+  struct Made {
+    void* code;
+    size_t bytes;
+  };
+  bool publish(Unit& unit, int loop, int level, Made made, void* below, Gone& gone) POSSET_REQUIRES(mutex_);
   bool make_some_room() POSSET_EXCLUDES(mutex_);
+  Unit* hold_coldest() POSSET_EXCLUDES(mutex_);
+  void look_at(Unit& unit) const;
   void release(Unit& unit, const Function* function) POSSET_EXCLUDES(mutex_);
   Unit* find(const syntax::FunctionDecl& function) POSSET_REQUIRES(mutex_);
   Unit* find_and_use(const Function& function, Gone& gone) POSSET_REQUIRES(mutex_);

@@ -14,14 +14,14 @@ namespace posset::sched {
 class POSSET_SCOPED_CAPABILITY PatientLock {
  public:
   explicit PatientLock(Mutex& mutex) POSSET_ACQUIRE(mutex) : mutex_(mutex) {
-    while (!spin_until(kPauses, [&mutex] { return mutex.try_lock(); })) std::this_thread::sleep_for(kNap);
+    while (!spin_until(kSpin, [&mutex] { return mutex.try_lock(); })) std::this_thread::sleep_for(kNap);
   }
   ~PatientLock() POSSET_RELEASE() { mutex_.unlock(); }
   PatientLock(const PatientLock&) = delete;
   PatientLock& operator=(const PatientLock&) = delete;
 
  private:
-  static constexpr int kPauses = 256;                    // most are held for less
+  static constexpr std::chrono::microseconds kSpin{10};  // most are held for less
   static constexpr std::chrono::microseconds kNap{50};  // it may be that the holder does not run
 
   Mutex& mutex_;

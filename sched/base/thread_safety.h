@@ -38,11 +38,11 @@ class POSSET_CAPABILITY("mutex") Mutex {
 
  private:
   friend class MutexLock;
-  static constexpr int kPauses = 64;
+  static constexpr std::chrono::microseconds kSpin{10};  // most are held for less
 
   template <class Lock>
   static void lock_soon(Lock& lock) {
-    if (!spin_until(kPauses, [&lock] { return lock.try_lock(); })) lock.lock();
+    if (!spin_until(kSpin, [&lock] { return lock.try_lock(); })) lock.lock();
   }
 
   std::mutex mutex_;

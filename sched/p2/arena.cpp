@@ -86,7 +86,7 @@ std::optional<Arena::Waiting> Arena::take() {
   if (waiting_.empty() && !closed_) {
     const uint64_t seen = came_.load(std::memory_order_relaxed);
     lock.unlock();
-    spin_until(kPausesBeforeSleep, [this, seen] { return came_.load(std::memory_order_relaxed) != seen; });
+    spin_until(kSpinBeforeSleep, [this, seen] { return came_.load(std::memory_order_relaxed) != seen; });
     lock.lock();
   }
   for (int dozes = 0; waiting_.empty() && !closed_ && dozes < kDozes; ++dozes) {

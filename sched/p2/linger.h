@@ -3,6 +3,7 @@
 // sleeps in earnest only when nothing has come for some time.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 
@@ -11,7 +12,7 @@
 namespace posset::sched {
 
 // Before a consumer sleeps it spins for about what waking it would take.
-constexpr int kPausesBeforeSleep = 128;
+constexpr std::chrono::microseconds kSpinBeforeSleep{8};
 // One that dozes looks so often, at distances that double: about a thousandth of a second in all. So what comes waits
 // no longer than about the time in which nothing came before it, and a look, which costs as much as some microseconds
 // of work, is not made for every fraction of a long wait.

@@ -214,7 +214,7 @@ TaskQueue::Consumer* TaskQueue::dozer_of(Lane lane) {
 }
 
 void TaskQueue::spin(uint64_t seen) const {
-  spin_until(kPausesBeforeSleep, [this, seen] { return inbox_.changes() != seen; });
+  spin_until(kSpinBeforeSleep, [this, seen] { return inbox_.changes() != seen; });
 }
 
 std::optional<TaskQueue::Taken> TaskQueue::take(ConsumerId id) {
