@@ -63,7 +63,8 @@ void Translator::bound_by_condition(const Loop& loop, const Insn& latch) {
 }
 
 void Translator::bound(const Loop& loop, uint16_t reg, unsigned intrinsic, int64_t by) {
-  if (!cached(reg) || kinds_->at_leader(loop.head).kinds[reg] != Kind::Int) return;
+  const State& there = kinds_->at_leader(loop.head);
+  if (!cached(reg) || !there.reached || there.kinds[reg] != Kind::Int) return;
   // Not by the builder, which asks the block for its module: cold ones are nowhere yet.
   llvm::Function* nearest = llvm::Intrinsic::getDeclaration(module_, intrinsic, {b_.getInt64Ty()});
   const Operand v = cached_value(reg, Kind::Int);
