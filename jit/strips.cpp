@@ -2,7 +2,6 @@
 #include "jit/strips.h"
 
 #include <algorithm>
-#include <bit>
 #include <map>
 
 namespace posset::jit {
@@ -16,39 +15,274 @@ namespace {
 constexpr uint32_t kLongestBody = 200;  // words: the body is made twice
 
 using Known = std::map<uint16_t, int>;  // terms by register
+using Form = Term::Form;
 
-class Finder {
+// Done in place, these change no list's size, and its owners only where counts_references says so.
+bool leaves_lists(Op op) {
+  switch (op) {
+    case Op::Nop:
+    case Op::LoadNil:
+    case Op::LoadBool:
+    case Op::LoadInt:
+    case Op::LoadConst:
+    case Op::Copy:
+    case Op::Move:
+    case Op::Store:
+    case Op::Drop:
+    case Op::DropRange:
+    case Op::Jump:
+    case Op::LoopIf:
+    case Op::JumpSet:
+    case Op::JumpNil:
+    case Op::ForRange:
+    case Op::GetCaptured:
+    case Op::ViewCaptured:
+    case Op::Return: return true;
+    default: return keeps_sizes(op);
+  }
+}
+
+bool are_plain(const State& state, uint32_t first, uint32_t count) {
+  for (uint32_t reg = first; reg < first + count; ++reg) {
+    if (state.kinds[reg] != Kind::None && !is_plain(state.kinds[reg])) return false;
+  }
+  return true;
+}
+
+bool counts_references(const Insn& insn, const Plan& plan, const State& state) {
+  switch (static_cast<Op>(insn.op)) {
+    case Op::Copy: return !is_plain(state.kinds[insn.b]);
+    case Op::Store: return !is_plain(state.kinds[insn.a]) || !is_plain(state.kinds[insn.b]);
+    case Op::Drop: return !is_plain(state.kinds[insn.a]);
+    case Op::Index:
+    case Op::Field: return !is_plain(plan.result) || (insn.x & bytecode::kConsumeB);
+    case Op::GetCaptured: return !is_plain(plan.result);
+    case Op::SetIndex: return plan.a == Kind::Items;
+    case Op::Len: return insn.x & bytecode::kConsumeB;
+    case Op::DropRange: return !are_plain(state, insn.a, insn.b);
+    case Op::Return: return !is_plain(state.kinds[insn.a]) || !are_plain(state, 0, insn.b);
+    default: return false;
+  }
+}
+
+// Walks through the body of a loop, or of what is inlined into it, from the beginning to the end, and says what
+// registers hold in terms of the strip.
+class Body {
  public:
-  Finder(const Chunk& chunk, const Kinds& kinds, const std::vector<Loop>& loops, const Loop& loop)
-      : chunk_(chunk), kinds_(kinds), loops_(loops), loop_(loop), written_(chunk.registers), set_(chunk.registers) {}
+  Body(Strip& strip, uint32_t& words, const Kinds& kinds, uint32_t begin, uint32_t end)
+      : strip_(strip), words_(words), chunk_(kinds.chunk()), kinds_(kinds), begin_(begin), end_(end),
+        state_(kinds.at_leader(begin)) {}
+  virtual ~Body() = default;
+  Body(const Body&) = delete;
+  Body& operator=(const Body&) = delete;
 
-  std::optional<Strip> run() {
+  void know(uint16_t reg, int term) { known_[reg] = term; }
+
+ protected:
+  // False: something stands in the way of strips.
+  bool walk() {
+    words_ += end_ - begin_;
+    if (words_ > kLongestBody || !state_.reached) return false;
+    for (uint32_t pc = begin_; pc < end_; pc += chunk_.length_at(pc)) {
+      arrive(pc);
+      if (reached_ && !pass(pc)) return false;
+    }
+    return true;
+  }
+
+  void arrive(uint32_t pc) {
+    const auto found = entered_.find(pc);
+    if (found == entered_.end()) return;
+    if (reached_) enter(pc, known_);
+    known_ = found->second;
+    state_ = kinds_.at_leader(pc);
+    reached_ = state_.reached;
+  }
+
+  bool is_harmless(uint32_t pc, const Plan& plan) const {
+    return plan.way == Way::Inline && leaves_lists(chunk_.op_at(pc)) && !counts_references(chunk_.at(pc), plan, state_);
+  }
+
+  int add(const Term& term) {
+    strip_.terms.push_back(term);
+    return static_cast<int>(strip_.terms.size()) - 1;
+  }
+  const Term& term(int number) const { return strip_.terms[static_cast<size_t>(number)]; }
+
+  int term_of(uint16_t reg, const State& state) {
+    const auto found = known_.find(reg);
+    return found != known_.end() ? found->second : fixed_term(reg, state);
+  }
+
+  // What is the same in all rounds; -1: nothing is known of it.
+  virtual int fixed_term(uint16_t, const State&) { return -1; }
+  // A sum of a register with itself, of which nothing is known.
+  virtual void grow(uint32_t, int, bool, const State&) {}
+  virtual void look(uint32_t, uint16_t, Kind, int, bool) {}
+  virtual void leave(const Insn&) {}
+
+  Strip& strip_;
+  uint32_t& words_;  // of all bodies
+  const Chunk& chunk_;
+  const Kinds& kinds_;
+  const uint32_t begin_, end_;
+  State state_;
+  bool reached_ = true;
+  Known known_;
+
+ private:
+  void enter(uint32_t pc, const Known& from) {
+    const auto [place, fresh] = entered_.try_emplace(pc, from);
+    if (fresh) return;
+    std::erase_if(place->second, [&](const auto& each) {
+      auto found = from.find(each.first);
+      return found == from.end() || found->second != each.second;
+    });
+  }
+
+  bool pass(uint32_t pc) {
+    const Plan plan = kinds_.plan(pc, state_);
+    reached_ = plan.way != Way::Exit;
+    if (!reached_) return true;
+    const Insn& insn = chunk_.at(pc);
+    const uint8_t flags = bytecode::info(chunk_.op_at(pc)).flags;
+    const bool calls = bytecode::is_call(chunk_.op_at(pc));
+    if (calls ? !pass_call(pc, insn, plan) : !is_harmless(pc, plan)) return false;
+    const State after = kinds_.after(pc, plan, state_);
+    if (chunk_.op_at(pc) == Op::Return) leave(insn);
+    if (!calls) look_at(pc, plan, after);
+    state_ = after;
+    if ((flags & bytecode::Branch) && !leave_for(chunk_.target_at(pc), pc)) return false;
+    reached_ = !(flags & bytecode::Ends);
+    return !(flags & bytecode::Branch) || !reached_ || leave_for(pc + chunk_.length_at(pc), pc);
+  }
+
+  // False: it goes back.
+  bool leave_for(uint32_t to, uint32_t pc) {
+    if (to <= pc) return false;
+    if (to <= end_) enter(to, known_);
+    return true;
+  }
+
+  bool pass_call(uint32_t pc, const Insn& insn, const Plan& plan);
+
+  // ---- instructions ----
+
+  void look_at(uint32_t pc, const Plan& plan, const State& after) {
+    const Insn& insn = chunk_.at(pc);
+    const Op op = static_cast<Op>(insn.op);
+    int result = -1;
+    if (is_in(op, Op::Add, Op::ModI) && plan.result == Kind::Int) result = number(pc, insn, op, after);
+    if (op == Op::LoadInt) result = add({Form::Constant, 0, insn.imm_b()});
+    if (op == Op::Copy || op == Op::Move || op == Op::Store) result = term_of(insn.b, after);
+    if (op == Op::Index || op == Op::ViewIndex) look(pc, insn.b, plan.b, term_of(insn.c, after), false);
+    if (op == Op::SetIndex) look(pc, insn.a, plan.a, term_of(insn.b, after), true);
+    if (op == Op::UpdateIndex && kinds_.walk_begin(pc) == pc - 1) {
+      look(pc, chunk_.at(pc - 1).a, after.kinds[chunk_.at(pc - 1).a], term_of(insn.a, after), true);
+    }
+    const char kind = bytecode::info(op).a;
+    const bool changes_list = op == Op::SetIndex || op == Op::Swap || op == Op::PlaceLocal;
+    if (kind == 'D' || kind == 'U' || (kind == 'V' && !changes_list)) known_.erase(insn.a);
+    if (op == Op::DropRange) forget(insn.a, insn.b);
+    if (op == Op::Move || op == Op::Store) known_.erase(insn.b);
+    if (result >= 0 && !kinds_.pinned(insn.a)) known_[insn.a] = result;
+  }
+
+  void forget(uint32_t first, uint32_t count) {
+    std::erase_if(known_, [&](const auto& each) { return each.first >= first && each.first - first < count; });
+  }
+
+  int number(uint32_t pc, const Insn& insn, Op op, const State& after) {
+    if (is_in(op, Op::Add, Op::MulI)) return sum(pc, insn, op, after);
+    const bool divides = op == Op::IntDivI;
+    if ((!divides && op != Op::ModI) || insn.imm_c() <= 0) return -1;
+    const int left = term_of(insn.b, after);
+    if (divides && left < 0) return -1;
+    return add({.form = divides ? Form::IntDiv : Form::Mod, .value = insn.imm_c(), .left = left, .varies = true, .linear = false});
+  }
+
+  int sum(uint32_t pc, const Insn& insn, Op op, const State& after) {
+    const Op first = op >= Op::Mul ? Op::Mul : op >= Op::Sub ? Op::Sub : Op::Add;
+    const int variant = static_cast<int>(op) - static_cast<int>(first);
+    if (variant == 1 || variant == 2) return -1;  // constants of more than 16 bits
+    const int left = term_of(insn.b, after);
+    const int right = variant == 3 ? add({Form::Constant, 0, insn.imm_c()}) : term_of(insn.c, after);
+    if (left < 0 && right >= 0 && first != Op::Mul && insn.a == insn.b) grow(pc, right, first == Op::Sub, after);
+    if (left < 0 || right < 0) return -1;
+    const Term &l = term(left), &r = term(right);
+    const bool grows = first == Op::Add ? l.by_one != r.by_one && l.varies != r.varies
+                                        : first == Op::Sub && l.by_one && !r.varies;
+    const int made = add({.form = first == Op::Add ? Form::Add : first == Op::Sub ? Form::Sub : Form::Mul,
+                          .left = left,
+                          .right = right,
+                          .varies = l.varies || r.varies,
+                          .by_one = grows,
+                          .linear = l.linear && r.linear && !(first == Op::Mul && l.varies && r.varies)});
+    strip_.sums.push_back({&kinds_, pc});
+    strip_.checked.push_back(made);
+    return made;
+  }
+
+  std::map<uint32_t, Known> entered_;  // by leader
+};
+
+// Of a call that is inlined into the loop.
+class InlinedBody : public Body {
+ public:
+  InlinedBody(Strip& strip, uint32_t& words, const Kinds& kinds) : Body(strip, words, kinds, 0, kinds.chunk().size) {}
+
+  bool run() { return chunk_.inout_mask == 0 && walk(); }
+  int result() const { return result_.value_or(-1); }
+
+ private:
+  // Several ways out may give several terms.
+  void leave(const Insn& insn) override {
+    const int left = term_of(insn.a, state_);
+    result_ = !result_ || result_ == left ? left : -1;
+  }
+
+  std::optional<int> result_;
+};
+
+bool Body::pass_call(uint32_t pc, const Insn& insn, const Plan& plan) {
+  const Kinds* callee = kinds_.inlined(pc);
+  if (plan.way != Way::Inline || !callee || !is_plain(plan.result)) return false;
+  InlinedBody body(strip_, words_, *callee);
+  for (uint16_t n = 0; n < insn.c; ++n) {
+    const auto argument = static_cast<uint16_t>(insn.a + 2 + n);
+    if (!is_plain(state_.kinds[argument])) return false;
+    if (const int known = term_of(argument, state_); known >= 0) body.know(n, known);
+  }
+  if (!body.run()) return false;
+  ++strip_.calls;
+  forget(insn.a, chunk_.registers);
+  if (body.result() >= 0) known_[insn.a] = body.result();
+  return true;
+}
+
+// Of the loop itself: what it does not write stays as it is, and what it only adds to grows.
+class LoopBody : public Body {
+ public:
+  LoopBody(Strip& strip, uint32_t& words, const Kinds& kinds, const Loop& loop)
+      : Body(strip, words, kinds, loop.head, loop.latch), loop_(loop), written_(chunk_.registers), set_(chunk_.registers) {}
+
+  bool run() {
     const Insn& latch = chunk_.at(loop_.latch);
-    if (!loop_.tidy || loop_.entry != loop_.latch || loop_.latch - loop_.head > kLongestBody) return std::nullopt;
-    if (!is_innermost() || !kinds_.at_leader(loop_.head).reached || !kinds_.at_leader(loop_.latch).reached) return std::nullopt;
     const Op op = static_cast<Op>(latch.op);
+    if (!kinds_.at_leader(loop_.latch).reached) return false;
     strip_.counted = op == Op::ForRange;
-    if (!strip_.counted && !find_comparison(latch, op)) return std::nullopt;
+    if (!strip_.counted && !find_comparison(latch, op)) return false;
     if (strip_.counted) strip_.counter = latch.b;
-    if (!find_written() || kinds_.pinned(strip_.counter)) return std::nullopt;
-    enter(loop_.head, {{strip_.counter, add({Term::Form::Counter, 0, 0, -1, -1, true, true})}});
-    if (!walk()) return std::nullopt;
-    if (!strip_.counted && !find_step()) return std::nullopt;
-    return std::move(strip_);
+    if (kinds_.pinned(strip_.counter)) return false;
+    find_written();
+    know(strip_.counter, add({.form = Form::Counter, .varies = true, .by_one = true}));
+    if (!walk()) return false;
+    arrive(loop_.latch);
+    if (!reached_ || !is_harmless(loop_.latch, kinds_.plan(loop_.latch, state_))) return false;
+    return strip_.counted || (find_limit(latch) && find_step());
   }
 
  private:
-  const bytecode::OpInfo& info(uint32_t pc) const { return bytecode::info(chunk_.op_at(pc)); }
-
-  bool is_innermost() const {
-    bool only = true;
-    for (const Loop& other : loops_) only &= &other == &loop_ || !loop_.contains(other.head);
-    for (uint32_t pc = loop_.head; pc < loop_.latch; pc += chunk_.length_at(pc)) {
-      only &= !(info(pc).flags & bytecode::Branch) || chunk_.target_at(pc) > pc;
-    }
-    return only;
-  }
-
   // LoopLt and its kin, with the sense that goes on while it holds.
   bool find_comparison(const Insn& latch, Op op) {
     if (!is_in(op, Op::JumpLt, Op::LoopGeK) || !(latch.x & bytecode::kSense)) return false;
@@ -59,12 +293,12 @@ class Finder {
     strip_.strict = row == 0 || row == 2;
     strip_.counter = latch.a;
     limit_register_ = variant == 3;
-    if (variant == 4) strip_.limit = add({Term::Form::Constant, 0, latch.imm_b()});
+    if (variant == 4) strip_.limit = add({Form::Constant, 0, latch.imm_b()});
     return variant == 3 || variant == 4;
   }
 
   // What the loop writes. Nothing is left to exec, so operands on numbers keep what they have.
-  bool find_written() {
+  void find_written() {
     for (uint32_t pc = loop_.head; pc <= loop_.latch; pc += chunk_.length_at(pc)) {
       const Op op = chunk_.op_at(pc);
       const bool reads = is_in(op, Op::Add, Op::LoopGeK) || op == Op::Index || op == Op::ViewIndex ||
@@ -77,7 +311,6 @@ class Finder {
         }
       });
     }
-    return true;
   }
 
   // x += y or x -= y.
@@ -87,210 +320,77 @@ class Finder {
     return sum && chunk_.at(pc).a == chunk_.at(pc).b;
   }
 
-  int add(const Term& term) {
-    strip_.terms.push_back(term);
-    return static_cast<int>(strip_.terms.size()) - 1;
-  }
-
-  // ---- what registers hold ----
-
-  void enter(uint32_t pc, const Known& from) {
-    if (!entered_.count(pc)) {
-      entered_[pc] = from;
-      return;
-    }
-    std::erase_if(entered_[pc], [&](const auto& each) {
-      auto found = from.find(each.first);
-      return found == from.end() || found->second != each.second;
-    });
-  }
-
-  int term_of(uint16_t reg, const State& state) {
-    auto found = known_now_.find(reg);
-    if (found != known_now_.end()) return found->second;
+  int fixed_term(uint16_t reg, const State& state) override {
     const State& first = kinds_.at_leader(loop_.head);
     if (written_.has(reg) || kinds_.pinned(reg) || first.kinds[reg] != Kind::Int || state.kinds[reg] != Kind::Int) return -1;
     auto [place, fresh] = fixed_.try_emplace(reg, -1);
-    if (fresh) place->second = add({Term::Form::Register, reg});
+    if (fresh) place->second = add({Form::Register, reg});
     return place->second;
   }
 
-  bool walk() {
-    State state = kinds_.at_leader(loop_.head);
-    bool reached = true;
-    for (uint32_t pc = loop_.head; pc <= loop_.latch; pc += chunk_.length_at(pc)) {
-      if (auto found = entered_.find(pc); found != entered_.end()) {
-        if (reached && pc != loop_.head) enter(pc, known_now_);
-        known_now_ = found->second;
-        state = kinds_.at_leader(pc);
-        reached = state.reached;
-      }
-      if (!reached) continue;
-      const Plan plan = kinds_.plan(pc, state);
-      if (plan.way == Way::Exit) {
-        reached = false;
-        continue;
-      }
-      const bool harmless = leaves_lists(chunk_.op_at(pc)) && !counts_references(chunk_.at(pc), plan, state);
-      if (plan.way != Way::Inline || !harmless) return false;
-      const State after = kinds_.after(pc, plan, state);
-      if (pc == loop_.latch) return strip_.counted || find_limit(state);
-      look_at(pc, plan, after);
-      state = after;
-      if (info(pc).flags & bytecode::Branch) leave_for(chunk_.target_at(pc));
-      reached = !(info(pc).flags & bytecode::Ends);
-      if ((info(pc).flags & bytecode::Branch) && reached) leave_for(pc + chunk_.length_at(pc));
-    }
-    return false;  // the condition is never reached
-  }
-
-  void leave_for(uint32_t to) {
-    if (loop_.contains(to)) enter(to, known_now_);
-  }
-
-  // Done in place, these change no list's size, and its owners only where counts_references says so.
-  static bool leaves_lists(Op op) {
-    switch (op) {
-      case Op::Nop:
-      case Op::LoadNil:
-      case Op::LoadBool:
-      case Op::LoadInt:
-      case Op::LoadConst:
-      case Op::Copy:
-      case Op::Move:
-      case Op::Store:
-      case Op::Drop:
-      case Op::DropRange:
-      case Op::Jump:
-      case Op::LoopIf:
-      case Op::JumpSet:
-      case Op::JumpNil:
-      case Op::ForRange:
-      case Op::ViewCaptured: return true;
-      default: return keeps_sizes(op);
-    }
-  }
-
-  static bool counts_references(const Insn& insn, const Plan& plan, const State& state) {
-    switch (static_cast<Op>(insn.op)) {
-      case Op::Copy: return !is_plain(state.kinds[insn.b]);
-      case Op::Store: return !is_plain(state.kinds[insn.a]) || !is_plain(state.kinds[insn.b]);
-      case Op::Drop: return !is_plain(state.kinds[insn.a]);
-      case Op::Index:
-      case Op::Field: return !is_plain(plan.result) || (insn.x & bytecode::kConsumeB);
-      case Op::SetIndex: return plan.a == Kind::Items;
-      case Op::Len: return insn.x & bytecode::kConsumeB;
-      case Op::DropRange:
-        for (uint32_t n = 0; n < insn.b; ++n) {
-          if (!is_plain(state.kinds[insn.a + n])) return true;
-        }
-        return false;
-      default: return false;
-    }
-  }
-
-  // ---- instructions ----
-
-  void look_at(uint32_t pc, const Plan& plan, const State& after) {
-    const Insn& insn = chunk_.at(pc);
-    const Op op = static_cast<Op>(insn.op);
-    int result = -1;
-    if (is_in(op, Op::Add, Op::MulI) && plan.result == Kind::Int) result = sum(pc, insn, op, after);
-    if (op == Op::LoadInt) result = add({Term::Form::Constant, 0, insn.imm_b()});
-    if (op == Op::Copy || op == Op::Move || op == Op::Store) result = term_of(insn.b, after);
-    if (op == Op::Index || op == Op::ViewIndex) look(pc, insn.b, plan.b, term_of(insn.c, after), false);
-    if (op == Op::SetIndex) look(pc, insn.a, plan.a, term_of(insn.b, after), true);
-    if (op == Op::UpdateIndex && kinds_.walk_begin(pc) == pc - 1) {
-      look(pc, chunk_.at(pc - 1).a, after.kinds[chunk_.at(pc - 1).a], term_of(insn.a, after), true);
-    }
-    const char kind = info(pc).a;
-    const bool changes_list = op == Op::SetIndex || op == Op::Swap || op == Op::PlaceLocal;
-    if (kind == 'D' || kind == 'U' || (kind == 'V' && !changes_list)) known_now_.erase(insn.a);
-    if (op == Op::DropRange) {
-      for (uint32_t n = 0; n < insn.b; ++n) known_now_.erase(static_cast<uint16_t>(insn.a + n));
-    }
-    if (op == Op::Move || op == Op::Store) known_now_.erase(insn.b);
-    if (result >= 0 && !kinds_.pinned(insn.a)) known_now_[insn.a] = result;
-  }
-
-  void look(uint32_t pc, uint16_t list, Kind kind, int term, bool changes) {
-    if (term < 0 || written_.has(list) || kinds_.pinned(list) || !is_list(kind)) return;
+  void look(uint32_t pc, uint16_t list, Kind kind, int at, bool changes) override {
+    if (at < 0 || !term(at).linear || written_.has(list) || kinds_.pinned(list) || !is_list(kind)) return;
     const Kind known = kinds_.at_leader(loop_.head).kinds[list];
     if (known != kind && known != Kind::Any) return;
     for (const Strip::Look& other : strip_.looks) {
       if (other.list == list && other.kind != kind) return;
     }
-    strip_.looks.push_back({pc, list, kind, term, changes});
+    strip_.looks.push_back({{&kinds_, pc}, list, kind, at, changes});
   }
 
-  int sum(uint32_t pc, const Insn& insn, Op op, const State& after) {
-    const Op first = op >= Op::Mul ? Op::Mul : op >= Op::Sub ? Op::Sub : Op::Add;
-    const int variant = static_cast<int>(op) - static_cast<int>(first);
-    if (variant == 1 || variant == 2) return -1;  // constants of more than 16 bits
-    const int left = term_of(insn.b, after);
-    const int right = variant == 3 ? add({Term::Form::Constant, 0, insn.imm_c()}) : term_of(insn.c, after);
-    if (left < 0 && right >= 0 && grows(pc)) grow(pc, insn, right, first == Op::Sub, after);
-    if (left < 0 || right < 0) return -1;
-    const Term l = strip_.terms[static_cast<size_t>(left)], r = strip_.terms[static_cast<size_t>(right)];
-    if (first == Op::Mul && l.varies && r.varies) return -1;
-    Term made{first == Op::Add ? Term::Form::Add : first == Op::Sub ? Term::Form::Sub : Term::Form::Mul, 0, 0, left, right};
-    made.varies = l.varies || r.varies;
-    made.by_one = first == Op::Add ? l.by_one != r.by_one && l.varies != r.varies
-                                   : first == Op::Sub && l.by_one && !r.varies;
-    const int term = add(made);
-    strip_.sums.push_back(pc);
-    strip_.checked.push_back(term);
-    return term;
-  }
-
-  void grow(uint32_t pc, const Insn& insn, int term, bool down, const State& after) {
-    const Kind first = kinds_.at_leader(loop_.head).kinds[insn.a];
-    if (set_.has(insn.a) || kinds_.pinned(insn.a) || first != Kind::Int || after.kinds[insn.a] != Kind::Int) return;
-    strip_.growths.push_back({pc, insn.a, term, down});
+  void grow(uint32_t pc, int by, bool down, const State& after) override {
+    const uint16_t reg = chunk_.at(pc).a;
+    const Kind first = kinds_.at_leader(loop_.head).kinds[reg];
+    if (set_.has(reg) || kinds_.pinned(reg) || first != Kind::Int || after.kinds[reg] != Kind::Int) return;
+    strip_.growths.push_back({{&kinds_, pc}, reg, by, down});
   }
 
   // ---- loops by comparison ----
 
-  bool find_limit(const State& state) {
-    if (limit_register_) strip_.limit = term_of(chunk_.at(loop_.latch).b, state);
-    last_ = known_now_.count(strip_.counter) ? known_now_[strip_.counter] : -1;
-    return strip_.limit >= 0 && last_ >= 0 && !strip_.terms[static_cast<size_t>(strip_.limit)].varies;
+  bool find_limit(const Insn& latch) {
+    if (limit_register_) strip_.limit = term_of(latch.b, state_);
+    return strip_.limit >= 0 && !term(strip_.limit).varies && term(strip_.limit).linear;
   }
 
   // At the end of a round the counter is what it was, and a step that does not change.
   bool find_step() {
-    const Term& last = strip_.terms[static_cast<size_t>(last_)];
-    const auto wanted = strip_.upwards ? Term::Form::Add : Term::Form::Sub;
-    if (last.form != wanted) return false;
-    const auto form = [&](int term) { return strip_.terms[static_cast<size_t>(term)].form; };
-    if (form(last.left) != Term::Form::Counter || strip_.terms[static_cast<size_t>(last.right)].varies) return false;
-    strip_.step = last.right;
+    const auto last = known_.find(strip_.counter);
+    if (last == known_.end()) return false;
+    const Term& sum = term(last->second);
+    if (sum.form != (strip_.upwards ? Form::Add : Form::Sub) || term(sum.left).form != Form::Counter) return false;
+    strip_.step = sum.right;
+    const Term& step = term(strip_.step);
+    if (step.varies || !step.linear) return false;
     // Only a step of one is known to be one before the code runs.
-    const Term step = strip_.terms[static_cast<size_t>(strip_.step)];
-    const bool one = strip_.upwards && step.form == Term::Form::Constant && step.value == 1;
-    for (Term& term : strip_.terms) term.by_one = term.by_one && one;
+    const bool one = strip_.upwards && step.form == Form::Constant && step.value == 1;
+    for (Term& each : strip_.terms) each.by_one = each.by_one && one;
     return true;
   }
 
-  const Chunk& chunk_;
-  const Kinds& kinds_;
-  const std::vector<Loop>& loops_;
   const Loop& loop_;
-  Strip strip_;
   RegisterSet written_;
   RegisterSet set_;  // to something else than a sum of itself
-  std::map<uint32_t, Known> entered_;  // by leader within the body
-  Known known_now_;
   std::map<uint16_t, int> fixed_;
   bool limit_register_ = false;
-  int last_ = -1;  // the counter's term at the end of a round
 };
+
+bool is_innermost(const Chunk& chunk, const std::vector<Loop>& loops, const Loop& loop) {
+  bool only = true;
+  for (const Loop& other : loops) only &= &other == &loop || !loop.contains(other.head);
+  for (uint32_t pc = loop.head; pc < loop.latch; pc += chunk.length_at(pc)) {
+    only &= !(bytecode::info(chunk.op_at(pc)).flags & bytecode::Branch) || chunk.target_at(pc) > pc;
+  }
+  return only;
+}
 
 }  // namespace
 
-std::optional<Strip> find_strip(const Chunk& chunk, const Kinds& kinds, const std::vector<Loop>& loops,
-                                const Loop& loop) {
-  return Finder(chunk, kinds, loops, loop).run();
+std::optional<Strip> find_strip(const Kinds& kinds, const std::vector<Loop>& loops, const Loop& loop) {
+  if (!loop.tidy || loop.entry != loop.latch || !is_innermost(kinds.chunk(), loops, loop)) return std::nullopt;
+  Strip strip;
+  uint32_t words = 0;
+  if (!LoopBody(strip, words, kinds, loop).run()) return std::nullopt;
+  return strip;
 }
 
 }  // namespace posset::jit

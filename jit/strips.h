@@ -3,11 +3,12 @@
 // are looked into; in these rounds nothing is asked that has one answer for all of them.
 //
 // A loop has strips when it counts (ForRange, or a condition that compares a variable which each round changes by
-// the same amount) and when everything in it is done in place, without calls and without counting references: then
-// no list changes its size or its owners while the strip runs. Sums of what counts and what does not change are
+// the same amount) and when everything in it is done in place, inlined calls included, and without counting references:
+// then no list changes its size or its owners while the strip runs. Sums of what counts and what does not change are
 // linear, so that what holds for the first and the last round holds for all between them: an index is within its
-// list, and a sum does not overflow. A variable that only grows by such sums stays between what it would be if it
-// grew in every round by the most, and by the least.
+// list, and a sum does not overflow. Of what is not linear (products of what varies, quotients and remainders) the bounds
+// follow from those of its parts. A variable that only grows by such sums stays between what it would be if it grew in
+// every round by the most, and by the least.
 #pragma once
 
 #include <cstdint>
@@ -21,40 +22,47 @@ namespace posset::jit {
 
 // A sum: over earlier terms of the same strip.
 struct Term {
-  enum class Form : uint8_t { Counter, Register, Constant, Add, Sub, Mul } form = Form::Constant;
+  enum class Form : uint8_t { Counter, Register, Constant, Add, Sub, Mul, IntDiv, Mod } form = Form::Constant;
   uint16_t reg = 0;
-  int64_t value = 0;
-  int left = -1, right = -1;
+  int64_t value = 0;          // also the divisor, which is positive
+  int left = -1, right = -1;  // of a remainder none is needed
   bool varies = false;        // with the round
   bool by_one = false;        // upwards, each round
+  bool linear = true;
 };
 
 struct Strip {
-  struct Look {
+  // An instruction of the loop, or of what is inlined into it.
+  struct Place {
+    const Kinds* body;
     uint32_t pc;
+    bool operator==(const Place&) const = default;
+  };
+  struct Look {
+    Place place;
     uint16_t list;
     Kind kind;     // that the list is taken to have
     int term;
     bool changes;  // the list
   };
   struct Growth {
-    uint32_t pc;
+    Place place;
     uint16_t reg;
     int term;
     bool down;  // it is subtracted
   };
   std::vector<Growth> growths;
   std::vector<Term> terms;
-  std::vector<uint32_t> sums;   // instructions that need no check for overflow
+  std::vector<Place> sums;      // instructions that need no check for overflow
   std::vector<int> checked;     // their terms
   std::vector<Look> looks;
   bool counted = true;          // ForRange; else by comparison:
   uint16_t counter = 0;
   bool upwards = true, strict = false;
   int step = -1, limit = -1;    // terms
+  uint32_t calls = 0;           // inlined ones in a round, at most: each is charged a step
 };
 
-std::optional<Strip> find_strip(const bytecode::Chunk& chunk, const Kinds& kinds, const std::vector<Loop>& loops,
-                                const Loop& loop);
+std::optional<Strip> find_strip(const Kinds& kinds, const std::vector<Loop>& loops, const Loop& loop);
 
 }  // namespace posset::jit

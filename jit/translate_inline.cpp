@@ -29,6 +29,9 @@ Translator::Translator(Translator& caller, const Kinds& kinds, uint32_t call_pc,
       function_(caller.function_),
       closure_(closure),
       blocks_(chunk_.size, nullptr),
+      strip_(caller.strip_),
+      left_(caller.left_),
+      fuel_behind_(caller.fuel_behind_),
       tags_(chunk_.registers, nullptr),
       payloads_(chunk_.registers, nullptr),
       numbers_(chunk_.registers, nullptr) {}
@@ -43,7 +46,7 @@ void Translator::inline_call(uint32_t pc, const Insn& insn) {
     check_callee(pc, closure);
     callee.read_captured();
   }
-  charge_call(pc, insn);
+  strip_ ? charge_strip_call() : charge_call(pc, insn);
   callee.is_outermost_closure_ = itself;
   callee.registers_ = register_pointer(static_cast<uint16_t>(insn.a + 2));
   callee.after_call_ = block("after");

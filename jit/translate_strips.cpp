@@ -20,7 +20,7 @@ constexpr uint64_t kFewestRounds = 4;
 
 void Translator::prepare_strips() {
   for (size_t n = 0; n < loops_.size(); ++n) {
-    auto strip = find_strip(chunk_, *kinds_, loops_, loops_[n]);
+    auto strip = find_strip(*kinds_, loops_, loops_[n]);
     if (!strip || (strip->looks.empty() && strip->sums.empty() && strip->growths.empty())) continue;
     if (kinds_->at_leader(loops_[n].head).kinds[strip->counter] != Kind::Int) continue;
     shapes_[n].strip = std::move(strip);
@@ -62,7 +62,7 @@ void Translator::weigh_strip(const Strip& strip, const Loop& loop, llvm::BasicBl
   Terms first{read(strip.counter).payload, {}, b_.getTrue()};
   llvm::Value* step = strip.counted ? word(1) : term(strip, strip.step, first);
   llvm::Value* more = rounds_by_condition(strip, loop, first, step, single);
-  more = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, more, fuel());
+  more = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, more, rounds_by_steps(strip));
   auto* enough = block("enough");
   llvm::Value* many = b_.CreateICmpUGE(more, word(kFewestRounds - 1));
   b_.CreateCondBr(many, enough, single);
@@ -120,6 +120,14 @@ llvm::Value* Translator::rounds_by_condition(const Strip& strip, const Loop& loo
   return b_.CreateUDiv(span, step);
 }
 
+// How many rounds the steps last that are left, when the calls of the first are charged as well.
+llvm::Value* Translator::rounds_by_steps(const Strip& strip) {
+  llvm::Value* steps = fuel();
+  if (strip.calls == 0) return steps;
+  llvm::Value* others = b_.CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, steps, word(strip.calls));
+  return b_.CreateUDiv(others, word(uint64_t{strip.calls} + 1));
+}
+
 // What is linear and holds for the first and the last round holds for those between them.
 llvm::Value* Translator::holds_in_last_round(const Strip& strip, Terms& first, llvm::Value* more,
                                              llvm::Value* step) {
@@ -127,12 +135,10 @@ llvm::Value* Translator::holds_in_last_round(const Strip& strip, Terms& first, l
   llvm::Value* rounds = b_.CreateAdd(more, word(1));
   llvm::Value* end = strip.upwards ? b_.CreateAdd(first.counter, distance) : b_.CreateSub(first.counter, distance);
   Terms last{end, {}, b_.getTrue()};
-  llvm::Value* grown = holds_growth(strip, first, last, rounds);
-  for (int each : strip.checked) {
-    term(strip, each, first);
-    term(strip, each, last);
-  }
-  llvm::Value* holds = b_.CreateAnd(grown, b_.CreateAnd(first.fits, last.fits));
+  Weights weights{strip, first, last, b_.getTrue(), {}};
+  weigh_growths(weights, rounds);
+  for (int each : strip.checked) bounds(weights, each);
+  llvm::Value* holds = b_.CreateAnd(weights.fits, b_.CreateAnd(first.fits, last.fits));
   for (const Strip::Look& look : strip.looks) {
     if (!strip.terms[static_cast<size_t>(look.term)].varies) continue;
     holds = b_.CreateAnd(holds, b_.CreateICmpULT(term(strip, look.term, last), size_of(list_of(look))));
@@ -140,30 +146,70 @@ llvm::Value* Translator::holds_in_last_round(const Strip& strip, Terms& first, l
   return holds;
 }
 
-// No variable that grows can overflow in so many rounds, each by the most or by the least that it grows by.
-llvm::Value* Translator::holds_growth(const Strip& strip, Terms& first, Terms& last, llvm::Value* rounds) {
-  llvm::Value* holds = b_.getTrue();
-  auto checked_sum = [&](llvm::Intrinsic::ID which, llvm::Value* a, llvm::Value* b) {
-    llvm::Value* both = b_.CreateBinaryIntrinsic(which, a, b);
-    holds = b_.CreateAnd(holds, b_.CreateNot(b_.CreateExtractValue(both, 1)));
-    return b_.CreateExtractValue(both, 0);
-  };
-  std::map<uint16_t, std::pair<llvm::Value*, llvm::Value*>> bounds;
-  for (const Strip::Growth& growth : strip.growths) {
-    auto& [low, high] = bounds.try_emplace(growth.reg, read(growth.reg).payload, read(growth.reg).payload).first->second;
-    llvm::Value* a = term(strip, growth.term, first);
-    llvm::Value* b = term(strip, growth.term, last);
-    llvm::Value* least = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, a, b), word(0));
-    llvm::Value* most = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, a, b), word(0));
-    least = checked_sum(llvm::Intrinsic::smul_with_overflow, least, rounds);
-    most = checked_sum(llvm::Intrinsic::smul_with_overflow, most, rounds);
-    const auto which = growth.down ? llvm::Intrinsic::ssub_with_overflow : llvm::Intrinsic::sadd_with_overflow;
-    low = checked_sum(which, low, growth.down ? most : least);
-    high = checked_sum(which, high, growth.down ? least : most);
-  }
-  return holds;
+llvm::Value* Translator::weighed(Weights& weights, unsigned intrinsic, llvm::Value* a, llvm::Value* b) {
+  llvm::Value* both = b_.CreateBinaryIntrinsic(static_cast<llvm::Intrinsic::ID>(intrinsic), a, b);
+  weights.fits = b_.CreateAnd(weights.fits, b_.CreateNot(b_.CreateExtractValue(both, 1)));
+  return b_.CreateExtractValue(both, 0);
 }
 
+// No variable that grows can overflow in so many rounds, each by the most or by the least that it grows by.
+void Translator::weigh_growths(Weights& weights, llvm::Value* rounds) {
+  std::map<uint16_t, Bounds> grown;
+  for (const Strip::Growth& growth : weights.strip.growths) {
+    llvm::Value* before = read(growth.reg).payload;
+    Bounds& all = grown.try_emplace(growth.reg, Bounds{before, before}).first->second;
+    const Bounds by = bounds(weights, growth.term);
+    llvm::Value* least = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, by.low, word(0));
+    llvm::Value* most = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, by.high, word(0));
+    least = weighed(weights, llvm::Intrinsic::smul_with_overflow, least, rounds);
+    most = weighed(weights, llvm::Intrinsic::smul_with_overflow, most, rounds);
+    const auto which = growth.down ? llvm::Intrinsic::ssub_with_overflow : llvm::Intrinsic::sadd_with_overflow;
+    all.low = weighed(weights, which, all.low, growth.down ? most : least);
+    all.high = weighed(weights, which, all.high, growth.down ? least : most);
+  }
+}
+
+// Between what a term stays in all rounds. Source: interval arithmetic.
+Translator::Bounds Translator::bounds(Weights& weights, int number) {
+  if (const auto known = weights.bounds.find(number); known != weights.bounds.end()) return known->second;
+  const Term& each = weights.strip.terms[static_cast<size_t>(number)];
+  Bounds made{};
+  if (each.linear) {
+    llvm::Value* a = term(weights.strip, number, weights.first);
+    llvm::Value* b = term(weights.strip, number, weights.last);
+    made = {b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, a, b), b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, a, b)};
+  } else if (each.form == Term::Form::Mod) {
+    made = {word(0), word(static_cast<uint64_t>(each.value - 1))};
+  } else if (each.form == Term::Form::IntDiv) {
+    // Rounded towards zero, which is not below floor division, and at most one above.
+    const Bounds of = bounds(weights, each.left);
+    llvm::Value* by = word(static_cast<uint64_t>(each.value));
+    made = {b_.CreateSub(b_.CreateSDiv(of.low, by), word(1)), b_.CreateSDiv(of.high, by)};
+  } else {
+    made = bounds_of_two(weights, each.form, bounds(weights, each.left), bounds(weights, each.right));
+  }
+  weights.bounds.emplace(number, made);
+  return made;
+}
+
+Translator::Bounds Translator::bounds_of_two(Weights& weights, Term::Form form, const Bounds& a, const Bounds& b) {
+  if (form != Term::Form::Mul) {
+    const bool add = form == Term::Form::Add;
+    const auto which = add ? llvm::Intrinsic::sadd_with_overflow : llvm::Intrinsic::ssub_with_overflow;
+    return {weighed(weights, which, a.low, add ? b.low : b.high), weighed(weights, which, a.high, add ? b.high : b.low)};
+  }
+  Bounds made{};
+  for (llvm::Value* left : {a.low, a.high}) {
+    for (llvm::Value* right : {b.low, b.high}) {
+      llvm::Value* corner = weighed(weights, llvm::Intrinsic::smul_with_overflow, left, right);
+      made.low = made.low ? b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, made.low, corner) : corner;
+      made.high = made.high ? b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, made.high, corner) : corner;
+    }
+  }
+  return made;
+}
+
+// Of a linear one, in one round.
 llvm::Value* Translator::term(const Strip& strip, int number, Terms& in) {
   const Term& term = strip.terms[static_cast<size_t>(number)];
   if (term.form == Term::Form::Counter) return in.counter;
@@ -195,6 +241,7 @@ void Translator::strip_body(const Strip& strip, const Loop& loop) {
   if (reached_ && !b_.GetInsertBlock()->getTerminator()) b_.CreateBr(block_at(loop.latch));
   strip_latch(strip, loop, own.back());
   strip_ = nullptr;
+  strip_loop_ = nullptr;
   std::copy(own.begin(), own.end(), blocks_.begin() + loop.head);
   state_ = after_ = kinds_->at_leader(loop.head);
 }
@@ -226,19 +273,26 @@ void Translator::charge_strip() {
   put(b_.CreateAdd(load(b_.getInt64Ty(), fuel_behind_), left), fuel_);
 }
 
+// A call in a strip, for which there are steps enough.
+void Translator::charge_strip_call() {
+  put(b_.CreateSub(load(b_.getInt64Ty(), fuel_behind_), word(1)), fuel_behind_);
+}
+
 bool Translator::is_proved_kind(uint16_t reg, Kind kind) const {
-  return strip_ && std::any_of(strip_->looks.begin(), strip_->looks.end(),
-                               [&](auto& each) { return each.list == reg && each.kind == kind; });
+  return strip_loop_ && std::any_of(strip_->looks.begin(), strip_->looks.end(),
+                                    [&](auto& each) { return each.list == reg && each.kind == kind; });
 }
 
 bool Translator::is_proved_sum(uint32_t pc) const {
-  return strip_ && (std::find(strip_->sums.begin(), strip_->sums.end(), pc) != strip_->sums.end() ||
-                    std::any_of(strip_->growths.begin(), strip_->growths.end(), [&](auto& each) { return each.pc == pc; }));
+  if (!strip_) return false;
+  const Strip::Place here{kinds_, pc};
+  return std::find(strip_->sums.begin(), strip_->sums.end(), here) != strip_->sums.end() ||
+         std::any_of(strip_->growths.begin(), strip_->growths.end(), [&](auto& each) { return each.place == here; });
 }
 
 // The index is within the list, and a list that is changed has no other owner.
 bool Translator::is_proved_look(uint32_t pc) const {
-  return strip_ && std::any_of(strip_->looks.begin(), strip_->looks.end(), [&](auto& each) { return each.pc == pc; });
+  return strip_ && std::any_of(strip_->looks.begin(), strip_->looks.end(), [&](auto& each) { return each.place == Strip::Place{kinds_, pc}; });
 }
 
 }  // namespace posset::jit

@@ -168,15 +168,30 @@ class Translator {
   llvm::Value* rounds_by_condition(const Strip& strip, const Loop& loop, Terms& first, llvm::Value* step,
                                    llvm::BasicBlock* single);
   llvm::Value* holds_in_last_round(const Strip& strip, Terms& first, llvm::Value* more, llvm::Value* step);
-  llvm::Value* holds_growth(const Strip& strip, Terms& first, Terms& last, llvm::Value* rounds);
+  llvm::Value* rounds_by_steps(const Strip& strip);
+  struct Bounds {
+    llvm::Value *low, *high;
+  };
+  // What is asked of all rounds of a strip together.
+  struct Weights {
+    const Strip& strip;
+    Terms &first, &last;
+    llvm::Value* fits;
+    std::map<int, Bounds> bounds;
+  };
+  llvm::Value* weighed(Weights& weights, unsigned intrinsic, llvm::Value* a, llvm::Value* b);
+  void weigh_growths(Weights& weights, llvm::Value* rounds);
+  Bounds bounds(Weights& weights, int number);
+  Bounds bounds_of_two(Weights& weights, Term::Form form, const Bounds& a, const Bounds& b);
   llvm::Value* term(const Strip& strip, int number, Terms& in);
   void strip_body(const Strip& strip, const Loop& loop);
   void strip_latch(const Strip& strip, const Loop& loop, llvm::BasicBlock* condition);
   void require_lists(const Strip& strip, llvm::BasicBlock* failed);
   Operand list_of(const Strip::Look& look);
   void charge_strip();
+  void charge_strip_call();
   bool is_proved_kind(uint16_t reg, Kind kind) const;
-  bool leaves_strip(uint32_t to) const { return strip_ && !strip_loop_->contains(to); }
+  bool leaves_strip(uint32_t to) const { return strip_loop_ && !strip_loop_->contains(to); }
   bool is_proved_sum(uint32_t pc) const;
   bool is_proved_look(uint32_t pc) const;
 
@@ -546,8 +561,8 @@ class Translator {
   };
   std::vector<Loop> loops_;
   std::vector<LoopShape> shapes_;         // of loops_
-  const Strip* strip_ = nullptr;          // whose body is being made
-  const Loop* strip_loop_ = nullptr;
+  const Strip* strip_ = nullptr;          // whose body is being made, or a call in it
+  const Loop* strip_loop_ = nullptr;      // not of a call
   llvm::AllocaInst* left_ = nullptr;      // rounds of the strip that runs
   llvm::AllocaInst* fuel_behind_ = nullptr;  // when none is left
   const Loop* guarded_ = nullptr;         // whose condition is being made in front of it
