@@ -630,7 +630,7 @@ const char* Generator::expand_marker(const char* at, char type, size_t first_nam
     case '4':
     case '5':
     case '6':
-      out_ += names_[first_name + static_cast<size_t>(*at - '1')].text;
+      out_ += names_.at(first_name + static_cast<size_t>(*at - '1')).text;
       return at;
     case '=':
     case '~':

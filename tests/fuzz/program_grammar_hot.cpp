@@ -66,6 +66,14 @@ const std::vector<Production> kHotProductions = {
     {'h', 1, "${var $~N = [for q in 0..6 => fill(6, q)]$|\n${for $=i in 0..len($1) $|{\n${for $=i in 0..$2 $|{\n$1[$2][$3] += $1[$3][$2] * $I\n}$}\n}$}\nprintln($1)$}"},
     {'h', 1, "${var $~L = fill($n, 0)$|\nvar $~W = fill(len($1), $J)$|\nvar $~G = fill(len($1), $K)$|\nfor q in 0..len($1) {\n$1[q] += if $3[q] { q } else { $k }\n$2[q] += $1[q]\n$3[q] = $2[q] > $J\n}\nprintln($1, $2, $3)$}"},
 
+    // ---- rounds around small functions, and with several ways in and back ----
+    {'h', 3, "${do {\n$!fn g($=i, $=i) $|=> ($1 + $2) * ($1 - $k) // 3 + $2 % 7 - $k$>\nvar $~i = 0$|\ntry {\n${for $=i in $k - 9..$n * 3 $|{ $1 += g($2, $k) }$}\n} catch e { println(e.message, e.line, e.column) }\nprintln($1)\n}$}"},
+    {'h', 2, "${do {\n$!fn g($=i, $=i) $|=> if $1 % 3 == 0 { $1 * $2 } else { $1 // 4 - $2 }$>\nvar $~i = 0$|\nvar $~L = fill($n * 3, $k)$|\n${for $=i in 0..len($2) $|{\nif $3 % 4 != $k { $1 += g($3 - 20, $2[$3]) }\n$2[$3] += g($k, $3) % 9\n}$}\nprintln($1, $2)\n}$}"},
+    {'h', 2, "${do {\nfn square(n) => n * n * $k\n$!fn g($=i, $=i) $|=> square($1 + 3037000480) - square($2) // 2$>\nvar $~i = 0$|\ntry {\n${for $=i in 0..$n * 2 $|{ $1 = g($2 - $n, $2 % 9 - $I % 5) }$}\n} catch e { println(e.message, e.line, e.column, e.trace) }\nprintln($1)\n}$}"},
+    {'h', 2, "${do {\n$!fn g($=i, $=j) $|=> $2 / ($1 * ($1 + 1) // 2 + 1)$>\nvar $~f = 0.0$|\nvar $~W = fill($n * 2, $J)$|\n${for $=i in 0..len($2) $|{\n$1 += g($3, $2[$3])\n$@$e\n}$}\nprintln($1)\n}$}"},
+    {'h', 2, "${var $~i = $n$|\nvar $~i = $k - 9$|\nvar $~i = 0$|\nwhile $1 > 0 or $2 < 5 {\n$3 += $1 // 4 + $2 % 3\nif $1 > 0 { $1 -= 1 }\n$2 += 1\n$e\n}\nprintln($1, $2, $3)$}"},
+    {'h', 2, "${var $~i = 0$|\nfor q in 0..$n {\n${for $=i in (if q % 3 == $k { -6 } else { $k })..$n $|{ $1 += $2 % 5 + $2 // 4 }$}\n}\nprintln($1)$}"},
+
     // ---- lists that grow, shrink and change their packing ----
     {'h', 2, "${var $~L = []$|\n${for $=i in 0..$n $|{\n$1.push($I)\n$@$e\nif $2 % 4 == 3 { println($1.pop()) }\n}$}\nprintln($1)$}"},
     {'h', 2, "${var $~a = []$|\n${for $=i in 0..$n $|{\n$1.push(if $2 == $n { $t } else { $2 })\n}$}\nprintln($1)$}"},
