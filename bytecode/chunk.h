@@ -162,7 +162,7 @@ struct RaiseInfo {
 // What an instruction has met, in one word: for its first and second operand of kind R and its operand of kind
 // V a mask each, by tag, and for lists also by packing; for a call whom it has called.
 struct Seen {
-  static constexpr int kBits = 20, kFirstPacking = 16;
+  static constexpr int kBits = 20, kOtherTag = 15, kFirstPacking = 16;  // the last bit of tags is for all that follow
   static constexpr uint64_t kTags = 0xffff;
   static constexpr uint64_t kRan = 1ULL << 63;
   static constexpr uint64_t kExited = 1ULL << 62;  // native code made for what was seen did not fit here
@@ -174,7 +174,8 @@ struct Seen {
 
   uint64_t mask(Operand operand) const { return word >> (kBits * operand) & ((1 << kBits) - 1); }
   uint64_t tags(Operand operand) const { return mask(operand) & kTags; }
-  static constexpr uint64_t of(interp::Tag tag) { return 1ULL << (static_cast<int>(tag) < 15 ? static_cast<int>(tag) : 15); }
+  static constexpr uint64_t of(interp::Tag tag) { return 1ULL << number_of(tag); }
+  static constexpr int number_of(interp::Tag tag) { return static_cast<int>(tag) < kOtherTag ? static_cast<int>(tag) : kOtherTag; }
   // 0: none, or several.
   uint32_t callee() const { return word & kSeveralCallees ? 0 : static_cast<uint32_t>(word >> kCallee); }
   static constexpr uint64_t of(interp::Packing packing) { return 1ULL << (kFirstPacking + static_cast<int>(packing)); }

@@ -22,11 +22,9 @@ using interp::Tag;
 // What was expected, and found instead.
 using Answer = std::optional<std::pair<std::string, std::string>>;
 
-constexpr uint32_t kOtherTag = 15;
-
 uint32_t kind_number(Borrowed v) {
   if (v.is_list()) return static_cast<uint32_t>(Seen::kFirstPacking) + static_cast<uint32_t>(v.as<List>()->packing());
-  return std::min(static_cast<uint32_t>(v.tag()), kOtherTag);
+  return static_cast<uint32_t>(Seen::number_of(v.tag()));
 }
 
 std::string list_text(Packing packing) {

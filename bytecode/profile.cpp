@@ -191,12 +191,12 @@ namespace {
 std::string mask_text(uint64_t mask) {
   std::string out;
   std::string_view last;
-  for (uint32_t tag = 0; tag < 16; ++tag) {
+  for (int tag = 0; tag <= Seen::kOtherTag; ++tag) {
     if (!(mask >> tag & 1)) continue;
     std::string_view name = interp::type_name(static_cast<interp::Tag>(tag));
     if (name == last) continue;
     if (!out.empty()) out += "|";
-    out += tag == 15 ? "other" : name;
+    out += tag == Seen::kOtherTag ? "other" : name;
     last = name;
   }
   return out;

@@ -94,11 +94,6 @@ void Context::set_limits(const Limits& limits) {
 // ---- steps ----
 
 namespace {
-// How long a slice may be before limits are looked at: short enough that an interrupt acts within a
-// fraction of a millisecond, long enough that looking costs nothing.
-// Loops take up new code where a slice ends at their head. Together with the step that finds it used up a slice
-// is a prime number of steps, so its ends come to every place of a round, however many steps a round takes.
-constexpr int64_t kSlice = 8190;
 // Under exit stress loops are to be back in native code soon after each exit.
 constexpr int64_t kStressedSlice = 28;
 }  // namespace

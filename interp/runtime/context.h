@@ -93,6 +93,12 @@ struct Limits {
   uint64_t output_bytes = UINT64_MAX;
 };
 
+// Steps a slice may have before limits are looked at: short enough that an interrupt acts within a fraction of a
+// millisecond, long enough that looking costs nothing.
+// Loops take up new code where a slice ends at their head. Together with the step that finds it used up a slice
+// is a prime number of steps, so its ends come to every place of a round, however many steps a round takes.
+constexpr int64_t kSlice = 8190;
+
 class Context {
  public:
   Context(RuntimeState& runtime, const Limits& limits);

@@ -110,11 +110,10 @@ void TierControl::count_round(const Function& function, int loop, int owner) {
 }
 
 void TierControl::ask_again(const Function& function, int loop, int owner) {
-  constexpr uint32_t kPassed = 8192;  // about a slice
   const uint32_t count = function.unit->counted(loop).count.load(std::memory_order_relaxed);
   Counted& home = function.unit->counted(owner);
   for (int level = 2; level < kTiers; ++level) {
-    if (wanted(level, count, home, kPassed)) request(function, home, owner, level, count);
+    if (wanted(level, count, home, kSlice)) request(function, home, owner, level, count);
   }
 }
 
