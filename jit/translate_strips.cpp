@@ -181,10 +181,12 @@ Translator::Bounds Translator::bounds(Weights& weights, int number) {
   } else if (each.form == Term::Form::Mod) {
     made = {word(0), word(static_cast<uint64_t>(each.value - 1))};
   } else if (each.form == Term::Form::IntDiv) {
-    // Rounded towards zero, which is not below floor division, and at most one above.
+    // Rounded towards zero, which is not below floor division, and at most one above. By one nothing is rounded, and one
+    // less might not be a number.
     const Bounds of = bounds(weights, each.left);
     llvm::Value* by = word(static_cast<uint64_t>(each.value));
-    made = {b_.CreateSub(b_.CreateSDiv(of.low, by), word(1)), b_.CreateSDiv(of.high, by)};
+    const uint64_t rounded = each.value == 1 ? 0 : 1;
+    made = {b_.CreateSub(b_.CreateSDiv(of.low, by), word(rounded)), b_.CreateSDiv(of.high, by)};
   } else {
     made = bounds_of_two(weights, each.form, bounds(weights, each.left), bounds(weights, each.right));
   }
