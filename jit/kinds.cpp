@@ -500,18 +500,9 @@ Plan Kinds::loop_plan(uint32_t pc, const Insn& insn, const State& before) const 
 
 Plan Kinds::data_plan(uint32_t pc, const Insn& insn, const State& before) const {
   const Op op = static_cast<Op>(insn.op);
+  if (moves_values(op)) return {Way::Inline};
   switch (op) {
-    case Op::Nop:
-    case Op::LoadNil:
-    case Op::LoadBool:
-    case Op::LoadInt:
-    case Op::LoadConst:
     case Op::LoadUnset:
-    case Op::Copy:
-    case Op::Move:
-    case Op::Store:
-    case Op::Drop:
-    case Op::DropRange:
     case Op::Jump:
     case Op::Loop:
     case Op::TailJump:

@@ -20,16 +20,6 @@ using Form = Term::Form;
 // Done in place, these change no list's size, and its owners only where counts_references says so.
 bool leaves_lists(Op op) {
   switch (op) {
-    case Op::Nop:
-    case Op::LoadNil:
-    case Op::LoadBool:
-    case Op::LoadInt:
-    case Op::LoadConst:
-    case Op::Copy:
-    case Op::Move:
-    case Op::Store:
-    case Op::Drop:
-    case Op::DropRange:
     case Op::Jump:
     case Op::LoopIf:
     case Op::JumpSet:
@@ -38,7 +28,7 @@ bool leaves_lists(Op op) {
     case Op::GetCaptured:
     case Op::ViewCaptured:
     case Op::Return: return true;
-    default: return keeps_sizes(op);
+    default: return moves_values(op) || keeps_sizes(op);
   }
 }
 

@@ -37,6 +37,7 @@ void Translator::bound_by_range(const Loop& loop, const Insn& latch) {
 
 // Where the range at that register begins, if the program says so in the place where the loop is entered.
 std::optional<int16_t> Translator::first_number(const Loop& loop, uint16_t range) const {
+  if (!loop.tidy) return std::nullopt;  // it may be entered elsewhere, too
   struct Placed {
     uint32_t pc = 0;
     const Insn* insn = nullptr;
