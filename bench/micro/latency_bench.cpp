@@ -1,9 +1,10 @@
 // What an interactive user feels while much is compiled. Short evaluations, as a prompt makes them, are timed one
-// by one, with tier 1 ("compiling") and with compilation switched off ("walking"). In the "burst" cases 200
-// functions have just become hot, so that the queue of the compiler is full while the evaluations are made. In
-// the "busy" cases another thread with a context of its own goes on heating functions as well, so that on two
-// cores three threads want to run. "beside" is a control: nothing is compiled, and a thread that shares nothing with
-// the evaluations computes; what it adds is the machine's share. Reported are percentiles of one evaluation in nanoseconds.
+// by one, with tier 1 ("compiling"), with compilation switched off ("walking"), and switched off while a thread of low
+// importance that shares nothing with them computes ("beside"): what that adds is the machine's share, because processors
+// share cores, clocks and caches; compiling without any cost to the evaluations would be as slow. In the "burst" cases
+// 200 functions become hot, and are compiled, right before the evaluations. In the "session" cases every other evaluation
+// makes a function hot. In the "busy" cases another thread with a context of its own goes on heating functions as well, so
+// that on two cores three threads want to run. Reported are percentiles of one evaluation in nanoseconds.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -15,18 +16,24 @@
 
 #include <posset/posset.h>
 
+#include "sched/base/background.h"
+
 namespace {
 
 posset_text text(const std::string& s) { return posset_text_n(s.data(), s.size()); }
 
-// 200 functions that nobody has seen before, each called twice.
+// A function that nobody has seen before, called twice.
+std::string fresh_function(int number) {
+  const std::string n = std::to_string(number);
+  return "fn f" + n + "(x) { var t = x; for i in 0..3 { t += i * " + n + " }; if t > " + n + " { t } else { -t } }\n" + "f" +
+         n + "(1) + f" + n + "(2)\n";
+}
+
+constexpr int kFunctions = 200;
+
 std::string fresh_functions(int round) {
   std::string source;
-  for (int i = 0; i < 200; ++i) {
-    std::string n = std::to_string(round * 200 + i);
-    source += "fn f" + n + "(x) { var t = x; for i in 0..3 { t += i * " + n + " }; if t > " + n + " { t } else { -t } }\n";
-    source += "f" + n + "(1) + f" + n + "(2)\n";
-  }
+  for (int i = 0; i < kFunctions; ++i) source += fresh_function(round * kFunctions + i);
   return source;
 }
 
@@ -69,13 +76,49 @@ struct Host {
   posset_context* context = nullptr;
 };
 
-// The time of the n-th short evaluation.
-int64_t evaluate_short(posset_context* context, int64_t n) {
-  const std::string name = "x" + std::to_string(n % 100);
-  const std::string input = "let " + name + " = [1, 2, 3].map(v => v * " + std::to_string(n) + ")\n" + name + "[1]";
+enum class Mode { Walking, Compiling, Beside };
+
+int max_tier(Mode mode) { return mode == Mode::Compiling ? 1 : 0; }
+
+// Computes while `wanted`, scheduled as a compile thread is, and shares nothing with anybody.
+class Neighbour {
+ public:
+  explicit Neighbour(Mode mode) {
+    if (mode == Mode::Beside) thread_ = std::thread([this] { compute(); });
+  }
+  ~Neighbour() {
+    stop_ = true;
+    if (thread_.joinable()) thread_.join();
+  }
+  Neighbour(const Neighbour&) = delete;
+  Neighbour& operator=(const Neighbour&) = delete;
+
+  void want(bool wanted) { wanted_ = wanted; }
+
+ private:
+  void compute() {
+    const posset::sched::Background background;
+    for (uint64_t i = 0; !stop_.load(std::memory_order_relaxed); ++i) {
+      if (!wanted_.load(std::memory_order_relaxed)) std::this_thread::sleep_for(std::chrono::microseconds(64));
+      benchmark::DoNotOptimize(i * i);
+    }
+  }
+
+  std::atomic<bool> wanted_{false};
+  std::atomic<bool> stop_{false};
+  std::thread thread_;
+};
+
+int64_t time_of(posset_context* context, const std::string& input) {
   auto begin = std::chrono::steady_clock::now();
   posset_eval(context, text(input), nullptr, nullptr);
   return (std::chrono::steady_clock::now() - begin).count();
+}
+
+// The time of the n-th short evaluation.
+int64_t evaluate_short(posset_context* context, int64_t n) {
+  const std::string name = "x" + std::to_string(n % 100);
+  return time_of(context, "let " + name + " = [1, 2, 3].map(v => v * " + std::to_string(n) + ")\n" + name + "[1]");
 }
 
 void report(benchmark::State& state, std::vector<int64_t>& took) {
@@ -84,28 +127,47 @@ void report(benchmark::State& state, std::vector<int64_t>& took) {
   state.counters["p99_ns"] = static_cast<double>(took[took.size() * 99 / 100]);
 }
 
-// The compiler needs some 3 ms for a burst; these evaluations take less.
 constexpr int kEvaluationsInBurst = 100;
 
-void burst(benchmark::State& state, int max_tier) {
-  Host host(max_tier);
+void burst(benchmark::State& state, Mode mode) {
+  Host host(max_tier(mode));
+  Neighbour neighbour(mode);
   std::vector<int64_t> took;
   int round = 0;
   int64_t n = 0;
   for (auto _ : state) {
+    neighbour.want(true);
     posset_eval(host.context, text(fresh_functions(round++)), nullptr, nullptr);
     for (int i = 0; i < kEvaluationsInBurst; ++i) took.push_back(evaluate_short(host.context, n++));
+    neighbour.want(false);
     posset_runtime_settle(host.runtime);
   }
   report(state, took);
 }
 
-// Evaluations while another thread runs meanwhile(host, stop).
-template <class Meanwhile>
-void evaluate_beside(benchmark::State& state, int max_tier, Meanwhile meanwhile) {
-  Host host(max_tier);
+void session(benchmark::State& state, Mode mode) {
+  Host host(max_tier(mode));
+  Neighbour neighbour(mode);
+  std::vector<int64_t> took;
+  int n = 0;
+  for (auto _ : state) {
+    neighbour.want(true);
+    for (int i = 0; i < kFunctions; ++i) {
+      took.push_back(time_of(host.context, fresh_function(n)));
+      took.push_back(evaluate_short(host.context, n++));
+    }
+    neighbour.want(false);
+    posset_runtime_settle(host.runtime);
+  }
+  report(state, took);
+}
+
+void busy(benchmark::State& state, Mode mode) {
+  Host host(max_tier(mode));
+  Neighbour neighbour(mode);
+  neighbour.want(true);
   std::atomic<bool> stop{false};
-  std::thread other([&] { meanwhile(host, stop); });
+  std::thread other([&] { heat(host.runtime, stop); });
   std::vector<int64_t> took;
   int64_t n = 0;
   for (auto _ : state) took.push_back(evaluate_short(host.context, n++));
@@ -114,26 +176,15 @@ void evaluate_beside(benchmark::State& state, int max_tier, Meanwhile meanwhile)
   report(state, took);
 }
 
-void busy(benchmark::State& state, int max_tier) {
-  evaluate_beside(state, max_tier, [](Host& host, std::atomic<bool>& stop) { heat(host.runtime, stop); });
-}
-
-void beside(benchmark::State& state) {
-  evaluate_beside(state, 0, [](Host&, std::atomic<bool>& stop) {
-    for (uint64_t i = 0; !stop.load(std::memory_order_relaxed); ++i) benchmark::DoNotOptimize(i * i);
-  });
-}
-
-void burst_compiling(benchmark::State& state) { burst(state, 1); }
-void burst_walking(benchmark::State& state) { burst(state, 0); }
-void busy_compiling(benchmark::State& state) { busy(state, 1); }
-void busy_walking(benchmark::State& state) { busy(state, 0); }
-
-BENCHMARK(burst_compiling)->Iterations(200)->UseRealTime();
-BENCHMARK(burst_walking)->Iterations(200)->UseRealTime();
-BENCHMARK(busy_compiling)->Iterations(20000)->UseRealTime();
-BENCHMARK(busy_walking)->Iterations(20000)->UseRealTime();
-BENCHMARK(beside)->Iterations(20000)->UseRealTime();
+BENCHMARK_CAPTURE(burst, walking, Mode::Walking)->Iterations(200)->UseRealTime();
+BENCHMARK_CAPTURE(burst, beside, Mode::Beside)->Iterations(200)->UseRealTime();
+BENCHMARK_CAPTURE(burst, compiling, Mode::Compiling)->Iterations(200)->UseRealTime();
+BENCHMARK_CAPTURE(session, walking, Mode::Walking)->Iterations(100)->UseRealTime();
+BENCHMARK_CAPTURE(session, beside, Mode::Beside)->Iterations(100)->UseRealTime();
+BENCHMARK_CAPTURE(session, compiling, Mode::Compiling)->Iterations(100)->UseRealTime();
+BENCHMARK_CAPTURE(busy, walking, Mode::Walking)->Iterations(20000)->UseRealTime();
+BENCHMARK_CAPTURE(busy, beside, Mode::Beside)->Iterations(20000)->UseRealTime();
+BENCHMARK_CAPTURE(busy, compiling, Mode::Compiling)->Iterations(20000)->UseRealTime();
 
 }  // namespace
 

@@ -5,6 +5,7 @@
 #include <cassert>
 #include <utility>
 
+#include "sched/base/background.h"
 #include "sched/base/plugin.h"
 #include "sched/base/spin.h"
 #include "sched/base/wait.h"
@@ -115,6 +116,7 @@ void Arena::begin_work() {
 // On a thread of the arena.
 void Arena::work(void* argument) {
   auto* arena = static_cast<Arena*>(argument);
+  const Background background;  // for so long: oneTBB's threads may work for the host, too
   arena->begin_work();
   while (std::optional<Waiting> first = arena->take()) {
     arena->runner_.run(std::move(first->task), first->enqueued_ns, Route::Arena);

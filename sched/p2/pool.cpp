@@ -3,26 +3,13 @@
 
 #include <algorithm>
 #include <cassert>
+#include <optional>
 #include <system_error>
 #include <utility>
 
-#ifdef __linux__
-#include <sys/resource.h>
-#include <unistd.h>
-#endif
+#include "sched/base/background.h"
 
 namespace posset::sched {
-
-namespace {
-
-// A hint: when it is refused the thread is as important as others.
-void be_nice([[maybe_unused]] int niceness) {
-#ifdef __linux__
-  if (niceness != 0) setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), niceness);
-#endif
-}
-
-}  // namespace
 
 WorkerPool::WorkerPool(TaskQueue& queue, TaskRunner& runner, Trace* trace, Config config)
     : queue_(queue), runner_(runner), trace_(trace), config_(std::move(config)) {}
@@ -54,6 +41,8 @@ bool WorkerPool::start() {
 
 void WorkerPool::work(TaskQueue::ConsumerId consumer, size_t number) {
   if (trace_) trace_->name_thread(config_.name + " " + std::to_string(number));
+  std::optional<Background> background;
+  if (config_.background) background.emplace();
   be_nice(config_.niceness);
   int64_t now_ns = kNever;
   while (std::optional<TaskQueue::Taken> taken = queue_.take(consumer)) {

@@ -22,7 +22,8 @@ class WorkerPool {
     LaneMask lanes = kAllLanes;
     size_t threads = 1;
     bool dozes = false;  // looks now and then for a while before it sleeps, see queue.h
-    int niceness = 0;  // of its threads, as in nice(2), where the system knows it by thread
+    bool background = false;  // its threads, see base/background.h
+    int niceness = 0;  // of its threads, likewise
     std::function<bool()> after_task;  // on the worker, with no lock held; true: it took its time. May be empty
   };
 

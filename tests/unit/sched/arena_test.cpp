@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <vector>
 
+#ifdef __linux__
+#include <sched.h>
+#endif
+
 #include "hybrid_fixture.h"
 
 using namespace posset::sched;
@@ -84,6 +88,20 @@ TEST_CASE("arena P8: one evaluation takes the arena, two the pool") {
   CHECK(scheduler.statistics().to_pool == 2);
   CHECK(scheduler.statistics().runtimes.recorded == 4);  // in both modes
 }
+
+#ifdef __linux__
+TEST_CASE("arena: its threads are in the background while they work here") {
+  SystemClock clock;
+  HybridScheduler scheduler(clock, nullptr, with_arena());
+  Tally tally;
+  if (!open_arena(scheduler, tally)) return;
+  int policy = -1;
+  scheduler.try_submit(compile_task([&](TaskContext&) { policy = sched_getscheduler(0); }, tally));
+  tally.await(2);
+  CHECK(scheduler.statistics().to_arena == 1);
+  CHECK(policy == SCHED_BATCH);
+}
+#endif
 
 TEST_CASE("arena: evaluations never take it") {
   SystemClock clock;
