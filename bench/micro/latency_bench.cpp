@@ -97,7 +97,8 @@ class Neighbour {
 
  private:
   void compute() {
-    const posset::sched::Background background;
+    posset::sched::Background background;
+    const posset::sched::Background::Stay stay(background);
     for (uint64_t i = 0; !stop_.load(std::memory_order_relaxed); ++i) {
       if (!wanted_.load(std::memory_order_relaxed)) std::this_thread::sleep_for(std::chrono::microseconds(64));
       benchmark::DoNotOptimize(i * i);

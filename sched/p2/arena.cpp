@@ -5,7 +5,6 @@
 #include <cassert>
 #include <utility>
 
-#include "sched/base/background.h"
 #include "sched/base/plugin.h"
 #include "sched/base/spin.h"
 #include "sched/base/wait.h"
@@ -13,8 +12,8 @@
 
 namespace posset::sched {
 
-Arena::Arena(const Clock& clock, TaskRunner& runner, Trace* trace, Config config)
-    : clock_(clock), runner_(runner), trace_(trace), config_(std::move(config)) {}
+Arena::Arena(const Clock& clock, TaskRunner& runner, Trace* trace, Background& background, Config config)
+    : clock_(clock), runner_(runner), trace_(trace), background_(background), config_(std::move(config)) {}
 
 Arena::~Arena() {
   for (Task& task : close(StopMode::Discard)) runner_.cancel(std::move(task), Route::Arena);
@@ -116,7 +115,7 @@ void Arena::begin_work() {
 // On a thread of the arena.
 void Arena::work(void* argument) {
   auto* arena = static_cast<Arena*>(argument);
-  const Background background;  // for so long: oneTBB's threads may work for the host, too
+  const Background::Stay stay(arena->background_);
   arena->begin_work();
   while (std::optional<Waiting> first = arena->take()) {
     arena->runner_.run(std::move(first->task), first->enqueued_ns, Route::Arena);

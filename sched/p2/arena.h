@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "sched/arena/arena.h"
+#include "sched/base/background.h"
 #include "sched/base/clock.h"
 #include "sched/base/thread_safety.h"
 #include "sched/base/trace.h"
@@ -36,8 +37,9 @@ class Arena {
     size_t max_waiting = 16;
   };
 
-  // All outlive it; `trace` may be null.
-  Arena(const Clock& clock, TaskRunner& runner, Trace* trace, Config config);
+  // All outlive it; `trace` may be null. Its threads are those of `background`, while they work here: oneTBB's may work
+  // for the host, too.
+  Arena(const Clock& clock, TaskRunner& runner, Trace* trace, Background& background, Config config);
   ~Arena();  // as stop(Discard)
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
@@ -81,6 +83,7 @@ class Arena {
   const Clock& clock_;
   TaskRunner& runner_;
   Trace* const trace_;
+  Background& background_;
   const Config config_;
   std::atomic<ArenaState> state_{ArenaState::Unused};
   mutable Mutex mutex_;

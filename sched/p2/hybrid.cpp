@@ -31,7 +31,7 @@ HybridScheduler::HybridScheduler(const Clock& clock, Trace* trace, HybridOptions
               .decay_per_s = options_.decay_per_s,
               .max_queue_size = options_.max_queue_size,
               .epoch_ns = clock.now_ns()}),
-      arena_(clock, runner_, trace,
+      arena_(clock, runner_, trace, quick_,
              {.file = options_.arena_file,
               .threads = static_cast<int>(options_.pool_threads),
               .max_waiting = options_.max_queue_size}),
@@ -40,13 +40,14 @@ HybridScheduler::HybridScheduler(const Clock& clock, Trace* trace, HybridOptions
              .lanes = kCompileLane,
              .threads = options_.pool_threads,
              .dozes = true,
-             .background = true,
+             .background = &quick_,
              .after_task = [this] { return arena_.open_if_wanted(); }}),
       natives_(queue_, runner_, trace,
                {.name = "native",
                 .lanes = kNativeLane,
                 .threads = options_.native_threads,
-                .background = true,
+                .background = &slow_,
+                .hurries = &quick_,
                 .niceness = kNativeNiceness}),
       evaluators_(queue_, runner_, trace,
                   {.name = "evaluate",
@@ -61,8 +62,11 @@ bool HybridScheduler::may_use_arena(const Task& task) const {
 }
 
 // Stopped: the arena is not there (yet), and the queue is asked instead.
-Admission HybridScheduler::to_arena(Task& task, double estimate_ns) {
-  if (arena_.state() == ArenaState::Open) return arena_.try_submit(task, estimate_ns);
+Admission HybridScheduler::to_arena(Task& task) {
+  if (arena_.state() == ArenaState::Open) {
+    // It keeps no order: the estimate is for people.
+    return arena_.try_submit(task, trace_ ? tracker_.estimate_ns(task.type) : 0);
+  }
   if (runner_.spent_ns() >= options_.arena_after_ns) arena_.want();
   return Admission::Stopped;
 }
@@ -106,25 +110,23 @@ Admission HybridScheduler::refused(const Task& task, Route route, Admission why)
 }
 
 Admission HybridScheduler::try_submit(Task&& task) {
-  const double estimate_ns = tracker_.estimate_ns(task.type);
   if (may_use_arena(task)) {
-    const Admission admission = to_arena(task, estimate_ns);
+    const Admission admission = to_arena(task);
     if (admission == Admission::Accepted) return accepted(to_arena_);
     if (admission == Admission::QueueFull) return refused(task, Route::Arena, admission);
   }
   if (!start_workers(task.lane)) return refused(task, Route::Pool, without_workers());
   const Lane lane = task.lane;
-  const Admission admission = queue_.try_push(task, estimate_ns);
+  const Admission admission = queue_.try_push(task, tracker_.estimate_ns(task.type));
   return admission == Admission::Accepted ? queued(lane) : refused(task, Route::Pool, admission);
 }
 
 Admission HybridScheduler::submit_by(Task&& task, int64_t deadline_ns) {
-  const double estimate_ns = tracker_.estimate_ns(task.type);
   // Where the arena is full the caller waits for the queue.
-  if (may_use_arena(task) && to_arena(task, estimate_ns) == Admission::Accepted) return accepted(to_arena_);
+  if (may_use_arena(task) && to_arena(task) == Admission::Accepted) return accepted(to_arena_);
   if (!start_workers(task.lane)) return refused(task, Route::Pool, without_workers());
   const Lane lane = task.lane;
-  const Admission admission = queue_.push_by(task, estimate_ns, deadline_ns);
+  const Admission admission = queue_.push_by(task, tracker_.estimate_ns(task.type), deadline_ns);
   return admission == Admission::Accepted ? queued(lane) : refused(task, Route::Pool, admission);
 }
 

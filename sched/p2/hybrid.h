@@ -29,6 +29,7 @@
 #include <string>
 #include <utility>
 
+#include "sched/base/background.h"
 #include "sched/base/clock.h"
 #include "sched/base/statistics.h"
 #include "sched/base/thread_safety.h"
@@ -145,7 +146,7 @@ class HybridScheduler {
 
  private:
   bool may_use_arena(const Task& task) const;
-  Admission to_arena(Task& task, double estimate_ns);
+  Admission to_arena(Task& task);
   // Null: nobody but the host, with run_one.
   WorkerPool* workers_of(Lane lane);
   bool start_workers(Lane lane);
@@ -164,6 +165,8 @@ class HybridScheduler {
   RuntimeTracker tracker_;
   TaskRunner runner_;
   TaskQueue queue_;
+  Background quick_;  // the threads that compile to bytecode: they do not wait for those
+  Background slow_;   // that compile natively
   Arena arena_;
   WorkerPool pool_;        // compilations; also opens the arena
   WorkerPool natives_;     // native compilations

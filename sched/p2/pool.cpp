@@ -7,8 +7,6 @@
 #include <system_error>
 #include <utility>
 
-#include "sched/base/background.h"
-
 namespace posset::sched {
 
 WorkerPool::WorkerPool(TaskQueue& queue, TaskRunner& runner, Trace* trace, Config config)
@@ -41,12 +39,14 @@ bool WorkerPool::start() {
 
 void WorkerPool::work(TaskQueue::ConsumerId consumer, size_t number) {
   if (trace_) trace_->name_thread(config_.name + " " + std::to_string(number));
-  std::optional<Background> background;
-  if (config_.background) background.emplace();
+  std::optional<Background::Stay> background;
+  if (config_.background) background.emplace(*config_.background);
   be_nice(config_.niceness);
   int64_t now_ns = kNever;
   while (std::optional<TaskQueue::Taken> taken = queue_.take(consumer)) {
     if (!taken->at_once) now_ns = kNever;
+    std::optional<Background::Hurry> hurry;
+    if (config_.hurries) hurry.emplace(*config_.hurries);
     now_ns = runner_.run(std::move(taken->task), taken->entry.enqueued_ns, Route::Pool, now_ns);
     taken.reset();
     if (config_.after_task && config_.after_task()) now_ns = kNever;

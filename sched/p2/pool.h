@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "sched/base/background.h"
 #include "sched/base/thread_safety.h"
 #include "sched/base/trace.h"
 #include "sched/p2/queue.h"
@@ -22,7 +23,8 @@ class WorkerPool {
     LaneMask lanes = kAllLanes;
     size_t threads = 1;
     bool dozes = false;  // looks now and then for a while before it sleeps, see queue.h
-    bool background = false;  // its threads, see base/background.h
+    Background* background = nullptr;  // whose its threads are; may be null, as the next
+    Background* hurries = nullptr;     // whose threads are in a hurry while a task runs
     int niceness = 0;  // of its threads, likewise
     std::function<bool()> after_task;  // on the worker, with no lock held; true: it took its time. May be empty
   };

@@ -25,24 +25,47 @@ int policy_in(Lane lane, HybridScheduler& scheduler) {
 
 }  // namespace
 
-TEST_CASE("background: a thread is there while it says so, and not longer") {
-  std::thread([] {
+TEST_CASE("background: a thread is there while it stays, and not longer") {
+  Background background;
+  std::thread([&] {
     REQUIRE(policy_of_this_thread() == SCHED_OTHER);
     {
-      const Background background;
-      CHECK(policy_of_this_thread() == SCHED_BATCH);
-      const Background again;
+      const Background::Stay stay(background);
       CHECK(policy_of_this_thread() == SCHED_BATCH);
     }
     CHECK(policy_of_this_thread() == SCHED_OTHER);
   }).join();
 }
 
+TEST_CASE("background: whoever hurries leaves it until nobody does") {
+  Background background;
+  std::thread([&] {
+    const Background::Stay stay(background);
+    {
+      const Background::Hurry one(background);
+      CHECK(policy_of_this_thread() == SCHED_OTHER);
+      { const Background::Hurry two(background); }
+      CHECK(policy_of_this_thread() == SCHED_OTHER);
+      std::thread([&] {
+        const Background::Stay late(background);
+        CHECK(policy_of_this_thread() == SCHED_OTHER);
+      }).join();
+    }
+    CHECK(policy_of_this_thread() == SCHED_BATCH);
+  }).join();
+}
+
 TEST_CASE("background: a policy the host has chosen stays") {
-  std::thread([] {
+  Background background;
+  std::thread([&] {
     const sched_param parameters{};
     REQUIRE(sched_setscheduler(0, SCHED_IDLE, &parameters) == 0);
-    { const Background background; CHECK(policy_of_this_thread() == SCHED_IDLE); }
+    {
+      const Background::Stay stay(background);
+      CHECK(policy_of_this_thread() == SCHED_IDLE);
+      const Background::Hurry hurry(background);
+      CHECK(policy_of_this_thread() == SCHED_IDLE);
+    }
     CHECK(policy_of_this_thread() == SCHED_IDLE);
   }).join();
 }
@@ -53,6 +76,21 @@ TEST_CASE("background: compilations are, evaluations are not") {
   CHECK(policy_in(Lane::Compile, scheduler) == SCHED_BATCH);
   CHECK(policy_in(Lane::Native, scheduler) == SCHED_BATCH);
   CHECK(policy_in(Lane::Eval, scheduler) == SCHED_OTHER);
+}
+
+TEST_CASE("background: bytecode does not wait for native code") {
+  SystemClock clock;
+  HybridScheduler scheduler(clock, nullptr, pool_only());
+  Gate gate;
+  Tally tally;
+  Task slow = compile_task([&gate](TaskContext&) { gate.pass(); }, tally);
+  slow.lane = Lane::Native;
+  REQUIRE(scheduler.try_submit(std::move(slow)) == Admission::Accepted);
+  gate.await(1);
+  CHECK(policy_in(Lane::Compile, scheduler) == SCHED_OTHER);
+  gate.open();
+  tally.await(1);
+  CHECK(eventually([&] { return policy_in(Lane::Compile, scheduler) == SCHED_BATCH; }));
 }
 
 #endif
