@@ -2,6 +2,7 @@
 #include "interp/runtime/unit.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "interp/runtime/function.h"
 #include "interp/runtime/tier.h"
@@ -140,7 +141,7 @@ void UnitTable::note_use(Unit& unit, const Function& function, Gone& gone) {
 Unit& UnitTable::add(const syntax::FunctionDecl& function, std::unique_ptr<Unit> made) {
   Unit& unit = *units_.emplace(function.hash.low, std::move(made))->second;
   unit.number = next_number_++;
-  unit.users = 1;
+  unit.users.store(1, std::memory_order_relaxed);
   by_number_[unit.number] = &unit;
   grow(bytes_of(unit));
   if (trace_) trace_new(unit, function);
@@ -148,9 +149,11 @@ Unit& UnitTable::add(const syntax::FunctionDecl& function, std::unique_ptr<Unit>
 }
 
 void UnitTable::use(Unit& unit) {
-  if (unit.users == 0) unused_.remove(unit);
-  ++unit.users;
+  if (unit.users.fetch_add(1, std::memory_order_relaxed) == 0) unused_.remove(unit);
 }
+
+// True: it was the last. Release and acquire: what all users did comes before what happens to it then.
+bool UnitTable::leave(Unit& unit) { return unit.users.fetch_sub(1, std::memory_order_acq_rel) == 1; }
 
 void UnitTable::trace_new(const Unit& unit, const syntax::FunctionDecl& function) {
   const auto& source = *function.module->source;
@@ -177,15 +180,25 @@ void UnitTable::trace_lines(const Unit& unit, int loop, const syntax::FunctionDe
 }
 
 UnitRef UnitTable::share(Unit& unit) {
-  sched::MutexLock lock(mutex_);
-  use(unit);
+  [[maybe_unused]] const uint32_t before = unit.users.fetch_add(1, std::memory_order_relaxed);
+  assert(before > 0);
   return {this, &unit};
 }
 
+// Every compilation has shared its unit: the mutex is left to those who need it.
+bool UnitTable::leave_unless_last(Unit& unit) {
+  uint32_t users = unit.users.load(std::memory_order_relaxed);
+  while (users > 1) {
+    if (unit.users.compare_exchange_weak(users, users - 1, std::memory_order_release, std::memory_order_relaxed)) return true;
+  }
+  return false;
+}
+
 void UnitTable::release(Unit& unit, const Function* function) {
+  if (!function && leave_unless_last(unit)) return;
   sched::MutexLock lock(mutex_);
   if (function) unlink(unit.functions, *function);
-  if (--unit.users == 0) unused_.add(unit);
+  if (leave(unit)) unused_.add(unit);
 }
 
 // Tells tier 1's code which code of a higher tier it goes over to.
@@ -349,7 +362,7 @@ bool UnitTable::make_some_room() {
   look_at(*coldest);
   Gone gone(reclaimer);
   sched::PatientLock lock(mutex_);
-  if (--coldest->users == 0) erase(*coldest, gone);  // or it has come back into use
+  if (leave(*coldest)) erase(*coldest, gone);  // or it has come back into use
   return true;
 }
 

@@ -89,9 +89,11 @@ struct Unit {
     bool operator==(const Place&) const = default;
   };
 
+  // UnitRefs. Comes from 0 and goes there under the table's mutex only; in between whoever has one may make another.
+  std::atomic<uint32_t> users{0};
+
   // Guarded by the table's mutex:
   std::vector<Place> inlined_in;            // its body, at some time
-  uint32_t users = 0;                       // UnitRefs
   UnusedUnits::Place unused;                // while there are none
   uint64_t last_use = 0;
   const Function* functions = nullptr;      // with a UnitRef, linked by Function::next_of_unit
@@ -135,7 +137,8 @@ class UnitTable {
 
   // The unit of a function's declaration, made if need be. Any thread, like all of these.
   UnitRef find_or_add(const Function& function) POSSET_EXCLUDES(mutex_);
-  UnitRef share(Unit& unit) POSSET_EXCLUDES(mutex_);
+  // One more for whoever sees to it that there is one meanwhile.
+  UnitRef share(Unit& unit);
 
   // Tier 1's code of the body of a unit; null: there is none. It stays alive while the caller holds a
   // Reclaimer::Pin from before.
@@ -200,6 +203,8 @@ class UnitTable {
   Unit& add(const syntax::FunctionDecl& function, std::unique_ptr<Unit> made) POSSET_REQUIRES(mutex_);
   void note_use(Unit& unit, const Function& function, Gone& gone) POSSET_REQUIRES(mutex_);
   void use(Unit& unit) POSSET_REQUIRES(mutex_);
+  bool leave(Unit& unit) POSSET_REQUIRES(mutex_);
+  static bool leave_unless_last(Unit& unit);
   void trace_new(const Unit& unit, const syntax::FunctionDecl& function) POSSET_REQUIRES(mutex_);
   void trace_lines(const Unit& unit, int loop, const syntax::FunctionDecl& function) POSSET_REQUIRES(mutex_);
   void grow(size_t bytes) POSSET_REQUIRES(mutex_);
