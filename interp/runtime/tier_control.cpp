@@ -17,6 +17,9 @@ namespace {
 // Counts stay exact up to here; beyond, nobody asks.
 constexpr uint32_t kCountedFor = 10000;
 
+// What has not been found running for so many slices has probably ended.
+constexpr uint32_t kIdleSlices = 16;
+
 uint16_t kind(TierEvent event) { return static_cast<uint16_t>(event); }
 
 sched::HybridOptions scheduler_options(const RuntimeOptions& given) {
@@ -36,7 +39,7 @@ struct TierControl::Compilation {
   int loop;
   int level;
   uint64_t job;
-  bool insists;  // it was found superseded before
+  bool insists;  // it was found to be of no use before
   bool in_background = false;
   bool only_kept = false;  // nothing is to be compiled: the code cache has it, or nobody
   Compilation* next = nullptr;  // of those that have ended
@@ -91,6 +94,7 @@ bool TierControl::is_settled(const Counted& counted, uint32_t count) const {
 
 int TierControl::count_and_promote(const Function& function, Counted& counted, int loop) {
   const uint32_t count = counted.tick();
+  found_running(counted);
   if (count == 1 && wanted_at_once(function, counted, loop)) request(function, counted, loop, 1, count, true);
   for (int level = 1; level < kTiers; ++level) {
     if (wanted(level, count, counted)) request(function, counted, loop, level, count);
@@ -104,14 +108,17 @@ int TierControl::count_and_promote(const Function& function, Counted& counted, i
 void TierControl::count_round(const Function& function, int loop, int owner) {
   const uint32_t count = function.unit->counted(loop).tick();
   Counted& home = function.unit->counted(owner);
+  found_running(home);
   for (int level = 2; level < kTiers; ++level) {
     if (wanted(level, count, home)) request(function, home, owner, level, count);
   }
 }
 
 void TierControl::ask_again(const Function& function, int loop, int owner) {
-  const uint32_t count = function.unit->counted(loop).count.load(std::memory_order_relaxed);
+  // On the average: each of them uses up a step.
+  const uint32_t count = function.unit->counted(loop).tick(kSlice);
   Counted& home = function.unit->counted(owner);
+  found_running(home);
   for (int level = 2; level < kTiers; ++level) {
     if (wanted(level, count, home, kSlice)) request(function, home, owner, level, count);
   }
@@ -178,7 +185,7 @@ void TierControl::request(const Function& function, Counted& counted, int loop, 
   free_some_ended();
   auto job = std::make_unique<Compilation>(runtime_.units.share(*function.unit),
                                            function.decl->module->shared_from_this(), function.decl, loop, level,
-                                           next_job(), before == Reason::superseded);
+                                           next_job(), before == Reason::superseded || before == Reason::idle);
   if (trace_) trace_->record(kind(TierEvent::threshold_crossed), {job->unit->number, loop, level, count});
   if (at_once || in_foreground(level)) {
     compile(*job);
@@ -254,10 +261,16 @@ void TierControl::postpone(Compilation& job, Reason reason) {
   counted.status[job.level].compare_exchange_strong(expected, TierStatus::NotStarted, std::memory_order_acq_rel);
 }
 
-// Native code of a loop by itself is only for a loop that is running. While the request waited, the code around
-// the loop may have come, which is what will be entered. Where the loop goes on for all that, it asks again.
-bool TierControl::is_superseded(Compilation& job) const {
-  if (job.level == 1 || job.loop < 0 || job.insists || in_foreground(job.level)) return false;
+// Native code of a loop by itself is only for a loop that is running. While the request waited, the loop may have ended,
+// or the code around it may have come, which is what will be entered. Where the loop goes on for all that, it asks again.
+Reason TierControl::no_use(Compilation& job) const {
+  if (job.level == 1 || job.loop < 0 || job.insists || in_foreground(job.level)) return Reason::none;
+  if (is_superseded(job)) return Reason::superseded;
+  const uint32_t last = job.counted().last_slice.load(std::memory_order_relaxed);
+  return slices_.load(std::memory_order_relaxed) - last > kIdleSlices ? Reason::idle : Reason::none;
+}
+
+bool TierControl::is_superseded(const Compilation& job) const {
   for (int around = job.loop; around >= 0;) {
     around = job.unit->loop_parents[static_cast<size_t>(around)];
     if (job.unit->counted(around).status[1].load(std::memory_order_acquire) == TierStatus::Ready) return true;
@@ -266,7 +279,7 @@ bool TierControl::is_superseded(Compilation& job) const {
 }
 
 void TierControl::compile(Compilation& job) {
-  if (is_superseded(job)) return postpone(job, Reason::superseded);
+  if (const Reason reason = no_use(job); reason != Reason::none) return postpone(job, reason);
   // Compilers of later tiers read the code of earlier ones.
   Reclaimer::Pin pin(runtime_.units.reclaimer);
   const TierInterface* tier = runtime_.tier(job.level);

@@ -57,6 +57,8 @@ class TierControl {
   // The end of a slice of steps in a round of loop `loop` or a call (-1), in code of tier 1 or above that belongs to
   // `owner` and may not be counted any more: asks for that code in a higher tier if that was due and refused.
   void ask_again(const Function& function, int loop, int owner);
+  // A slice of steps has ended, whoever used it up.
+  void end_slice() { slices_.store(slices_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
   // Counting can still lead to a compilation.
   bool may_promote(const Counted& counted) const;
   // The code of a tier exits often: it is taken back and made anew from what the profile says by now; after
@@ -87,7 +89,11 @@ class TierControl {
   bool wanted_at_once(const Function& function, Counted& counted, int loop) const;
   void request(const Function& function, Counted& counted, int loop, int level, uint32_t count, bool at_once = false);
   void submit(std::unique_ptr<Compilation> job);
-  bool is_superseded(Compilation& job) const;
+  Reason no_use(Compilation& job) const;
+  bool is_superseded(const Compilation& job) const;
+  void found_running(Counted& counted) const {
+    counted.last_slice.store(slices_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  }
   void compile(Compilation& job);
   bool publish(Compilation& job, void* code, void* below);
   void refused(Compilation& job, const Refusal& refusal);
@@ -105,6 +111,7 @@ class TierControl {
   const sched::Clock& clock_;
   sched::Trace* const trace_;
   std::atomic<uint64_t> jobs_{1};
+  std::atomic<uint32_t> slices_{0};  // a clock of the programs' own; evaluations at the same time may lose some
   std::atomic<size_t> pending_{0};  // asked for and not ended
   // Ended, and to be freed by whoever asks next. That is mostly the thread whose memory the trees are: given back
   // there they are used again at once, where memory that another thread has freed comes back slowly and cold. No more

@@ -50,6 +50,7 @@ enum class TierStatus : uint8_t { NotStarted, Compiling, Ready, Failed };
 // the request was refused or dropped; Ready -> NotStarted when the code is evicted. Failed stays.
 struct Counted {
   std::atomic<uint32_t> count{0};
+  std::atomic<uint32_t> last_slice{0};   // of the runtime's, in which it was last found running
   std::atomic<TierStatus> status[kTiers] = {};
   std::atomic<uint8_t> ready{0};         // highest tier whose code is published
   std::atomic<bool> settled{false};      // nothing higher will be asked for: counting has stopped
@@ -61,9 +62,12 @@ struct Counted {
   std::atomic<uint8_t> withdrawn[kTiers] = {};  // how often its code did not fit
   size_t code_bytes[kTiers] = {};               // of published code; guarded by the table's mutex
 
-  uint32_t tick() {
-    uint32_t now = count.load(std::memory_order_relaxed) + 1;
-    if (now != 0) count.store(now, std::memory_order_relaxed);
+  // Executions since the last time. Stays where it can no longer grow; threads that meet lose some.
+  uint32_t tick(uint32_t passed = 1) {
+    const uint32_t before = count.load(std::memory_order_relaxed);
+    const uint32_t now = before + passed;
+    if (now < before) return before;
+    count.store(now, std::memory_order_relaxed);
     return now;
   }
 };

@@ -237,30 +237,56 @@ bool body_has_bytecode(posset_runtime* runtime, const std::string& name) {
   return ready;
 }
 
+// So many native compilations as there may be threads wait for compiler.open(); from there on requests wait.
+void occupy_native_threads(World& w) {
+  std::string busy = "nil\n";
+  for (size_t i = 0; i < posset::sched::hardware_threads(); ++i) {
+    const std::string n = std::to_string(i);
+    busy += "fn g" + n + "(x) => x + " + n + "\n";
+  }
+  w.session(busy);
+  for (size_t i = 0; i < posset::sched::hardware_threads(); ++i) {
+    const std::string name = "g" + std::to_string(i);
+    while (!has(explain(w, name.c_str()), "tier 2: being compiled")) w.session("for _ in 0..70 { " + name + "(1) }");
+  }
+}
+
+// Its loop waits to be made native.
+void make_f_hot(World& w) {
+  w.session("fn f(n) {\n  var s = 0\n  for i in 0..n { s += i }\n  s\n}");
+  while (!has(explain(w, "f"), "tier 2: being compiled")) w.session("f(100000)");
+}
+
 }  // namespace
 
 TEST_CASE("tiering: a loop is not made native when the code around it has come meanwhile") {
   posset_runtime* runtime = runtime_with_native_stand_in();
   {
     World w(runtime, posset_context_defaults());
-    // As many as there may be threads; from there on requests wait.
-    std::string busy = "nil\n";
-    for (size_t i = 0; i < posset::sched::hardware_threads(); ++i) {
-      const std::string n = std::to_string(i);
-      busy += "fn g" + n + "(x) => x + " + n + "\n";
-    }
-    w.session(busy);
-    for (size_t i = 0; i < posset::sched::hardware_threads(); ++i) {
-      const std::string call = "g" + std::to_string(i) + "(1)";
-      while (!has(explain(w, ("g" + std::to_string(i)).c_str()), "tier 2: being compiled")) w.session("for _ in 0..70 { " + call + " }");
-    }
-    w.session("fn f(n) {\n  var s = 0\n  for i in 0..n { s += i }\n  s\n}");
-    while (!has(explain(w, "f"), "tier 2: being compiled")) w.session("f(100000)");
+    occupy_native_threads(w);
+    make_f_hot(w);
     while (!body_has_bytecode(runtime, "f")) w.session("f(1)");
     compiler.open();
     posset_runtime_settle(runtime);
     INFO(explain(w, "f"));
     CHECK(has(explain(w, "f"), "[superseded]"));
+    CHECK(w.session("f(10)") == "45");
+  }
+  posset_runtime_release(runtime);
+}
+
+TEST_CASE("tiering: a loop is not made native when it has ended long before") {
+  posset_runtime* runtime = runtime_with_native_stand_in();
+  {
+    World w(runtime, posset_context_defaults());
+    occupy_native_threads(w);
+    make_f_hot(w);
+    REQUIRE_FALSE(body_has_bytecode(runtime, "f"));
+    w.session("for _ in 0..200000 { nil }");  // many slices of steps
+    compiler.open();
+    posset_runtime_settle(runtime);
+    INFO(explain(w, "f"));
+    CHECK(has(explain(w, "f"), "[idle]"));
     CHECK(w.session("f(10)") == "45");
   }
   posset_runtime_release(runtime);
