@@ -4,6 +4,7 @@
 #include "bytecode/exits.h"
 #include "bytecode/handlers_call.h"
 #include "bytecode/slow.h"
+#include "bytecode/vm.h"
 
 namespace posset::bytecode {
 
@@ -207,6 +208,10 @@ Borrowed native_newer(NativeFrame* frame, NativeEntry self, const Insn* head) {
   if (!code || code == self) return Borrowed::unset();
   const uint32_t entry = native_entry_at(chunk, head);
   return entry == 0 ? Borrowed::unset() : code(frame->context, frame->closure, frame->registers, entry);
+}
+
+void native_note(NativeFrame* frame, const Insn* pc) {
+  note(*frame->chunk, frame->chunk->index_of(pc), frame->registers, frame->place, *frame->closure->function);
 }
 
 void native_left(Context* context) { context->leave_failed(); }

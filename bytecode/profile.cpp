@@ -163,6 +163,8 @@ bool goes_on(const Chunk& chunk, int32_t left, const Function& function) {
   return left > -kLongestRecording && chunk.runtime->control.may_promote(function.unit->counted(chunk.loop));
 }
 
+}  // namespace
+
 void note(Chunk& chunk, uint32_t at, const Borrowed* registers, const Borrowed* place, const Function& function) {
   const Insn& insn = chunk.at(at);
   uint64_t seen = seen_by(insn, registers) | Seen::kRan;
@@ -171,8 +173,6 @@ void note(Chunk& chunk, uint32_t at, const Borrowed* registers, const Borrowed* 
   add_bits(chunk.profile[at], seen);
   add_bits(chunk.insides[at], seen_inside(chunk, at, registers, place));
 }
-
-}  // namespace
 
 bool record(Chunk& chunk, const Insn* pc, const Borrowed* registers, const Borrowed* place, const Function& function) {
   const uint32_t at = chunk.index_of(pc);

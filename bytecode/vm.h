@@ -51,6 +51,8 @@ bool unwind(Context& context, Frame& frame, const Borrowed* first_frame);
 // profile.cpp: notes the operand types of the instruction; true when recording is over. `place`: where a walk
 // has come to, good only for the instructions of one.
 bool record(Chunk& chunk, const Insn* pc, const Borrowed* registers, const Borrowed* place, const Function& function);
+// The same for one instruction, whatever has been recorded; it counts as one that has run.
+void note(Chunk& chunk, uint32_t at, const Borrowed* registers, const Borrowed* place, const Function& function);
 // What the instruction is about to read out of a container, or to replace in one; an item, a field. Unset: nothing.
 Borrowed part_read(const Chunk& chunk, uint32_t at, const Borrowed* r, const Borrowed* place);
 Borrowed item_at(Borrowed base, Borrowed index);

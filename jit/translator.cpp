@@ -19,7 +19,7 @@ constexpr uint8_t kEnds = bytecode::Ends;
 
 // Ends of slices, exits, errors.
 bool is_rare(std::string_view helper) {
-  static constexpr std::string_view kRare[] = {"poll", "raised", "resume", "decline", "left", "newer"};
+  static constexpr std::string_view kRare[] = {"poll", "raised", "resume", "decline", "left", "newer", "note"};
   return std::find(std::begin(kRare), std::end(kRare), helper) != std::end(kRare);
 }
 
@@ -189,6 +189,7 @@ void Translator::instruction(uint32_t pc) {
   }
   here_ = pc;
   if (!reached_) return;
+  if (!kinds_) note_first_run(pc);
   const Insn& insn = chunk_.at(pc);
   llvm::BranchInst* way = begin_guarded();
   if (start_instruction(pc)) {

@@ -82,6 +82,7 @@ class Translator {
   void read_frame(uint32_t pc);
   void instruction(uint32_t pc);
   bool inlined(uint32_t pc, const Insn& insn);  // false: left to exec
+  void note_first_run(uint32_t pc);
   void generic(uint32_t pc);
   void generic_branch(uint32_t pc, llvm::Value* next);
   // Code that many instructions come to, with which one it was and, where that is of use, what it expected.

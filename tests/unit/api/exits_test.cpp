@@ -121,6 +121,26 @@ TEST_CASE("exits: the trace tells place, expected and found") {
   }
 }
 
+TEST_CASE("exits: what runs for the first time in tier 2 is nothing new to tier 3") {
+  if (!posset_native_tier(3)) return;
+  posset_runtime_options options = hot();
+  options.tier2_after = 20;
+  options.tier3_after = 200;
+  NativeWorld world(options);
+  // With a kind that only the branch has met.
+  world.run("fn f(a) {\n  var t = 1\n  if a > 100 {\n    let x = [a * 0.5]\n    t += int(x[0] + 1.0)\n  }\n  t\n}");
+  world.warm_up("f(i)");
+  REQUIRE(world.trace().find("compile_finished unit=f (a.posset:1:1) loop=body tier=2") != std::string::npos);
+  world.run("f(101)");
+  for (int round = 0; round < 3; ++round) {
+    world.run("for i in 0..50000 { f(i % 90) }");
+    posset_runtime_settle(world.runtime());
+  }
+  REQUIRE(world.trace().find("compile_finished unit=f (a.posset:1:1) loop=body tier=3") != std::string::npos);
+  world.run("f(102)");
+  CHECK_MESSAGE(exits_in(world.trace()).empty(), exits_in(world.trace()));
+}
+
 TEST_CASE("exits: where an error would be kept is nothing to a function that is entered") {
   if (!posset_native_tier(3)) return;
   for (const char* source : {"fn g(x, inout p) {\n  p += 1\n  if x < 0 { throw p }\n  x\n}\nfn f(x) {\n  var p = 0\n  let r = g(x, &p)\n  r + p\n}",

@@ -201,6 +201,14 @@ TEST_CASE("translate: what has never run is a way out, and no code") {
   CHECK(look("rare", 1).execs() > 0);
 }
 
+TEST_CASE("translate: stage 1 notes what has never run, and nothing else") {
+  run("fn often(x) {\n  if x < 0 { return -x }\n  x + 1\n}\nfn rarely(x) {\n  if x > 1000 { return -x }\n  x + 1\n}\n"
+      "for k in -30..30 { often(k); rarely(k) }");
+  CHECK_FALSE(look("often", 1).calls_helper("note"));
+  CHECK(look("rarely", 1).calls_helper("note"));
+  CHECK_FALSE(look("rarely", 2).calls_helper("note"));
+}
+
 TEST_CASE("translate: under exit stress every way out has a guard that may be forced, and else none has") {
   const char* source = "fn inner(x) => x * 2 + 1\nfn forced(n) {\n  var t = 0\n  for i in 0..n { t += inner(i) }\n  t\n}\nfor k in 0..60 { forced(k) }";
   run(source);
