@@ -134,15 +134,31 @@ class Liveness {
   }
 
   std::vector<RegisterSet> run() {
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (auto pc = starts_.rbegin(); pc != starts_.rend(); ++pc) changed |= update(*pc);
-    }
+    solve();
     for (uint32_t pc : starts_) add_owned(pc);
     return std::move(live_);
   }
 
+  RegisterSet demanded() {
+    only_demanded_ = true;
+    solve();
+    return live_[0];
+  }
+
  private:
+  void solve() {
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (auto pc = starts_.rbegin(); pc != starts_.rend(); ++pc) changed |= update(*pc);
+    }
+  }
+
+  // What a loop's own code only hands on to the function around it.
+  bool hands_on(uint32_t pc, const Access& access) const {
+    const Op op = chunk_.op_at(pc);
+    if (op == Op::LoopDone || op == Op::LoopReturn) return true;
+    return (op == Op::ForRange || op == Op::ForNext) && access.first == chunk_.at(pc).b;
+  }
 
   bool update(uint32_t pc) {
     RegisterSet live = after(pc);
@@ -150,6 +166,7 @@ class Liveness {
       for (uint32_t n = 0; each.written && !each.read && n < each.count; ++n) live.remove(each.first + n);
     };
     const std::function<void(const Access&)> use = [&](const Access& each) {
+      if (only_demanded_ && hands_on(pc, each)) return;
       for (uint32_t n = 0; each.read && n < each.count; ++n) live.add(each.first + n);
     };
     for_each_access(chunk_, pc, kill);
@@ -186,6 +203,7 @@ class Liveness {
   }
 
   const Chunk& chunk_;
+  bool only_demanded_ = false;
   std::vector<RegisterSet> live_;
   std::vector<uint32_t> starts_;
 };
@@ -207,5 +225,7 @@ bool RegisterSet::add_all(const RegisterSet& other) {
 }
 
 std::vector<RegisterSet> live_registers(const Chunk& chunk) { return Liveness(chunk).run(); }
+
+RegisterSet demanded_registers(const Chunk& chunk) { return Liveness(chunk).demanded(); }
 
 }  // namespace posset::jit

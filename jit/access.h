@@ -40,4 +40,9 @@ class RegisterSet {
 // owned and would be released if the instruction raised.
 std::vector<RegisterSet> live_registers(const bytecode::Chunk& chunk);
 
+// The registers in which the chunk's first instruction must find something: those that some instruction uses before
+// any has written them. A loop's own code is entered with what the function's other variables hold, which may be what
+// an earlier activation left in them.
+RegisterSet demanded_registers(const bytecode::Chunk& chunk);
+
 }  // namespace posset::jit

@@ -221,8 +221,9 @@ uint32_t Kinds::exit_pc(uint32_t pc, const Plan& plan) const {
 
 State Kinds::at_start() const {
   State state(chunk_.registers, Kind::None);
+  const RegisterSet demanded = demanded_registers(chunk_);
   for (uint32_t reg = 0; reg < chunk_.registers && !caller_; ++reg) {
-    if (live(0, reg)) state.kinds[reg] = expected(reg);
+    if (live(0, reg)) state.kinds[reg] = demanded.has(reg) ? expected(reg) : Kind::Any;
     // Of a call of itself the arguments are not in the frame.
     if (live(0, reg) && !pinned(reg) && reg < chunk_.outline.parameters) state.dirty.add(reg);
   }

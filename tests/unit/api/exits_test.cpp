@@ -141,6 +141,22 @@ TEST_CASE("exits: what runs for the first time in tier 2 is nothing new to tier 
   CHECK_MESSAGE(exits_in(world.trace()).empty(), exits_in(world.trace()));
 }
 
+TEST_CASE("exits: a loop's own code is entered whatever variables hold that it writes first") {
+  if (!posset_native_tier(3)) return;
+  posset_runtime_options options = hot();
+  options.forced_tier = -1;
+  options.tier1_after = 1000;  // of the function there is never code, of its loops soon
+  NativeWorld world(options);
+  world.run("fn f(n, v, inout out) {\n  for i in 0..n {\n    var s = 0.0\n    for j in 0..n { s += v[j] }\n    out[i] = s\n  }\n}\n"
+            "var t = fill(2000, 0.0)\nlet u = fill(2000, 1.0)");
+  for (int round = 0; round < 5; ++round) {
+    world.run("f(2000, u, &t)");
+    posset_runtime_settle(world.runtime());
+  }
+  REQUIRE(world.trace().find("tier_entered unit=f (a.posset:1:1) loop=0 tier=3") != std::string::npos);
+  CHECK_MESSAGE(exits_in(world.trace()).find("at entry") == std::string::npos, exits_in(world.trace()));
+}
+
 TEST_CASE("exits: where an error would be kept is nothing to a function that is entered") {
   if (!posset_native_tier(3)) return;
   for (const char* source : {"fn g(x, inout p) {\n  p += 1\n  if x < 0 { throw p }\n  x\n}\nfn f(x) {\n  var p = 0\n  let r = g(x, &p)\n  r + p\n}",
