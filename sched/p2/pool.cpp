@@ -7,6 +7,8 @@
 #include <system_error>
 #include <utility>
 
+#include "sched/base/start.h"
+
 namespace posset::sched {
 
 WorkerPool::WorkerPool(TaskQueue& queue, TaskRunner& runner, Trace* trace, Config config)
@@ -28,6 +30,7 @@ bool WorkerPool::start() {
       const TaskQueue::ConsumerId consumer = queue_.add_consumer(config_.lanes, config_.dozes);
       threads_.emplace_back([this, consumer, number] { work(consumer, number); });
       ids_.push_back(threads_.back().get_id());
+      begin_elsewhere(threads_.back());
     }
   } catch (const std::system_error&) {
     // Fewer threads than wanted serve as well, as long as there is one.
@@ -40,7 +43,6 @@ bool WorkerPool::start() {
 void WorkerPool::work(TaskQueue::ConsumerId consumer, size_t number) {
   if (trace_) trace_->name_thread(config_.name + " " + std::to_string(number));
   std::optional<Background::Stay> background;
-  if (config_.background) background.emplace(*config_.background);
   be_nice(config_.niceness);
   int64_t now_ns = kNever;
   while (std::optional<TaskQueue::Taken> taken = queue_.take(consumer)) {
@@ -49,6 +51,8 @@ void WorkerPool::work(TaskQueue::ConsumerId consumer, size_t number) {
     if (config_.hurries) hurry.emplace(*config_.hurries);
     now_ns = runner_.run(std::move(taken->task), taken->entry.enqueued_ns, Route::Pool, now_ns);
     taken.reset();
+    // Not at once: where it has begun it may have to wait for its turn.
+    if (!background && config_.background) background.emplace(*config_.background);
     if (config_.after_task && config_.after_task()) now_ns = kNever;
   }
 }
