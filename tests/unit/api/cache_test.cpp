@@ -79,6 +79,13 @@ struct Ran {
   }
 };
 
+// Sixty calls one after the other, all of them counted: native code of a loop would call native code, which is not.
+std::string calls(const std::string& call) {
+  std::string made = call;
+  for (int n = 1; n < 60; ++n) made += " + " + call;
+  return made;
+}
+
 // A runtime's life: declarations, then an expression several times, waiting for what it has made hot.
 Ran run(posset_runtime* runtime, std::initializer_list<std::string> declarations, const std::string& expression) {
   Ran ran;
@@ -121,15 +128,15 @@ TEST_CASE("cache: what was hot in an earlier run goes from stage 1 to stage 2 be
   if (!posset_native_tier(3)) return;
   ScratchFolder folder;
   const char* const kF = "fn f(x) => x * 3 + 1";
-  const char* const kLoop = "do {\nvar t = 0\nfor i in 0..100 { t += f(i) }\nt\n}";
-  const Ran made = run(caching_runtime(folder.path), {kF}, kLoop);
+  const std::string often = calls("f(2)");
+  const Ran made = run(caching_runtime(folder.path), {kF}, often);
   CHECK(made.says({"compile_finished unit=f", "tier=3", "cached=0"}));
-  const Ran used = run(caching_runtime(folder.path, UINT32_MAX), {kF}, kLoop);
+  const Ran used = run(caching_runtime(folder.path, UINT32_MAX), {kF}, often);
   CHECK(used.value == made.value);
   CHECK(used.says({"compile_finished unit=f", "tier=3", "cached=1"}));
   CHECK_FALSE(used.says({"threshold_crossed unit=f", "tier=3"}));
   ScratchFolder empty;
-  const Ran cold = run(caching_runtime(empty.path, UINT32_MAX), {kF}, kLoop);
+  const Ran cold = run(caching_runtime(empty.path, UINT32_MAX), {kF}, often);
   CHECK_FALSE(cold.says({"compile_finished", "tier=3"}));
 }
 
@@ -153,18 +160,17 @@ TEST_CASE("cache: code made anew because what was kept did not fit takes its pla
   ScratchFolder folder;
   // With a handler it is not inlined.
   const char* const kSum = "fn sum(xs) {\nvar t = xs[0]\ntry { for x in xs { t = t + x } } catch e { t = 0 }\nt\n}";
-  const char* const kInts = "do {\nvar t = 0\nfor i in 0..60 { t += sum([i, 2, 3]) }\nt\n}";
-  const char* const kFloats = "do {\nvar t = 0.0\nfor i in 0..60 { t += sum([i + 0.5, 2.0, 3.0]) }\nt\n}";
-  const Ran ints = run(caching_runtime(folder.path), {kSum}, kInts);
-  const Ran floats = run(caching_runtime(folder.path), {kSum}, kFloats);
+  const std::string of_ints = calls("sum([1, 2, 3])"), of_floats = calls("sum([1.5, 2.0, 3.0])");
+  const Ran ints = run(caching_runtime(folder.path), {kSum}, of_ints);
+  const Ran floats = run(caching_runtime(folder.path), {kSum}, of_floats);
   CHECK(floats.says({"compile_finished unit=sum", "loop=body tier=3", "cached=1"}));
   CHECK(floats.says({"compile_finished unit=sum", "loop=body tier=3", "cached=0"}));
-  const Ran again = run(caching_runtime(folder.path), {kSum}, kFloats);
+  const Ran again = run(caching_runtime(folder.path), {kSum}, of_floats);
   CHECK(again.value == floats.value);
   CHECK(again.says({"compile_finished unit=sum", "loop=body tier=3", "cached=1"}));
   CHECK_FALSE(again.says({"compile_finished unit=sum", "loop=body tier=3", "cached=0"}));
   // What was seen before has not been forgotten either.
-  const Ran back = run(caching_runtime(folder.path), {kSum}, kInts);
+  const Ran back = run(caching_runtime(folder.path), {kSum}, of_ints);
   CHECK(back.value == ints.value);
   CHECK_FALSE(back.says({"compile_finished unit=sum", "loop=body tier=3", "cached=0"}));
 }
