@@ -178,6 +178,12 @@ struct Seen {
   static constexpr int number_of(interp::Tag tag) { return static_cast<int>(tag) < kOtherTag ? static_cast<int>(tag) : kOtherTag; }
   // 0: none, or several.
   uint32_t callee() const { return word & kSeveralCallees ? 0 : static_cast<uint32_t>(word >> kCallee); }
+  // Of two words of one instruction: what both have met. Two callees are several.
+  static constexpr uint64_t joined(uint64_t one, uint64_t other, bool is_call) {
+    constexpr uint64_t kOne = uint64_t{UINT32_MAX} << kCallee;
+    const bool differ = is_call && (one & kOne) != 0 && (other & kOne) != 0 && (one & kOne) != (other & kOne);
+    return differ ? ((one | other) & ~kOne) | kSeveralCallees : one | other;
+  }
   static constexpr uint64_t of(interp::Packing packing) { return 1ULL << (kFirstPacking + static_cast<int>(packing)); }
 };
 

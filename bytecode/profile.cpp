@@ -188,6 +188,41 @@ bool record(Chunk& chunk, const Insn* pc, const Borrowed* registers, const Borro
 
 namespace {
 
+struct Site {
+  uint32_t site;
+  uint16_t op;
+  uint32_t pc;
+  auto operator<=>(const Site&) const = default;
+};
+
+std::vector<Site> sites_of(const Chunk& chunk) {
+  std::vector<Site> sites;
+  for (uint32_t pc = 0; pc < chunk.size; pc += chunk.length_at(pc)) sites.push_back({chunk.sites[pc], chunk.at(pc).op, pc});
+  std::sort(sites.begin(), sites.end());
+  return sites;
+}
+
+}  // namespace
+
+// Both have their instructions in the order of the same tree, so that of several alike the next is the one.
+void learn(Chunk& chunk, const Chunk& from) {
+  const std::vector<Site> sites = sites_of(chunk);
+  uint32_t next = 0;
+  for (uint32_t pc = 0; pc < from.size; pc += from.length_at(pc)) {
+    const Site wanted{from.sites[pc], from.at(pc).op, next};
+    const auto found = std::lower_bound(sites.begin(), sites.end(), wanted);
+    if (found == sites.end() || found->site != wanted.site || found->op != wanted.op) continue;
+    next = found->pc + 1;
+    std::atomic<uint64_t>& seen = chunk.profile[found->pc];
+    seen.store(Seen::joined(seen.load(std::memory_order_relaxed), from.profile[pc].load(std::memory_order_relaxed),
+                            is_call(from.op_at(pc))),
+               std::memory_order_relaxed);
+    chunk.insides[found->pc].fetch_or(from.insides[pc].load(std::memory_order_relaxed), std::memory_order_relaxed);
+  }
+}
+
+namespace {
+
 std::string mask_text(uint64_t mask) {
   std::string out;
   std::string_view last;

@@ -37,12 +37,6 @@ uint64_t inward(uint64_t word, const Bindings& bindings) {
   return word | (known ? uint64_t{bindings.parts()[part - 1].unit} << Seen::kCallee : Seen::kSeveralCallees);
 }
 
-uint64_t joined(uint64_t seen, uint64_t kept, bool call) {
-  const uint64_t one = seen & kCalleeBits, other = kept & kCalleeBits;
-  const bool differ = call && one != 0 && other != 0 && one != other;
-  return differ ? ((seen | kept) & ~kCalleeBits) | Seen::kSeveralCallees : seen | kept;
-}
-
 }  // namespace
 
 std::string kept_profile(const Chunk& chunk, const Bindings& bindings) {
@@ -64,7 +58,7 @@ void add_profile(const Chunk& chunk, std::string_view kept, const Bindings& bind
     std::memcpy(words, kept.data() + size_t{pc} * sizeof words, sizeof words);
     const bool call = calls_closure(chunk, pc);
     const uint64_t seen = chunk.profile[pc].load(std::memory_order_relaxed);
-    chunk.profile[pc].store(joined(seen, call ? inward(words[0], bindings) : words[0], call), std::memory_order_relaxed);
+    chunk.profile[pc].store(Seen::joined(seen, call ? inward(words[0], bindings) : words[0], call), std::memory_order_relaxed);
     chunk.insides[pc].fetch_or(words[1], std::memory_order_relaxed);
   }
 }

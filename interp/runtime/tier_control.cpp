@@ -298,6 +298,7 @@ void TierControl::compile(Compilation& job) {
   } catch (const std::exception&) {
     refusal.reason = Reason::internal;
   }
+  if (code && job.level == 1) learn_from_loops(job, code);
   note_cache(job, refusal.cache);
   if (!code && job.only_kept) return give_back(job);
   if (!code) {
@@ -313,6 +314,18 @@ void TierControl::compile(Compilation& job) {
   }
   if (!publish(job, code, below)) return postpone(job, Reason::evicted);
   if (refusal.cache.hit) take_kept_above(job);
+}
+
+// Their own code has recorded what the code around them would otherwise have to find out.
+void TierControl::learn_from_loops(Compilation& job, void* code) {
+  const auto learn = runtime_.tier(1)->learn;
+  const auto loops = static_cast<int>(job.unit->loop_parents.size());
+  for (int loop = 0; learn && loop < loops; ++loop) {
+    int around = job.unit->loop_parents[static_cast<size_t>(loop)];
+    while (around >= 0 && around != job.loop) around = job.unit->loop_parents[static_cast<size_t>(around)];
+    const void* own = job.unit->counted(loop).code[1].load(std::memory_order_acquire);
+    if (around == job.loop && own) learn(code, own);
+  }
 }
 
 bool TierControl::publish(Compilation& job, void* code, void* below) {

@@ -141,6 +141,23 @@ TEST_CASE("exits: what runs for the first time in tier 2 is nothing new to tier 
   CHECK_MESSAGE(exits_in(world.trace()).empty(), exits_in(world.trace()));
 }
 
+TEST_CASE("exits: what loops have met in code of their own is nothing new to the code around them") {
+  if (!posset_native_tier(3)) return;
+  posset_runtime_options options = hot();
+  options.forced_tier = -1;
+  options.tier1_after = 3;
+  NativeWorld world(options);
+  // The first loop makes the function hot before the second has been reached there.
+  world.run("fn f(n) {\n  var s = 0\n  for i in 0..n { s += i }\n  var t = 0.5\n"
+            "  for i in 0..n { if i % 2 == 0 { t += float(i) } else { s += 1 } }\n  [s, t]\n}");
+  for (int round = 0; round < 6; ++round) {
+    world.run("f(50000)");
+    posset_runtime_settle(world.runtime());
+  }
+  REQUIRE(world.trace().find("compile_finished unit=f (a.posset:1:1) loop=body tier=3") != std::string::npos);
+  CHECK_MESSAGE(exits_in(world.trace()).empty(), exits_in(world.trace()));
+}
+
 TEST_CASE("exits: a loop's own code is entered whatever variables hold that it writes first") {
   if (!posset_native_tier(3)) return;
   posset_runtime_options options = hot();
