@@ -1,5 +1,6 @@
 // The operand profile: which types each instruction has met, for the tiers above and for `explain`.
 #include <algorithm>
+#include <vector>
 
 #include "bytecode/vm.h"
 #include "interp/value/list.h"
@@ -202,11 +203,8 @@ std::vector<Site> sites_of(const Chunk& chunk) {
   return sites;
 }
 
-}  // namespace
-
 // Both have their instructions in the order of the same tree, so that of several alike the next is the one.
-void learn(Chunk& chunk, const Chunk& from) {
-  const std::vector<Site> sites = sites_of(chunk);
+void learn(Chunk& chunk, const std::vector<Site>& sites, const Chunk& from) {
   uint32_t next = 0;
   for (uint32_t pc = 0; pc < from.size; pc += from.length_at(pc)) {
     const Site wanted{from.sites[pc], from.at(pc).op, next};
@@ -219,6 +217,13 @@ void learn(Chunk& chunk, const Chunk& from) {
                std::memory_order_relaxed);
     chunk.insides[found->pc].fetch_or(from.insides[pc].load(std::memory_order_relaxed), std::memory_order_relaxed);
   }
+}
+
+}  // namespace
+
+void learn(Chunk& chunk, std::span<const void* const> loops) {
+  const std::vector<Site> sites = sites_of(chunk);
+  for (const void* each : loops) learn(chunk, sites, *static_cast<const Chunk*>(each));
 }
 
 namespace {

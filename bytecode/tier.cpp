@@ -66,7 +66,7 @@ const interp::TierInterface kTier = [] {
   tier.helpers = helpers();
   tier.instructions = instruction_set();
   tier.body_of_unit = [](interp::RuntimeState& runtime, uint32_t number) { return runtime.units.body_code(number); };
-  tier.learn = [](void* code, const void* loop) { learn(*static_cast<Chunk*>(code), *static_cast<const Chunk*>(loop)); };
+  tier.learn = [](void* code, std::span<const void* const> loops) { learn(*static_cast<Chunk*>(code), loops); };
   tier.types_seen = [](const void* code) { return types_seen(*static_cast<const Chunk*>(code)); };
   return tier;
 }();

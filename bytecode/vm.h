@@ -5,6 +5,8 @@
 // needs to go on (SavedFrame). The first frame of a `run` has none: it is known by its base.
 #pragma once
 
+#include <span>
+
 #include "bytecode/chunk.h"
 #include "interp/runtime/context.h"
 
@@ -53,9 +55,9 @@ bool unwind(Context& context, Frame& frame, const Borrowed* first_frame);
 bool record(Chunk& chunk, const Insn* pc, const Borrowed* registers, const Borrowed* place, const Function& function);
 // The same for one instruction, whatever has been recorded; it counts as one that has run.
 void note(Chunk& chunk, uint32_t at, const Borrowed* registers, const Borrowed* place, const Function& function);
-// The chunk has met what `from` has, wherever both have the same instruction for the same place in the source. A loop's
-// own code has often been hot long before the code around it is made.
-void learn(Chunk& chunk, const Chunk& from);
+// The chunk has met what those of `loops` in it have, wherever both have the same instruction for the same place in the
+// source. A loop's own code has often been hot long before the code around it is made.
+void learn(Chunk& chunk, std::span<const void* const> loops);
 // What the instruction is about to read out of a container, or to replace in one; an item, a field. Unset: nothing.
 Borrowed part_read(const Chunk& chunk, uint32_t at, const Borrowed* r, const Borrowed* place);
 Borrowed item_at(Borrowed base, Borrowed index);

@@ -157,7 +157,7 @@ class Liveness {
   bool hands_on(uint32_t pc, const Access& access) const {
     const Op op = chunk_.op_at(pc);
     if (op == Op::LoopDone || op == Op::LoopReturn) return true;
-    return (op == Op::ForRange || op == Op::ForNext) && access.first == chunk_.at(pc).b;
+    return is_next_item(op) && access.first == chunk_.at(pc).b;
   }
 
   bool update(uint32_t pc) {

@@ -11,6 +11,9 @@
 
 namespace posset::jit {
 
+// Begins a round with the next item, or ends the loop.
+constexpr bool is_next_item(bytecode::Op op) { return op == bytecode::Op::ForRange || op == bytecode::Op::ForNext; }
+
 struct Access {
   uint32_t first = 0;
   uint32_t count = 1;

@@ -221,7 +221,7 @@ uint32_t Kinds::exit_pc(uint32_t pc, const Plan& plan) const {
 
 State Kinds::at_start() const {
   State state(chunk_.registers, Kind::None);
-  const RegisterSet demanded = demanded_registers(chunk_);
+  const RegisterSet demanded = chunk_.is_loop ? demanded_registers(chunk_) : live_[0];
   for (uint32_t reg = 0; reg < chunk_.registers && !caller_; ++reg) {
     if (live(0, reg)) state.kinds[reg] = demanded.has(reg) ? expected(reg) : Kind::Any;
     // Of a call of itself the arguments are not in the frame.

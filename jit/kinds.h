@@ -45,8 +45,6 @@ Kind kind_of_mask(uint64_t mask);
 constexpr bool is_in(bytecode::Op op, bytecode::Op first, bytecode::Op last) { return op >= first && op <= last; }
 // Loads, copies, moves or drops, and nothing else: the first of the table.
 constexpr bool moves_values(bytecode::Op op) { return is_in(op, bytecode::Op::Nop, bytecode::Op::DropRange); }
-// Begins a round with the next item, or ends the loop.
-constexpr bool is_next_item(bytecode::Op op) { return op == bytecode::Op::ForRange || op == bytecode::Op::ForNext; }
 // Done in place, it computes, compares or looks into containers, and no container changes its size.
 bool keeps_sizes(bytecode::Op op);
 

@@ -88,8 +88,8 @@ struct TierInterface {
   std::string (*describe)(const void* code) = nullptr;
   // Types seen, one line per instruction that recorded any; empty when none.
   std::string (*types_seen)(const void* code) = nullptr;
-  // Tier 1: `code`, which is not published yet, has met what `loop` has, code of a loop in it.
-  void (*learn)(void* code, const void* loop) = nullptr;
+  // Tier 1: `code`, which is not published yet, has met what `loops` have, code of loops in it.
+  void (*learn)(void* code, std::span<const void* const> loops) = nullptr;
 
   std::span<const Helper> helpers;  // what this tier lends to the code of higher ones
   uint64_t instructions = 0;        // tier 1: which table of instructions its code is made from

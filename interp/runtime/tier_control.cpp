@@ -5,6 +5,7 @@
 #include <bit>
 #include <exception>
 #include <utility>
+#include <vector>
 
 #include "interp/runtime/context.h"
 #include "interp/runtime/trace_events.h"
@@ -293,12 +294,12 @@ void TierControl::compile(Compilation& job) {
   void* code = nullptr;
   try {
     code = tier->compile(runtime_, *job.decl, job.loop, below, refusal);
+    if (code && job.level == 1) learn_from_loops(job, code);
   } catch (const std::bad_alloc&) {
     refusal.reason = Reason::failed;
   } catch (const std::exception&) {
     refusal.reason = Reason::internal;
   }
-  if (code && job.level == 1) learn_from_loops(job, code);
   note_cache(job, refusal.cache);
   if (!code && job.only_kept) return give_back(job);
   if (!code) {
@@ -318,14 +319,15 @@ void TierControl::compile(Compilation& job) {
 
 // Their own code has recorded what the code around them would otherwise have to find out.
 void TierControl::learn_from_loops(Compilation& job, void* code) {
-  const auto learn = runtime_.tier(1)->learn;
-  const auto loops = static_cast<int>(job.unit->loop_parents.size());
-  for (int loop = 0; learn && loop < loops; ++loop) {
+  std::vector<const void*> own;
+  for (int loop = 0; loop < static_cast<int>(job.unit->loop_parents.size()); ++loop) {
     int around = job.unit->loop_parents[static_cast<size_t>(loop)];
     while (around >= 0 && around != job.loop) around = job.unit->loop_parents[static_cast<size_t>(around)];
-    const void* own = job.unit->counted(loop).code[1].load(std::memory_order_acquire);
-    if (around == job.loop && own) learn(code, own);
+    const void* found = job.unit->counted(loop).code[1].load(std::memory_order_acquire);
+    if (around == job.loop && found) own.push_back(found);
   }
+  const auto learn = runtime_.tier(1)->learn;
+  if (learn && !own.empty()) learn(code, own);
 }
 
 bool TierControl::publish(Compilation& job, void* code, void* below) {

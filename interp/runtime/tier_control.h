@@ -55,7 +55,8 @@ class TierControl {
   // `owner`: the function's body (-1) or a loop around. Counts, and asks for that code in a higher tier.
   void count_round(const Function& function, int loop, int owner);
   // The end of a slice of steps in a round of loop `loop` or a call (-1), in code of tier 1 or above that belongs to
-  // `owner` and may not be counted any more: asks for that code in a higher tier if that was due and refused.
+  // `owner` and may not be counted any more: counts for as many executions as a slice has steps, and asks for that code
+  // in a higher tier when due.
   void ask_again(const Function& function, int loop, int owner);
   // A slice of steps has ended, whoever used it up.
   void end_slice() { slices_.store(slices_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
