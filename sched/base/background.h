@@ -9,7 +9,7 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
+#include <new>
 #include <vector>
 
 #ifdef __linux__
@@ -69,7 +69,11 @@ class Background {
   int enter() POSSET_EXCLUDES(mutex_) {
     if (sched_getscheduler(0) != SCHED_OTHER) return kNobody;
     MutexLock lock(mutex_);
-    members_.push_back(gettid());
+    try {
+      members_.push_back(gettid());
+    } catch (const std::bad_alloc&) {
+      return kNobody;  // a hint is no reason to end
+    }
     set_policy(members_.back(), policy());
     return members_.back();
   }
