@@ -128,39 +128,39 @@ void report(benchmark::State& state, std::vector<int64_t>& took) {
   state.counters["p99_ns"] = static_cast<double>(took[took.size() * 99 / 100]);
 }
 
-constexpr int kEvaluationsInBurst = 100;
-
-void burst(benchmark::State& state, Mode mode) {
+// `round` makes some evaluations and notes their times, in every iteration; compilations end between two.
+template <class Round>
+void in_rounds(benchmark::State& state, Mode mode, Round round) {
   Host host(max_tier(mode));
   Neighbour neighbour(mode);
   std::vector<int64_t> took;
-  int round = 0;
-  int64_t n = 0;
   for (auto _ : state) {
     neighbour.want(true);
-    posset_eval(host.context, text(fresh_functions(round++)), nullptr, nullptr);
-    for (int i = 0; i < kEvaluationsInBurst; ++i) took.push_back(evaluate_short(host.context, n++));
+    round(host.context, took);
     neighbour.want(false);
     posset_runtime_settle(host.runtime);
   }
   report(state, took);
 }
 
+void burst(benchmark::State& state, Mode mode) {
+  constexpr int kEvaluations = 100;
+  int rounds = 0;
+  int64_t n = 0;
+  in_rounds(state, mode, [&](posset_context* context, std::vector<int64_t>& took) {
+    posset_eval(context, text(fresh_functions(rounds++)), nullptr, nullptr);
+    for (int i = 0; i < kEvaluations; ++i) took.push_back(evaluate_short(context, n++));
+  });
+}
+
 void session(benchmark::State& state, Mode mode) {
-  Host host(max_tier(mode));
-  Neighbour neighbour(mode);
-  std::vector<int64_t> took;
   int n = 0;
-  for (auto _ : state) {
-    neighbour.want(true);
+  in_rounds(state, mode, [&](posset_context* context, std::vector<int64_t>& took) {
     for (int i = 0; i < kFunctions; ++i) {
-      took.push_back(time_of(host.context, fresh_function(n)));
-      took.push_back(evaluate_short(host.context, n++));
+      took.push_back(time_of(context, fresh_function(n)));
+      took.push_back(evaluate_short(context, n++));
     }
-    neighbour.want(false);
-    posset_runtime_settle(host.runtime);
-  }
-  report(state, took);
+  });
 }
 
 void busy(benchmark::State& state, Mode mode) {
