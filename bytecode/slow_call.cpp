@@ -50,7 +50,7 @@ void drop_arguments(const interp::Function& function, Borrowed* arguments) {
 }
 
 void count_call(Context& context, const interp::Function& function) {
-  context.runtime.control.count_and_promote(function, function.unit->body, -1);
+  context.runtime.control.count_and_promote(context, function, function.unit->body, -1);
 }
 
 // Code that records is counted and asks by its count; whoever was refused and has stopped recording is found here, the

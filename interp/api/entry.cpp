@@ -25,6 +25,7 @@ void Evaluation::begin() {
 
 void Evaluation::end() {
   if (kind_ == Kind::Work) return;  // nothing ran
+  context_->runtime.control.settle(*context_);
   context_->running.reset();
   context_->code_slot.leave();
   context_->last_steps = context_->steps_used();

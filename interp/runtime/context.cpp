@@ -146,6 +146,7 @@ bool Context::poll() {
   steps_before_slice_ += static_cast<uint64_t>(slice_ - fuel);
   slice_ = fuel = 0;
   runtime.control.end_slice();
+  runtime.control.hand_over_deferred(*this);
   if (interrupted_.exchange(false, std::memory_order_relaxed)) {
     raise(ErrorCode::Interrupted, "interrupted");
     return false;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "interp/runtime/code_cache.h"
+#include "interp/runtime/deferred_requests.h"
 #include "interp/runtime/error.h"
 #include "interp/runtime/function.h"
 #include "interp/runtime/native.h"
@@ -183,6 +184,8 @@ class Context {
   Borrowed* stack_end = nullptr;
   bool has_stack(size_t registers) const { return static_cast<size_t>(stack_end - stack_top) >= registers; }
 
+  DeferredRequests deferred;             // empty outside of evaluations
+
   // ---- calls (call.h) ----
 
   // ---- names the host has set ----
@@ -234,5 +237,17 @@ class Context {
   void install_hooks();   // instantiate.cpp
   void drop_modules();    // instantiate.cpp
 };
+
+// The code to enter next, counting and promoting while that can still change anything.
+inline ReadyCode ready_code(Context& context, const Function& function, Counted& counted, int loop) {
+  int level = counted.settled.load(std::memory_order_acquire)
+                  ? counted.ready.load(std::memory_order_acquire)
+                  : context.runtime.control.count_and_promote(context, function, counted, loop);
+  // Code may be evicted between being found ready and being taken.
+  for (; level > 0; --level) {
+    if (void* code = counted.code[level].load(std::memory_order_acquire)) return {level, code};
+  }
+  return {0, nullptr};
+}
 
 }  // namespace posset::interp

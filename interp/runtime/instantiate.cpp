@@ -52,7 +52,7 @@ void make_type(Context& context, ModuleInstance& instance, const syntax::TypeDec
   instance.constructors.push_back(std::move(values));
 }
 
-Function* make_function(Context& context, ModuleInstance& instance, const FunctionDecl& decl) {
+Function* make_function(Context& context, ModuleInstance& instance, const FunctionDecl& decl, bool in_top_level) {
   auto made = std::make_unique<Function>();
   made->decl = &decl;
   made->module = &instance;
@@ -63,12 +63,13 @@ Function* make_function(Context& context, ModuleInstance& instance, const Functi
   made->has_rest = decl.has_rest;
   made->pure = decl.purity == syntax::Purity::Pure;
   made->inout_mask = decl.inout_mask;
+  made->in_top_level = in_top_level;
   made->has_types = decl.result != nullptr ||
                     std::any_of(decl.parameters.begin(), decl.parameters.end(), [](auto& p) { return p.type; });
   instance.functions.push_back(std::move(made));
   Function* function = instance.functions.back().get();
   for (const FunctionDecl* child : decl.children) {
-    function->children.push_back(make_function(context, instance, *child));
+    function->children.push_back(make_function(context, instance, *child, in_top_level));
   }
   return function;
 }
@@ -205,9 +206,9 @@ void fill_instance(Context& context, ModuleInstance& instance) {
   const syntax::Module& tree = *instance.tree;
   make_globals(instance);
   for (const syntax::TypeDecl* type : tree.types) make_type(context, instance, *type);
-  instance.top = make_function(context, instance, *tree.top);
+  instance.top = make_function(context, instance, *tree.top, true);
   for (const FunctionDecl* function : tree.functions) {
-    instance.by_index.push_back(make_function(context, instance, *function));
+    instance.by_index.push_back(make_function(context, instance, *function, false));
   }
   make_closures(context, instance);
   Linker linker(context, instance);
@@ -274,7 +275,7 @@ Value run_module(Context& context, ModuleInstance* instance) {
   context.stack_top = base + top.slot_count;
   // Session inputs share slots with the session through tier 0 only; their loops may still change tier.
   const ReadyCode ready = instance->tree->is_session ? ReadyCode{0, nullptr}
-                                                     : ready_code(context.runtime.control, top, top.unit->body, -1);
+                                                     : ready_code(context, top, top.unit->body, -1);
   const TierInterface* tier = context.runtime.tier(ready.level);
   auto enter = [&] { return tier->enter(context, ready.code, closure->as<Closure>(), base); };
   Value result = context.native.low() ? context.on_fresh_stack(enter) : enter();
@@ -298,6 +299,7 @@ void release_globals(ModuleInstance& instance) {
 void forget_module(Context& context, ModuleInstance* instance) {
   release_globals(*instance);
   if (instance->live_closures != 0) return;  // a closure of it lives on in some value
+  context.runtime.control.forget_deferred(context, *instance);
   context.instances.erase(instance->tree.get());
 }
 

@@ -93,13 +93,15 @@ bool TierControl::is_settled(const Counted& counted, uint32_t count) const {
   return count >= kCountedFor;
 }
 
-int TierControl::count_and_promote(const Function& function, Counted& counted, int loop) {
+int TierControl::count_and_promote(Context& context, const Function& function, Counted& counted, int loop) {
   const uint32_t count = counted.tick();
   found_running(counted);
-  if (count == 1 && wanted_at_once(function, counted, loop)) request(function, counted, loop, 1, count, true);
-  for (int level = 1; level < kTiers; ++level) {
-    if (wanted(level, count, counted)) request(function, counted, loop, level, count);
+  const bool at_once = count == 1 && wanted_at_once(function, counted, loop);
+  if (at_once || wanted(1, count, counted)) request_bytecode(context, function, loop, count, at_once);
+  for (int level = 2; level < kTiers; ++level) {
+    if (wanted(level, count, counted)) request(function, loop, level, count);
   }
+  if (context.deferred.wait()) hand_over_deferred(context);
   if (is_settled(counted, count)) counted.settled.store(true, std::memory_order_release);
   const int ready = counted.ready.load(std::memory_order_acquire);
   if (trace_ && ready > 0) note_entry(function, counted, loop, ready, count);
@@ -111,7 +113,7 @@ void TierControl::count_round(const Function& function, int loop, int owner) {
   Counted& home = function.unit->counted(owner);
   found_running(home);
   for (int level = 2; level < kTiers; ++level) {
-    if (wanted(level, count, home)) request(function, home, owner, level, count);
+    if (wanted(level, count, home)) request(function, owner, level, count);
   }
 }
 
@@ -121,7 +123,7 @@ void TierControl::ask_again(const Function& function, int loop, int owner) {
   Counted& home = function.unit->counted(owner);
   found_running(home);
   for (int level = 2; level < kTiers; ++level) {
-    if (wanted(level, count, home, kSlice)) request(function, home, owner, level, count);
+    if (wanted(level, count, home, kSlice)) request(function, owner, level, count);
   }
 }
 
@@ -149,7 +151,7 @@ void TierControl::make_anew(const Function& function, int loop, int level) {
     counted.status[level].store(TierStatus::Failed, std::memory_order_release);
     return;
   }
-  request(function, counted, loop, level, counted.count.load(std::memory_order_relaxed));
+  request(function, loop, level, counted.count.load(std::memory_order_relaxed));
 }
 
 void TierControl::note_native_entry(const Function& function, int loop) {
@@ -176,24 +178,76 @@ bool TierControl::in_foreground(int level) const {
   return runtime_.options.forced_tier >= level || runtime_.options.exit_stress != 0;
 }
 
-void TierControl::request(const Function& function, Counted& counted, int loop, int level, uint32_t count,
-                          bool at_once) {
+// `before`: why there was no code.
+bool TierControl::win(const Function& function, int loop, int level, uint32_t count, Reason& before) {
+  Counted& counted = function.unit->counted(loop);
   TierStatus expected = TierStatus::NotStarted;
   if (!counted.status[level].compare_exchange_strong(expected, TierStatus::Compiling, std::memory_order_acq_rel)) {
-    return;
+    return false;
   }
-  const Reason before = counted.reason[level].exchange(Reason::being_compiled, std::memory_order_relaxed);
+  before = counted.reason[level].exchange(Reason::being_compiled, std::memory_order_relaxed);
+  if (trace_) trace_->record(kind(TierEvent::threshold_crossed), {function.unit->number, loop, level, count});
+  return true;
+}
+
+void TierControl::request(const Function& function, int loop, int level, uint32_t count) {
+  Reason before;
+  if (!win(function, loop, level, count, before)) return;
+  hand_over(function, loop, level, before == Reason::superseded || before == Reason::idle);
+}
+
+void TierControl::request_bytecode(Context& context, const Function& function, int loop, uint32_t count, bool at_once) {
+  Reason before;
+  if (!win(function, loop, 1, count, before)) return;
+  // What comes again is not so short-lived after all.
+  if (at_once || in_foreground(1) || before == Reason::short_lived) return hand_over(function, loop, 1, false, at_once);
+  if (context.deferred.is_full()) hand_over_deferred(context);
+  context.deferred.add({&function, loop});
+}
+
+void TierControl::hand_over(const Function& function, int loop, int level, bool insists, bool at_once) noexcept try {
   free_some_ended();
   auto job = std::make_unique<Compilation>(runtime_.units.share(*function.unit),
                                            function.decl->module->shared_from_this(), function.decl, loop, level,
-                                           next_job(), before == Reason::superseded || before == Reason::idle);
-  if (trace_) trace_->record(kind(TierEvent::threshold_crossed), {job->unit->number, loop, level, count});
+                                           next_job(), insists);
   if (at_once || in_foreground(level)) {
     compile(*job);
   } else {
     submit(std::move(job));
   }
+} catch (const std::bad_alloc&) {
+  give_back(function.unit->counted(loop), level);
 }
+
+// ---- deferred requests ----
+
+void TierControl::hand_over_deferred(Context& context) noexcept {
+  context.deferred.take_if([](const auto&) { return true; },
+                           [this](const auto& request) { hand_over(*request.function, request.loop, 1, false); });
+}
+
+// Asked for again at the next execution.
+void TierControl::give_up(const Function& function, int loop) {
+  postpone(*function.unit, loop, 1, next_job(), Reason::short_lived, 0);
+}
+
+void TierControl::settle(Context& context) noexcept {
+  if (context.deferred.empty()) return;
+  // A top level runs once.
+  auto has_ended = [](const DeferredRequests::Request& request) {
+    const ModuleInstance& module = *request.function->module;
+    return request.function->in_top_level && module.live_closures == 0 && module.state != ModuleInstance::State::Running;
+  };
+  context.deferred.take_if(has_ended, [this](const auto& request) { give_up(*request.function, request.loop); });
+  hand_over_deferred(context);
+}
+
+void TierControl::forget_deferred(Context& context, const ModuleInstance& module) noexcept {
+  context.deferred.take_if([&](const auto& request) { return request.function->module == &module; },
+                           [this](const auto& request) { give_up(*request.function, request.loop); });
+}
+
+// ---- compilations ----
 
 void TierControl::submit(std::unique_ptr<Compilation> owned) {
   Compilation* job = owned.get();
@@ -243,23 +297,27 @@ void TierControl::refused(Compilation& job, const Refusal& refusal) {
 // where it stays full, what is hottest would ask most and be told the same.
 void TierControl::postpone(Compilation& job, Reason reason) {
   constexpr int kMostDoublings = 16;
-  if (job.only_kept) return give_back(job);
   Counted& counted = job.counted();
+  if (job.only_kept) return give_back(counted, job.level);
   uint32_t patience = std::max(1U, runtime_.options.thresholds[job.level] / 4);
   if (reason == Reason::queue_full) {
     const uint8_t before = counted.refusals[job.level].fetch_add(1, std::memory_order_relaxed);
     const int doublings = std::min({int{before}, kMostDoublings, std::countl_zero(patience) - 1});
     patience <<= doublings;
   }
-  counted.patience[job.level].store(patience, std::memory_order_relaxed);
-  counted.reason[job.level].store(reason, std::memory_order_relaxed);
+  postpone(*job.unit, job.loop, job.level, job.job, reason, patience);
+}
+
+void TierControl::postpone(Unit& unit, int loop, int level, uint64_t job, Reason reason, uint32_t patience) {
+  Counted& counted = unit.counted(loop);
+  counted.patience[level].store(patience, std::memory_order_relaxed);
+  counted.reason[level].store(reason, std::memory_order_relaxed);
   if (trace_) {
     trace_->record(kind(TierEvent::compile_postponed),
-                   {job.unit->number, job.loop, job.level, static_cast<int64_t>(job.job),
-                    static_cast<int64_t>(reason), counted.count.load(std::memory_order_relaxed) + patience});
+                   {unit.number, loop, level, static_cast<int64_t>(job), static_cast<int64_t>(reason),
+                    counted.count.load(std::memory_order_relaxed) + patience});
   }
-  TierStatus expected = TierStatus::Compiling;
-  counted.status[job.level].compare_exchange_strong(expected, TierStatus::NotStarted, std::memory_order_acq_rel);
+  give_back(counted, level);
 }
 
 // Native code of a loop by itself is only for a loop that is running. While the request waited, the loop may have ended,
@@ -301,7 +359,7 @@ void TierControl::compile(Compilation& job) {
     refusal.reason = Reason::internal;
   }
   note_cache(job, refusal.cache);
-  if (!code && job.only_kept) return give_back(job);
+  if (!code && job.only_kept) return give_back(job.counted(), job.level);
   if (!code) {
     refused(job, refusal);
     return;
@@ -362,9 +420,9 @@ void TierControl::take_kept_above(const Compilation& below) {
 }
 
 // As if nobody had asked.
-void TierControl::give_back(Compilation& job) {
+void TierControl::give_back(Counted& counted, int level) {
   TierStatus expected = TierStatus::Compiling;
-  job.counted().status[job.level].compare_exchange_strong(expected, TierStatus::NotStarted, std::memory_order_acq_rel);
+  counted.status[level].compare_exchange_strong(expected, TierStatus::NotStarted, std::memory_order_acq_rel);
 }
 
 void TierControl::ended(std::unique_ptr<Compilation> owned) {

@@ -1,7 +1,7 @@
 // Who is compiled when: the counters and thresholds of architecture.md ("Units and tiers"). Each execution of
 // a unit that may still rise is counted. When a count reaches a tier's threshold one requester wins and hands
-// the compilation to the scheduler (sched/p2/hybrid.h); everybody, the winner too, goes on where they are and
-// takes the code at a later entry or loop head. A request the scheduler refuses is repeated after a quarter of
+// the compilation to the scheduler (sched/p2/hybrid.h), bytecode a moment later (deferred_requests.h); everybody, the
+// winner too, goes on where they are and takes the code at a later entry or loop head. A request the scheduler refuses is repeated after a quarter of
 // the threshold's executions, then after twice as many. With a forced tier compilations happen at once, in the requesting thread.
 //
 // One per runtime; any thread. Elsewhere: what is counted and evicted (unit.h), how code is made (tier.h).
@@ -24,6 +24,7 @@ class HybridScheduler;
 
 namespace posset::interp {
 
+class Context;
 class RuntimeState;
 struct CacheUse;
 struct Refusal;
@@ -49,7 +50,14 @@ class TierControl {
   // Called at every execution (function entry, loop iteration) while a higher tier than the running one may
   // be wanted: counts, and asks for compilation when due. Gives the highest tier that is ready. `counted` is
   // that of the function's body (loop < 0) or loop.
-  int count_and_promote(const Function& function, Counted& counted, int loop);
+  int count_and_promote(Context& context, const Function& function, Counted& counted, int loop);
+
+  // Hands over what the context has deferred.
+  void hand_over_deferred(Context& context) noexcept;
+  // The context's outermost evaluation has ended: the same for what may run again; the rest has no use.
+  void settle(Context& context) noexcept;
+  // The module, which has run, goes, and with it its functions.
+  void forget_deferred(Context& context, const ModuleInstance& module) noexcept;
 
   // Called for a round of loop `loop`, or an execution (-1), inside code of tier 1 or above that belongs to
   // `owner`: the function's body (-1) or a loop around. Counts, and asks for that code in a higher tier.
@@ -88,7 +96,11 @@ class TierControl {
   // A function whose only loops are those of built-ins that call functions: in bytecode from the first time on,
   // because such a loop cannot change tiers in the middle.
   bool wanted_at_once(const Function& function, Counted& counted, int loop) const;
-  void request(const Function& function, Counted& counted, int loop, int level, uint32_t count, bool at_once = false);
+  void request_bytecode(Context& context, const Function& function, int loop, uint32_t count, bool at_once);
+  void request(const Function& function, int loop, int level, uint32_t count);
+  bool win(const Function& function, int loop, int level, uint32_t count, Reason& before);
+  void hand_over(const Function& function, int loop, int level, bool insists, bool at_once = false) noexcept;
+  void give_up(const Function& function, int loop);
   void submit(std::unique_ptr<Compilation> job);
   Reason no_use(Compilation& job) const;
   bool is_superseded(const Compilation& job) const;
@@ -100,9 +112,10 @@ class TierControl {
   bool publish(Compilation& job, void* code, void* below);
   void refused(Compilation& job, const Refusal& refusal);
   void postpone(Compilation& job, Reason reason);
+  void postpone(Unit& unit, int loop, int level, uint64_t job, Reason reason, uint32_t patience);
   void note_cache(const Compilation& job, const CacheUse& cache);
   void take_kept_above(const Compilation& below);
-  void give_back(Compilation& job);
+  static void give_back(Counted& counted, int level);
   void ended(std::unique_ptr<Compilation> job);
   Compilation* take_ended(int most) POSSET_EXCLUDES(freeing_);
   void free_some_ended();
@@ -123,16 +136,5 @@ class TierControl {
   Compilation* to_free_ POSSET_GUARDED_BY(freeing_) = nullptr;  // those that were taken from there
   std::unique_ptr<sched::HybridScheduler> scheduler_;  // last: its threads end before the rest goes
 };
-
-// The code to enter next, counting and promoting while that can still change anything.
-inline ReadyCode ready_code(TierControl& control, const Function& function, Counted& counted, int loop) {
-  int level = counted.settled.load(std::memory_order_acquire) ? counted.ready.load(std::memory_order_acquire)
-                                                              : control.count_and_promote(function, counted, loop);
-  // Code may be evicted between being found ready and being taken.
-  for (; level > 0; --level) {
-    if (void* code = counted.code[level].load(std::memory_order_acquire)) return {level, code};
-  }
-  return {0, nullptr};
-}
 
 }  // namespace posset::interp

@@ -60,7 +60,7 @@ Walker::Round Walker::after_stop(Value& result) {
 
 bool Walker::go_on_elsewhere(uint32_t loop, Value& result) {
   Counted& counted = function_.unit->loops[loop];
-  const ReadyCode ready = ready_code(context_.runtime.control, function_, counted, static_cast<int>(loop));
+  const ReadyCode ready = ready_code(context_, function_, counted, static_cast<int>(loop));
   // The place at which an error surfaced elsewhere is not known here, and `with` has to set it
   // again.
   if (ready.level == 0 || lending_ != 0 || context_.stack_top != frame_ + function_.slot_count)

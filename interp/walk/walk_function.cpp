@@ -126,7 +126,7 @@ bool Walker::start_again(bool& elsewhere, Value& result) {
     result = Value::failure();
     return false;
   }
-  const ReadyCode ready = ready_code(context_.runtime.control, function_, function_.unit->body, -1);
+  const ReadyCode ready = ready_code(context_, function_, function_.unit->body, -1);
   if (ready.level == 0) return true;
   elsewhere = true;
   result = context_.runtime.tier(ready.level)->enter(context_, ready.code, closure_, frame_);

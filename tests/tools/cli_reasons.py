@@ -67,6 +67,7 @@ BY_CASES = {
 IN_UNIT_TESTS = {
     "stopped": ("api/tiering_test.cpp", "tiering: what waits when the runtime is closed was stopped, and so is what comes later"),
     "failed": ("api/tiering_test.cpp", "tiering: a compiler that has no memory failed, and the unit stays where it is"),
+    "short_lived": ("api/tiering_test.cpp", "tiering: code that does not come again says that its evaluation ended first"),
     "idle": ("api/tiering_test.cpp", "tiering: a loop is not made native when it has ended long before"),
     "superseded": ("api/tiering_test.cpp", "tiering: a loop is not made native when the code around it has come meanwhile"),
     "exits_often": ("api/native_test.cpp", "native: code that keeps exiting is made anew and in the end given up"),

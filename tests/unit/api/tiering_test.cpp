@@ -117,7 +117,7 @@ TEST_CASE("tiering P7: racing contexts make one request for each unit and tier")
     std::string n = std::to_string(i);
     source += "fn f" + n + "(x) => x * " + n + " + 1\n";
   }
-  for (int round = 0; round < 3; ++round) {
+  for (int round = 0; round < 5; ++round) {  // more executions than a request waits for
     for (int i = 0; i < kFunctions; ++i) source += "f" + std::to_string(i) + "(1)\n";
   }
   {
@@ -288,6 +288,77 @@ TEST_CASE("tiering: a loop is not made native when it has ended long before") {
     INFO(explain(w, "f"));
     CHECK(has(explain(w, "f"), "[idle]"));
     CHECK(w.session("f(10)") == "45");
+  }
+  posset_runtime_release(runtime);
+}
+
+TEST_CASE("tiering: what nothing can run again after its evaluation is not compiled") {
+  posset_runtime* runtime = counting_runtime();
+  {
+    World w(runtime, posset_context_defaults());
+    auto compilations_of = [&](const char* input) {
+      const int before = compiler.compilations;
+      REQUIRE(posset_eval(w.context, text(input), nullptr, nullptr) == POSSET_OK);
+      posset_runtime_settle(runtime);
+      return compiler.compilations - before;
+    };
+    CHECK(compilations_of("[1, 2, 3].map(x => x + 10)") == 0);
+    CHECK(compilations_of("var s = 0; for i in 0..3 { s += i }; s") == 0);
+    CHECK(compilations_of("fn f(x) => x + 11\nf(1) + f(2)") == 0);
+    // The same text again: the lambda, the loop, the function, and after it the top level that was executed twice.
+    CHECK(compilations_of("[1, 2, 3].map(x => x + 10)") == 1);
+    CHECK(compilations_of("var s = 0; for i in 0..3 { s += i }; s") == 1);
+    CHECK(compilations_of("fn f(x) => x + 11\nf(1) + f(2)") == 1);
+    CHECK(compilations_of("fn f(x) => x + 11\nf(1) + f(2)") == 1);
+  }
+  posset_runtime_release(runtime);
+}
+
+TEST_CASE("tiering: code that does not come again says that its evaluation ended first") {
+  posset_runtime* runtime = counting_runtime();
+  {
+    World w(runtime, posset_context_defaults());
+    posset_program* program = nullptr;
+    posset_source source = posset_source_of("short", text("[1, 2, 3].map(x => x + 10)"));
+    REQUIRE(posset_load(w.context, &source, &program, nullptr) == POSSET_OK);
+    REQUIRE(posset_run(program, nullptr) == POSSET_OK);
+    std::string out;
+    REQUIRE(posset_explain_program(program, text(""), append, &out) == POSSET_OK);
+    CHECK_MESSAGE(has(out, "[short_lived]"), out);
+    posset_program_free(program);
+  }
+  posset_runtime_release(runtime);
+}
+
+TEST_CASE("tiering: what may run again is asked for when its evaluation ends") {
+  posset_runtime* runtime = counting_runtime();
+  {
+    World w(runtime, posset_context_defaults());
+    auto compilations_of = [&](const char* input) {
+      const int before = compiler.compilations;
+      w.session(input);
+      posset_runtime_settle(runtime);
+      return compiler.compilations - before;
+    };
+    CHECK(compilations_of("fn f(x) => x + 1\nf(1) + f(2)") == 1);
+    CHECK(compilations_of("let g = x => x + 2; g(1) + g(2)") == 1);
+    CHECK(compilations_of("fn h() => (x => x + 3)\nh()(1) + h()(2)") == 2);
+  }
+  posset_runtime_release(runtime);
+}
+
+TEST_CASE("tiering: a long evaluation does not wait for its end to be compiled") {
+  posset_runtime* runtime = counting_runtime();
+  {
+    World w(runtime, posset_context_defaults());
+    posset_function_row row = {};
+    row.name = "compilations";
+    row.signature = "()";
+    row.doc = "How many have begun.";
+    row.function = [](posset_call* call) { return posset_return(call, posset_int(compiler.compilations)); };
+    REQUIRE(posset_define(w.context, &row, sizeof row, nullptr) == POSSET_OK);
+    w.session("while compilations() == 0 { nil }");  // or for ever
+    CHECK(compiler.compilations > 0);
   }
   posset_runtime_release(runtime);
 }
