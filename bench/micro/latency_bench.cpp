@@ -48,10 +48,16 @@ void drop_context(posset_context* context) {
   posset_context_release(context);
 }
 
+// Like a person at a prompt: what is defined stays until the session is reset.
+void define(posset_context* context, const std::string& functions) {
+  posset_session_eval(context, text("<input>"), text(functions), nullptr, nullptr);
+}
+
 void heat(posset_runtime* runtime, std::atomic<bool>& stop) {
   posset_context* context = make_context(runtime);
   for (int round = 0; !stop; ++round) {
-    posset_eval(context, text(fresh_functions(round)), nullptr, nullptr);
+    define(context, fresh_functions(round));
+    posset_session_reset(context);
     // A person reads what was printed; the machine is not to be busy with this thread alone.
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
@@ -110,16 +116,18 @@ class Neighbour {
   std::thread thread_;
 };
 
-int64_t time_of(posset_context* context, const std::string& input) {
+template <class Work>
+int64_t time_of(Work work) {
   auto begin = std::chrono::steady_clock::now();
-  posset_eval(context, text(input), nullptr, nullptr);
+  work();
   return (std::chrono::steady_clock::now() - begin).count();
 }
 
 // The time of the n-th short evaluation.
 int64_t evaluate_short(posset_context* context, int64_t n) {
   const std::string name = "x" + std::to_string(n % 100);
-  return time_of(context, "let " + name + " = [1, 2, 3].map(v => v * " + std::to_string(n) + ")\n" + name + "[1]");
+  const std::string input = "let " + name + " = [1, 2, 3].map(v => v * " + std::to_string(n) + ")\n" + name + "[1]";
+  return time_of([&] { posset_eval(context, text(input), nullptr, nullptr); });
 }
 
 void report(benchmark::State& state, std::vector<int64_t>& took) {
@@ -139,6 +147,7 @@ void in_rounds(benchmark::State& state, Mode mode, Round round) {
     round(host.context, took);
     neighbour.want(false);
     posset_runtime_settle(host.runtime);
+    posset_session_reset(host.context);
   }
   report(state, took);
 }
@@ -148,7 +157,7 @@ void burst(benchmark::State& state, Mode mode) {
   int rounds = 0;
   int64_t n = 0;
   in_rounds(state, mode, [&](posset_context* context, std::vector<int64_t>& took) {
-    posset_eval(context, text(fresh_functions(rounds++)), nullptr, nullptr);
+    define(context, fresh_functions(rounds++));
     for (int i = 0; i < kEvaluations; ++i) took.push_back(evaluate_short(context, n++));
   });
 }
@@ -157,7 +166,7 @@ void session(benchmark::State& state, Mode mode) {
   int n = 0;
   in_rounds(state, mode, [&](posset_context* context, std::vector<int64_t>& took) {
     for (int i = 0; i < kFunctions; ++i) {
-      took.push_back(time_of(context, fresh_function(n)));
+      took.push_back(time_of([&] { define(context, fresh_function(n)); }));
       took.push_back(evaluate_short(context, n++));
     }
   });
