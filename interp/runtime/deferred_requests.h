@@ -1,8 +1,8 @@
 // Requests for bytecode that a context keeps to itself for a moment. Much of what becomes hot in a short evaluation, the
 // lambdas and loops of a formula or of a line at a prompt, ends with it and never runs again. To hand it to the compile
 // threads would cost the evaluation locks and memory that they share, and them a compilation for nothing. So requests
-// wait until some more executions have gone by, a slice of steps or the evaluation has ended; what can never run again
-// is not handed over then (TierControl::settle).
+// wait until some more executions have gone by, a slice of steps or the evaluation has ended; what has ended with the
+// evaluation is not handed over then (TierControl::settle).
 //
 // Owned by a context, like it used by one thread at a time. The functions of a module that goes are forgotten before.
 #pragma once

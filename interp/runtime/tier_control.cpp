@@ -233,9 +233,10 @@ void TierControl::give_up(const Function& function, int loop) {
 
 void TierControl::settle(Context& context) noexcept {
   if (context.deferred.empty()) return;
-  // A top level runs once.
+  // No loop runs any more, and a top level runs once.
   auto has_ended = [](const DeferredRequests::Request& request) {
     const ModuleInstance& module = *request.function->module;
+    if (request.loop >= 0) return true;
     return request.function->in_top_level && module.live_closures == 0 && module.state != ModuleInstance::State::Running;
   };
   context.deferred.take_if(has_ended, [this](const auto& request) { give_up(*request.function, request.loop); });

@@ -54,7 +54,7 @@ class TierControl {
 
   // Hands over what the context has deferred.
   void hand_over_deferred(Context& context) noexcept;
-  // The context's outermost evaluation has ended: the same for what may run again; the rest has no use.
+  // The context's outermost evaluation has ended: the same, but for what has ended with it.
   void settle(Context& context) noexcept;
   // The module, which has run, goes, and with it its functions.
   void forget_deferred(Context& context, const ModuleInstance& module) noexcept;

@@ -343,6 +343,8 @@ TEST_CASE("tiering: what may run again is asked for when its evaluation ends") {
     CHECK(compilations_of("fn f(x) => x + 1\nf(1) + f(2)") == 1);
     CHECK(compilations_of("let g = x => x + 2; g(1) + g(2)") == 1);
     CHECK(compilations_of("fn h() => (x => x + 3)\nh()(1) + h()(2)") == 2);
+    // The function takes its loop with it.
+    CHECK(compilations_of("fn s(n) { var t = 0; for i in 0..n { t += i }; t }\ns(3) + s(4)") == 1);
   }
   posset_runtime_release(runtime);
 }
