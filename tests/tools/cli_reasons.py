@@ -48,7 +48,7 @@ PROVOKED = {
     "inout_spread": ("f", "fn g(inout x, ..r) { x += 1 }\nfn f(r) {\nvar a = 1\ng(&a, ..r)\na\n}\nf([1])", FORCED),
     "optional_spread": ("f", "fn g(x, ..r) => x\nfn f(x, r) => x?.g(..r)\nf(nil, [1])", FORCED),
     "method_value": ("f", "fn f(g) {\nvar x = [1]\nx.g(2)\n}\nf((x, y) => x)", FORCED),
-    "tail_call_in_loop": ("f", "fn f(n) {\nfor i in 0..3 {\nif n > 0 and i == 2 { return f(n - 1) }\n}\nn\n}\nf(1)", []),
+    "tail_call_in_loop": ("f", "fn f(n) {\nfor i in 0..3 {\nif n > 0 and i == 2 { return f(n - 1) }\n}\nn\n}\nf(100)", []),
     "tasks": ("f", "fn f(x) {\nif x == 0 { spawn f(x) }\nx\n}\nf(1)", FORCED),
     "imports": ("<top>", "import \"lib\"\nlib.f(1)", FORCED),
 }
