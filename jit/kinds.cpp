@@ -679,7 +679,7 @@ State Kinds::moved(uint32_t pc, const Plan& plan, State state) const {
       const Kind list = state.kinds[insn.a];
       const bool fits = is_packed(list) && state.kinds[insn.b] == element_of(list);
       if (!fits && !pinned(insn.a)) state.kinds[insn.a] = Kind::Any;
-      if (insn.x & bytecode::kConsumeB) set(insn.b, Kind::Nil);
+      if (leaves_nil(insn, state.kinds[insn.b])) set(insn.b, Kind::Nil);
       break;
     }
     case Op::Len:

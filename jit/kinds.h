@@ -43,6 +43,11 @@ Kind joined(Kind a, Kind b);
 Kind kind_of_mask(uint64_t mask);
 
 constexpr bool is_in(bytecode::Op op, bytecode::Op first, bytecode::Op last) { return op >= first && op <= last; }
+// An item that is consumed leaves nil behind it, unless it is plain: nobody reads it again, and ways on which it was not
+// appended meet this one with the same kind.
+inline bool leaves_nil(const bytecode::Insn& append, Kind item) {
+  return (append.x & bytecode::kConsumeB) && !is_plain(item);
+}
 // Loads, copies, moves or drops, and nothing else: the first of the table.
 constexpr bool moves_values(bytecode::Op op) { return is_in(op, bytecode::Op::Nop, bytecode::Op::DropRange); }
 // Done in place, it computes, compares or looks into containers, and no container changes its size.

@@ -24,7 +24,9 @@ bool leaves_lists(Op op) {
     case Op::LoopIf:
     case Op::JumpSet:
     case Op::JumpNil:
+    case Op::JumpAnswer:
     case Op::ForRange:
+    case Op::ForNext:
     case Op::GetCaptured:
     case Op::ViewCaptured:
     case Op::Return: return true;
@@ -48,6 +50,7 @@ bool counts_references(const Insn& insn, const Plan& plan, const State& state) {
     case Op::Field: return !is_plain(plan.result) || (insn.x & bytecode::kConsumeB);
     case Op::GetCaptured: return !is_plain(plan.result);
     case Op::SetIndex: return plan.a == Kind::Items;
+    case Op::ForNext: return plan.a != Kind::Nil && !is_packed(plan.a);
     case Op::Len: return insn.x & bytecode::kConsumeB;
     case Op::DropRange: return !are_plain(state, insn.a, insn.b);
     case Op::Return: return !is_plain(state.kinds[insn.a]) || !are_plain(state, 0, insn.b);
@@ -109,6 +112,8 @@ class Body {
   // A sum of a register with itself, of which nothing is known.
   virtual void grow(uint32_t, int, bool, const State&) {}
   virtual void look(uint32_t, uint16_t, Kind, int, bool) {}
+  // False: not so that it can be done without a question.
+  virtual bool append(uint32_t) { return false; }
   virtual void leave(const Insn&) {}
 
   Strip& strip_;
@@ -137,7 +142,8 @@ class Body {
     const Insn& insn = chunk_.at(pc);
     const uint8_t flags = bytecode::info(chunk_.op_at(pc)).flags;
     const bool calls = bytecode::is_call(chunk_.op_at(pc));
-    if (calls ? !pass_call(pc, insn, plan) : !is_harmless(pc, plan)) return false;
+    const bool appends = chunk_.op_at(pc) == Op::AppendItem;
+    if (calls ? !pass_call(pc, insn, plan) : appends ? !append(pc) : !is_harmless(pc, plan)) return false;
     const State after = kinds_.after(pc, plan, state_);
     if (chunk_.op_at(pc) == Op::Return) leave(insn);
     if (!calls) look_at(pc, plan, after);
@@ -173,6 +179,7 @@ class Body {
     const char kind = bytecode::info(op).a;
     const bool changes_list = op == Op::SetIndex || op == Op::Swap || op == Op::PlaceLocal;
     if (kind == 'D' || kind == 'U' || (kind == 'V' && !changes_list)) known_.erase(insn.a);
+    if (op == Op::AppendItem) known_.erase(insn.b);
     if (op == Op::DropRange) forget(insn.a, insn.b);
     if (op == Op::Move || op == Op::Store) known_.erase(insn.b);
     if (result >= 0 && !kinds_.pinned(insn.a)) known_[insn.a] = result;
@@ -260,21 +267,30 @@ class LoopBody : public Body {
     const Insn& latch = chunk_.at(loop_.latch);
     const Op op = static_cast<Op>(latch.op);
     if (!kinds_.at_leader(loop_.latch).reached) return false;
-    strip_.counted = op == Op::ForRange;
-    if (!strip_.counted && !find_comparison(latch, op)) return false;
-    if (strip_.counted) strip_.counter = latch.b;
+    if (is_next_item(op) ? !find_iteration(latch, op) : !find_comparison(latch, op)) return false;
     if (kinds_.pinned(strip_.counter)) return false;
     find_written();
-    know(strip_.counter, add({.form = Form::Counter, .varies = true, .by_one = true}));
+    // The place in a list is nothing that the body could read.
+    const int counter = add({.form = Form::Counter, .varies = true, .by_one = true});
+    if (strip_.by != Strip::By::Items) know(strip_.counter, counter);
     if (!walk()) return false;
     arrive(loop_.latch);
     if (!reached_ || !is_harmless(loop_.latch, kinds_.plan(loop_.latch, state_))) return false;
-    return strip_.counted || (find_limit(latch) && find_step());
+    return strip_.by != Strip::By::Comparison || (find_limit(latch) && find_step());
   }
 
  private:
+  bool find_iteration(const Insn& latch, Op op) {
+    const Kind through = op == Op::ForRange ? Kind::Nil : kinds_.plan(loop_.latch, kinds_.at_leader(loop_.latch)).a;
+    strip_.free = latch.x & bytecode::kFree;
+    strip_.by = through == Kind::Nil ? Strip::By::Range : Strip::By::Items;
+    strip_.counter = through == Kind::Nil ? latch.b : static_cast<uint16_t>(latch.a + 1);
+    return through == Kind::Nil || (is_packed(through) && kinds_.at_leader(loop_.head).kinds[latch.a] == through);
+  }
+
   // LoopLt and its kin, with the sense that goes on while it holds.
   bool find_comparison(const Insn& latch, Op op) {
+    strip_.by = Strip::By::Comparison;
     if (!is_in(op, Op::JumpLt, Op::LoopGeK) || !(latch.x & bytecode::kSense)) return false;
     constexpr int kVariants = 6;  // of a comparison in the opcode table; the second half goes back
     const int row = (static_cast<int>(op) - static_cast<int>(Op::JumpLt)) / kVariants;
@@ -326,6 +342,22 @@ class LoopBody : public Body {
       if (other.list == list && other.kind != kind) return;
     }
     strip_.looks.push_back({{&kinds_, pc}, list, kind, at, changes});
+  }
+
+  bool append(uint32_t pc) override {
+    const Insn& insn = chunk_.at(pc);
+    const Kind list = state_.kinds[insn.a];
+    if (!is_packed(list) || state_.kinds[insn.b] != element_of(list) || kinds_.pinned(insn.a)) return false;
+    bool only_appended = true;
+    for (uint32_t at = loop_.head; at <= loop_.latch; at += chunk_.length_at(at)) {
+      const Insn& other = chunk_.at(at);
+      if (chunk_.op_at(at) == Op::AppendItem && other.a == insn.a && other.b != insn.a) continue;
+      for_each_access(chunk_, at, [&](const Access& each) {
+        only_appended &= insn.a < each.first || insn.a >= each.first + each.count;
+      });
+    }
+    if (only_appended) strip_.appends.push_back({pc, insn.a});
+    return only_appended;
   }
 
   void grow(uint32_t pc, int by, bool down, const State& after) override {

@@ -3,8 +3,9 @@
 // are looked into; in these rounds nothing is asked that has one answer for all of them.
 //
 // A loop has strips when it counts (ForRange, or a condition that compares a variable which each round changes by
-// the same amount) and when everything in it is done in place, inlined calls included, and without counting references:
-// then no list changes its size or its owners while the strip runs. Sums of what counts and what does not change are
+// the same amount) or goes through a packed list, and when everything in it is done in place, inlined calls included,
+// and without counting references: then no list changes its size or its owners while the strip runs, but for lists
+// under construction, which nothing looks into, and which have room for what is appended. Sums of what counts and what does not change are
 // linear, so that what holds for the first and the last round holds for all between them: an index is within its
 // list, and a sum does not overflow. Of what is not linear (products of what varies, quotients and remainders) the bounds
 // follow from those of its parts. A variable that only grows by such sums stays between what it would be if it grew in
@@ -51,15 +52,23 @@ struct Strip {
     int term;
     bool down;  // it is subtracted
   };
+  struct Append {
+    uint32_t pc;
+    uint16_t list;  // packed, and the item fits
+  };
+  // What makes it a number of rounds: a range, the items of a list, a comparison.
+  enum class By : uint8_t { Range, Items, Comparison };
   std::vector<Growth> growths;
+  std::vector<Append> appends;
   std::vector<Term> terms;
   std::vector<Place> sums;      // instructions that need no check for overflow
   std::vector<int> checked;     // their terms
   std::vector<Look> looks;
-  bool counted = true;          // ForRange; else by comparison:
+  By by = By::Range;
+  bool free = false;            // only the calls in a round are charged
   uint16_t counter = 0;
-  bool upwards = true, strict = false;
-  int step = -1, limit = -1;    // terms
+  bool upwards = true, strict = false;  // by comparison, like these terms:
+  int step = -1, limit = -1;
   uint32_t calls = 0;           // inlined ones in a round, at most: each is charged a step
 };
 

@@ -51,9 +51,13 @@ bool Translator::build(uint32_t pc, const Insn& insn) {
 void Translator::append_item(uint32_t pc, const Insn& insn) {
   const Operand list = read(insn.a);
   const Operand v = read(insn.b);
+  llvm::Value* size = size_of(list);
+  if (is_proved_append(pc)) {
+    put_element(list, size, packing_of_kind(list.kind), v);
+    return count_appended(insn, list, size, v);
+  }
   auto* after = block("after");
   auto* slow = slow_way(pc, after);
-  llvm::Value* size = size_of(list);
   llvm::Value* capacity = capacity_of(list);
   auto* roomy = block("roomy");
   llvm::Value* has_room = is_packed(list.kind)
@@ -63,9 +67,7 @@ void Translator::append_item(uint32_t pc, const Insn& insn) {
   go_on_in(roomy);
   auto append = [&](Packing packing) {
     append_element(list, size, packing, v, !(insn.x & bytecode::kConsumeB), slow);
-    set_size(list, b_.CreateAdd(size, word(1)));
-    if (insn.x & bytecode::kConsumeB) write(insn.b, nil());
-    if (cached(insn.a)) write(insn.a, list);
+    count_appended(insn, list, size, v);
     b_.CreateBr(after);
   };
   if (is_packed(list.kind)) {
@@ -81,6 +83,12 @@ void Translator::append_item(uint32_t pc, const Insn& insn) {
     append(packing);
   }
   go_on_in(after);
+}
+
+void Translator::count_appended(const Insn& insn, const Operand& list, llvm::Value* size, const Operand& v) {
+  set_size(list, b_.CreateAdd(size, word(1)));
+  if (leaves_nil(insn, v.kind)) write(insn.b, nil());
+  if (cached(insn.a)) write(insn.a, list);
 }
 
 void Translator::append_element(const Operand& list, llvm::Value* at, Packing packing, const Operand& v, bool copies,

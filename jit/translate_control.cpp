@@ -379,15 +379,21 @@ void Translator::for_next(uint32_t pc, const Insn& insn) {
   Operand known;
   const bool narrows = list.kind == Kind::Items && plan_.result != Kind::Any;
   if (narrows) known = narrowed(load_element(list, cursor, interp::Packing::Any), plan_.result, exit_at(pc));
-  go_round(pc, chunk_.target_at(pc), [&] {
-    auto* done = block("done");
-    by_packing(list, done, done, [&](interp::Packing packing) {
-      const Operand item = narrows ? known : load_element(list, cursor, packing);
-      retain(item);
-      write(insn.b, item);
-    });
-    write(cursor_register, {Kind::Int, nullptr, b_.CreateAdd(cursor, word(1), "", true, true)});
+  go_round(pc, chunk_.target_at(pc), [&] { advance_items(insn, known); });
+}
+
+// `narrowed`: the item, where more is known of it than that it is one of the list's.
+void Translator::advance_items(const Insn& insn, const Operand& narrowed) {
+  const auto cursor_register = static_cast<uint16_t>(insn.a + 1);
+  const Operand list = read(insn.a);
+  llvm::Value* cursor = payload_of(read(cursor_register));
+  auto* done = block("done");
+  by_packing(list, done, done, [&](interp::Packing packing) {
+    const Operand item = narrowed.kind != Kind::Any ? narrowed : load_element(list, cursor, packing);
+    retain(item);
+    write(insn.b, item);
   });
+  write(cursor_register, {Kind::Int, nullptr, b_.CreateAdd(cursor, word(1), "", true, true)});
 }
 
 }  // namespace posset::jit

@@ -16,12 +16,20 @@ namespace {
 // Fewer rounds are not worth the question.
 constexpr uint64_t kFewestRounds = 4;
 
+// As many as are charged nothing: no longer than a slice of steps.
+constexpr uint64_t kMostFreeRounds = interp::kSlice;
+
+// More than the condition is saved.
+bool is_of_use(const Strip& strip) {
+  return !strip.looks.empty() || !strip.sums.empty() || !strip.growths.empty() || !strip.appends.empty();
+}
+
 }  // namespace
 
 void Translator::prepare_strips() {
   for (size_t n = 0; n < loops_.size(); ++n) {
     auto strip = find_strip(*kinds_, loops_, loops_[n]);
-    if (!strip || (strip->looks.empty() && strip->sums.empty() && strip->growths.empty())) continue;
+    if (!strip || !is_of_use(*strip)) continue;
     if (kinds_->at_leader(loops_[n].head).kinds[strip->counter] != Kind::Int) continue;
     shapes_[n].strip = std::move(strip);
     shapes_[n].tries = new_variable(b_.getInt32Ty());
@@ -37,6 +45,7 @@ void Translator::begin_strip(uint32_t pc) {
   if (!loop || !shapes_[number_of_loop(*loop)].strip) return;
   LoopShape& shape = shapes_[number_of_loop(*loop)];
   after_ = state_;
+  refined_.clear();  // of the condition that was made in front of the loop
   auto* single = block("single");
   auto* fast = block("strip");
   auto* failed = cold("failed");
@@ -60,9 +69,10 @@ void Translator::begin_strip(uint32_t pc) {
 void Translator::weigh_strip(const Strip& strip, const Loop& loop, llvm::BasicBlock* fast, llvm::BasicBlock* single,
                              llvm::BasicBlock* failed) {
   Terms first{read(strip.counter).payload, {}, b_.getTrue()};
-  llvm::Value* step = strip.counted ? word(1) : term(strip, strip.step, first);
+  llvm::Value* step = strip.by == Strip::By::Comparison ? term(strip, strip.step, first) : word(1);
   llvm::Value* more = rounds_by_condition(strip, loop, first, step, single);
   more = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, more, rounds_by_steps(strip));
+  more = rounds_by_room(strip, more);
   auto* enough = block("enough");
   llvm::Value* many = b_.CreateICmpUGE(more, word(kFewestRounds - 1));
   b_.CreateCondBr(many, enough, single);
@@ -81,7 +91,7 @@ void Translator::weigh_strip(const Strip& strip, const Loop& loop, llvm::BasicBl
   holds = b_.CreateAnd(holds, b_.CreateICmpUGE(more, word(kFewestRounds - 1)));
   holds = b_.CreateAnd(holds, holds_in_last_round(strip, first, more, step));
   put(more, left_);
-  put(b_.CreateSub(fuel(), more), fuel_behind_);
+  put(strip.free ? fuel() : b_.CreateSub(fuel(), more), fuel_behind_);
   b_.CreateCondBr(holds, fast, failed);
 }
 
@@ -103,10 +113,11 @@ Operand Translator::list_of(const Strip::Look& look) { return {look.kind, nullpt
 // How many rounds follow this one, as far as the loop's condition goes.
 llvm::Value* Translator::rounds_by_condition(const Strip& strip, const Loop& loop, Terms& first, llvm::Value* step,
                                              llvm::BasicBlock* single) {
-  if (strip.counted) {
+  if (strip.by != Strip::By::Comparison) {
     const uint16_t hidden = chunk_.at(loop.latch).a;
     llvm::Value* next = payload_of(read(static_cast<uint16_t>(hidden + 1)));
-    return b_.CreateSub(payload_of(read(static_cast<uint16_t>(hidden + 2))), next);
+    const bool in_list = strip.by == Strip::By::Items;
+    return b_.CreateSub(in_list ? size_of(read(hidden)) : payload_of(read(static_cast<uint16_t>(hidden + 2))), next);
   }
   llvm::Value* limit = term(strip, strip.limit, first);
   llvm::Value* low = strip.upwards ? first.counter : limit;
@@ -123,9 +134,22 @@ llvm::Value* Translator::rounds_by_condition(const Strip& strip, const Loop& loo
 // How many rounds the steps last that are left, when the calls of the first are charged as well.
 llvm::Value* Translator::rounds_by_steps(const Strip& strip) {
   llvm::Value* steps = fuel();
-  if (strip.calls == 0) return steps;
+  if (strip.calls == 0) return strip.free ? word(kMostFreeRounds) : steps;
   llvm::Value* others = b_.CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, steps, word(strip.calls));
-  return b_.CreateUDiv(others, word(uint64_t{strip.calls} + 1));
+  return b_.CreateUDiv(others, word(uint64_t{strip.calls} + (strip.free ? 0 : 1)));
+}
+
+// At most so many as `more` that the lists under construction have room for.
+llvm::Value* Translator::rounds_by_room(const Strip& strip, llvm::Value* more) {
+  std::map<uint16_t, uint64_t> appended;  // in a round
+  for (const Strip::Append& each : strip.appends) ++appended[each.list];
+  for (const auto& [reg, times] : appended) {
+    const Operand list = read(reg);
+    llvm::Value* rounds = b_.CreateUDiv(b_.CreateSub(capacity_of(list), size_of(list)), word(times));
+    llvm::Value* further = b_.CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, rounds, word(1));
+    more = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, more, further);
+  }
+  return more;
 }
 
 // What is linear and holds for the first and the last round holds for those between them.
@@ -264,15 +288,16 @@ void Translator::strip_latch(const Strip& strip, const Loop& loop, llvm::BasicBl
   b_.CreateBr(condition);
   go_on_in(again);
   put(b_.CreateSub(left, word(1)), left_);
-  if (strip.counted) advance_range(chunk_.at(loop.latch));
+  if (strip.by == Strip::By::Range) advance_range(chunk_.at(loop.latch));
+  if (strip.by == Strip::By::Items) advance_items(chunk_.at(loop.latch), {});
   b_.CreateBr(block_at(loop.head));
 }
 
 // On the ways out of a strip.
 void Translator::charge_strip() {
   if (!strip_) return;
-  llvm::Value* left = load(b_.getInt64Ty(), left_);
-  put(b_.CreateAdd(load(b_.getInt64Ty(), fuel_behind_), left), fuel_);
+  llvm::Value* behind = load(b_.getInt64Ty(), fuel_behind_);
+  put(strip_->free ? behind : b_.CreateAdd(behind, load(b_.getInt64Ty(), left_)), fuel_);
 }
 
 // A call in a strip, for which there are steps enough.
@@ -290,6 +315,10 @@ bool Translator::is_proved_sum(uint32_t pc) const {
   const Strip::Place here{kinds_, pc};
   return std::find(strip_->sums.begin(), strip_->sums.end(), here) != strip_->sums.end() ||
          std::any_of(strip_->growths.begin(), strip_->growths.end(), [&](auto& each) { return each.place == here; });
+}
+
+bool Translator::is_proved_append(uint32_t pc) const {
+  return strip_loop_ && std::any_of(strip_->appends.begin(), strip_->appends.end(), [&](auto& each) { return each.pc == pc; });
 }
 
 // The index is within the list, and a list that is changed has no other owner.

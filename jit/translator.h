@@ -170,6 +170,7 @@ class Translator {
                                    llvm::BasicBlock* single);
   llvm::Value* holds_in_last_round(const Strip& strip, Terms& first, llvm::Value* more, llvm::Value* step);
   llvm::Value* rounds_by_steps(const Strip& strip);
+  llvm::Value* rounds_by_room(const Strip& strip, llvm::Value* more);
   struct Bounds {
     llvm::Value *low, *high;
   };
@@ -195,6 +196,7 @@ class Translator {
   bool leaves_strip(uint32_t to) const { return strip_loop_ && !strip_loop_->contains(to); }
   bool is_proved_sum(uint32_t pc) const;
   bool is_proved_look(uint32_t pc) const;
+  bool is_proved_append(uint32_t pc) const;
 
   // ---- translate_steps.cpp ----
   void find_steps();
@@ -304,6 +306,7 @@ class Translator {
   void drop(uint16_t first, uint16_t count);
   void iter_range(uint32_t pc, const Insn& insn);
   void for_next(uint32_t pc, const Insn& insn);
+  void advance_items(const Insn& insn, const Operand& narrowed);
   bool compare(uint32_t pc, const Insn& insn);
   bool jump(uint32_t pc, const Insn& insn);
   const Insn* written_by(uint16_t reg, Op op) const;
@@ -361,6 +364,7 @@ class Translator {
   // ---- translate_build.cpp ----
   bool build(uint32_t pc, const Insn& insn);
   void append_item(uint32_t pc, const Insn& insn);
+  void count_appended(const Insn& insn, const Operand& list, llvm::Value* size, const Operand& v);
   // `slow` where it does not fit; counted once more when it is not consumed.
   void append_element(const Operand& list, llvm::Value* at, interp::Packing packing, const Operand& v, bool copies,
                       llvm::BasicBlock* slow);

@@ -188,6 +188,15 @@ TEST_CASE("translate: a loop over a packed list runs in strips") {
   CHECK_FALSE(look("summed", 1).blocks.contains("strip"));
 }
 
+TEST_CASE("translate: a packed list made of the items of another is made in strips") {
+  run("fn mapped(xs) => xs.map(x => x * 3)\nfn kept(xs) => [for x in xs if x > 5 => x]\nfn folded(xs) => xs.fold(0, (a, x) => max(a, x))\n"
+      "let xs = [for i in 0..40 => i]\nfor k in 0..60 { mapped(xs); kept(xs); folded(xs) }");
+  CHECK(look("mapped", 2).blocks.contains("strip"));
+  CHECK(look("kept", 2).blocks.contains("strip"));
+  CHECK_FALSE(look("mapped", 1).blocks.contains("strip"));
+  CHECK_FALSE(look("folded", 2).blocks.contains("strip"));  // nothing but the condition to save
+}
+
 TEST_CASE("translate: a function that calls itself is a function of its own with native arguments") {
   run("fn fib(n) => if n < 2 { n } else { fib(n - 1) + fib(n - 2) }\nfor k in 0..12 { fib(k) }");
   CHECK(look("fib", 2).functions == 2);
