@@ -5,8 +5,9 @@
 // A loop has strips when it counts (ForRange, or a condition that compares a variable which each round changes by
 // the same amount) or goes through a packed list, and when everything in it is done in place, inlined calls included,
 // and without counting references: then no list changes its size or its owners while the strip runs, but for lists
-// under construction, which nothing looks into, and which have room for what is appended. Sums of what counts and what does not change are
-// linear, so that what holds for the first and the last round holds for all between them: an index is within its
+// under construction, which nothing looks into, and which have room for what is appended.
+//
+// Sums of what counts and what does not change are linear, so that what holds for the first and the last round holds for all between them: an index is within its
 // list, and a sum does not overflow. Of what is not linear (products of what varies, quotients and remainders) the bounds
 // follow from those of its parts. A variable that only grows by such sums stays between what it would be if it grew in
 // every round by the most, and by the least.

@@ -78,6 +78,15 @@ posset_runtime* counting_runtime(bool closed = false) {
 
 bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
 
+// Begun in consequence of what `work` does.
+template <class Work>
+int compilations_of(posset_runtime* runtime, Work work) {
+  const int before = compiler.compilations;
+  work();
+  posset_runtime_settle(runtime);
+  return compiler.compilations - before;
+}
+
 // f0, f1, ...: each called twice.
 std::string hot_functions(int count) {
   std::string source;
@@ -296,20 +305,15 @@ TEST_CASE("tiering: what nothing can run again after its evaluation is not compi
   posset_runtime* runtime = counting_runtime();
   {
     World w(runtime, posset_context_defaults());
-    auto compilations_of = [&](const char* input) {
-      const int before = compiler.compilations;
-      REQUIRE(posset_eval(w.context, text(input), nullptr, nullptr) == POSSET_OK);
-      posset_runtime_settle(runtime);
-      return compiler.compilations - before;
-    };
-    CHECK(compilations_of("[1, 2, 3].map(x => x + 10)") == 0);
-    CHECK(compilations_of("var s = 0; for i in 0..3 { s += i }; s") == 0);
-    CHECK(compilations_of("fn f(x) => x + 11\nf(1) + f(2)") == 0);
+    auto of_text = [&](const char* input) { return compilations_of(runtime, [&] { REQUIRE(w.eval(input) == POSSET_OK); }); };
+    CHECK(of_text("[1, 2, 3].map(x => x + 10)") == 0);
+    CHECK(of_text("var s = 0; for i in 0..3 { s += i }; s") == 0);
+    CHECK(of_text("fn f(x) => x + 11\nf(1) + f(2)") == 0);
     // The same text again: the lambda, the loop, the function, and after it the top level that was executed twice.
-    CHECK(compilations_of("[1, 2, 3].map(x => x + 10)") == 1);
-    CHECK(compilations_of("var s = 0; for i in 0..3 { s += i }; s") == 1);
-    CHECK(compilations_of("fn f(x) => x + 11\nf(1) + f(2)") == 1);
-    CHECK(compilations_of("fn f(x) => x + 11\nf(1) + f(2)") == 1);
+    CHECK(of_text("[1, 2, 3].map(x => x + 10)") == 1);
+    CHECK(of_text("var s = 0; for i in 0..3 { s += i }; s") == 1);
+    CHECK(of_text("fn f(x) => x + 11\nf(1) + f(2)") == 1);
+    CHECK(of_text("fn f(x) => x + 11\nf(1) + f(2)") == 1);
   }
   posset_runtime_release(runtime);
 }
@@ -334,17 +338,12 @@ TEST_CASE("tiering: what may run again is asked for when its evaluation ends") {
   posset_runtime* runtime = counting_runtime();
   {
     World w(runtime, posset_context_defaults());
-    auto compilations_of = [&](const char* input) {
-      const int before = compiler.compilations;
-      w.session(input);
-      posset_runtime_settle(runtime);
-      return compiler.compilations - before;
-    };
-    CHECK(compilations_of("fn f(x) => x + 1\nf(1) + f(2)") == 1);
-    CHECK(compilations_of("let g = x => x + 2; g(1) + g(2)") == 1);
-    CHECK(compilations_of("fn h() => (x => x + 3)\nh()(1) + h()(2)") == 2);
+    auto of_input = [&](const char* input) { return compilations_of(runtime, [&] { w.session(input); }); };
+    CHECK(of_input("fn f(x) => x + 1\nf(1) + f(2)") == 1);
+    CHECK(of_input("let g = x => x + 2; g(1) + g(2)") == 1);
+    CHECK(of_input("fn h() => (x => x + 3)\nh()(1) + h()(2)") == 2);
     // The function takes its loop with it.
-    CHECK(compilations_of("fn s(n) { var t = 0; for i in 0..n { t += i }; t }\ns(3) + s(4)") == 1);
+    CHECK(of_input("fn s(n) { var t = 0; for i in 0..n { t += i }; t }\ns(3) + s(4)") == 1);
   }
   posset_runtime_release(runtime);
 }
