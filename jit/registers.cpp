@@ -131,7 +131,7 @@ void Translator::keep(uint32_t reg, Kind kind, const Operand& v) {
 
 void Translator::release(const Operand& v) {
   if (is_plain(v.kind)) return;
-  auto* counted = cold("counted");
+  auto* counted = late("counted");
   auto* done = block("done");
   b_.CreateCondBr(is_heap(v), kinds_ ? one_less(v, counted, done) : counted, done);
   b_.SetInsertPoint(counted);

@@ -34,7 +34,7 @@ llvm::BasicBlock* Translator::before_loop(const Loop& loop) {
   llvm::BasicBlock*& before = shapes_[number_of_loop(loop)].before;
   if (before) return before;
   llvm::IRBuilder<>::InsertPointGuard keep_place(b_);
-  before = cold("before");
+  before = late("before");
   b_.SetInsertPoint(before);
   LoopShape& shape = shapes_[number_of_loop(loop)];
   if (shape.tries) put(b_.getInt32(kTries), shape.tries);
@@ -130,7 +130,7 @@ void Translator::pass_through(uint32_t pc) {
 
 llvm::BasicBlock* Translator::arrival(const Loop& loop) {
   llvm::IRBuilder<>::InsertPointGuard keep_place(b_);
-  auto* arrived = cold("arrived");
+  auto* arrived = late("arrived");
   b_.SetInsertPoint(arrived);
   put(no_entry_, passing_);
   bound_by_loop(loop);

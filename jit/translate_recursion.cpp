@@ -89,8 +89,7 @@ void Translator::enter_from_elsewhere() {
   result->setCallingConv(llvm::CallingConv::Fast);
   put(outer_depth, word_pointer(host(), offsetof(Context, depth)));
   return_elsewhere(result);
-  for (llvm::BasicBlock* each : cold_) each->insertInto(function_);
-  cold_.clear();
+  insert_late_blocks();
   unit_.native_frames.clear();
   for (auto* all : {&tags_, &payloads_, &numbers_}) all->assign(chunk_.registers, nullptr);
 }

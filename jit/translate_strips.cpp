@@ -48,7 +48,7 @@ void Translator::begin_strip(uint32_t pc) {
   refined_.clear();  // of the condition that was made in front of the loop
   auto* single = block("single");
   auto* fast = block("strip");
-  auto* failed = cold("failed");
+  auto* failed = late("failed");
   llvm::Value* tries = load(b_.getInt32Ty(), shape.tries);
   auto* weigh = block("weigh");
   llvm::Value* tried = b_.CreateICmpNE(tries, b_.getInt32(0));
@@ -280,7 +280,7 @@ void Translator::strip_latch(const Strip& strip, const Loop& loop, llvm::BasicBl
   state_ = kinds_->at_leader(loop.latch);
   start_instruction(loop.latch);
   auto* again = block("again");
-  auto* over = cold("over");
+  auto* over = late("over");
   llvm::Value* left = load(b_.getInt64Ty(), left_);
   b_.CreateCondBr(b_.CreateICmpNE(left, word(0)), again, over);
   b_.SetInsertPoint(over);

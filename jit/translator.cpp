@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include <llvm/IR/MDBuilder.h>
+
 #include "bytecode/exits.h"
 
 namespace posset::jit {
@@ -38,7 +40,7 @@ Translator::Translator(const Chunk& chunk, const Kinds* kinds, const Prepare& pr
       context_(own_->context.get()),
       module_(own_->module.get()),
       b_(own_->builder),
-      cold_(own_->cold),
+      late_(own_->late),
       blocks_(chunk.size, nullptr),
       tags_(chunk.registers, nullptr),
       payloads_(chunk.registers, nullptr),
@@ -341,7 +343,7 @@ void Translator::raised_block(const std::vector<uint32_t>& handlers, const Landi
 void Translator::finish() {
   if (!b_.GetInsertBlock()->getTerminator()) b_.CreateUnreachable();
   for (const auto& [handlers, raised] : raised_) raised_block(handlers, raised);
-  for (llvm::BasicBlock* each : cold_) each->insertInto(function_);
+  insert_late_blocks();
   for (llvm::BasicBlock& each : *function_) {
     if (each.getTerminator()) continue;
     b_.SetInsertPoint(&each);
@@ -353,9 +355,39 @@ void Translator::finish() {
 
 llvm::BasicBlock* Translator::block(const char* name) { return llvm::BasicBlock::Create(*context_, name); }
 
+llvm::BasicBlock* Translator::late(const char* name) {
+  late_.push_back({block(name), false});
+  return late_.back().block;
+}
+
 llvm::BasicBlock* Translator::cold(const char* name) {
-  cold_.push_back(block(name));
-  return cold_.back();
+  late_.push_back({block(name), true});
+  return late_.back().block;
+}
+
+void Translator::insert_late_blocks() {
+  std::unordered_set<const llvm::BasicBlock*> cold;
+  for (const LateBlock& each : late_) {
+    each.block->insertInto(function_);
+    if (each.is_cold) cold.insert(each.block);
+  }
+  late_.clear();
+  if (recursive()) weigh_branches(cold);
+}
+
+// What branches to cold blocks says that it rarely does. In functions that call themselves, where these are as much
+// code as all else, they would otherwise have a say in what is in registers across calls, and stand in between. Code
+// that consists of loops does not gain: what is behind a loop is rare to the optimiser anyway.
+void Translator::weigh_branches(const std::unordered_set<const llvm::BasicBlock*>& rare) {
+  constexpr uint32_t kUsual = 2000;  // to one, as llvm.expect has it
+  for (llvm::BasicBlock& each : *function_) {
+    auto* branch = llvm::dyn_cast_or_null<llvm::BranchInst>(each.getTerminator());
+    if (!branch || !branch->isConditional()) continue;
+    const bool first = rare.count(branch->getSuccessor(0)) > 0, second = rare.count(branch->getSuccessor(1)) > 0;
+    if (first == second) continue;
+    llvm::MDNode* weights = llvm::MDBuilder(*context_).createBranchWeights(first ? 1 : kUsual, first ? kUsual : 1);
+    branch->setMetadata(llvm::LLVMContext::MD_prof, weights);
+  }
 }
 
 void Translator::go_on_in(llvm::BasicBlock* next) {

@@ -14,6 +14,7 @@
 
 #include <map>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include <llvm/IR/IRBuilder.h>
@@ -61,6 +62,11 @@ class Translator {
   std::unique_ptr<Translation> run();
 
  private:
+  // To be put behind all other blocks; a cold one is rarely gone to.
+  struct LateBlock {
+    llvm::BasicBlock* block;
+    bool is_cold;
+  };
   // The function being made, with whatever is inlined into it.
   struct Unit {
     explicit Unit(const Chunk& chunk) : module(std::make_unique<llvm::Module>(chunk.name, *context)), builder(*context) {}
@@ -68,7 +74,7 @@ class Translator {
     std::unique_ptr<llvm::Module> module;
     llvm::IRBuilder<> builder;
     Bindings bindings;
-    std::vector<llvm::BasicBlock*> cold;
+    std::vector<LateBlock> late;
     Translator* root = nullptr;
     llvm::Function* entered = nullptr;  // from elsewhere
     std::vector<llvm::Value*> native_frames;  // by how many calls deep: no two of one depth run at a time
@@ -117,7 +123,10 @@ class Translator {
   llvm::BasicBlock* handler_block(uint32_t pc);
 
   llvm::BasicBlock* block(const char* name);  // not placed yet
-  llvm::BasicBlock* cold(const char* name);   // at the end of the function
+  llvm::BasicBlock* late(const char* name);   // at the end of the function
+  llvm::BasicBlock* cold(const char* name);   // there, and rarely gone to
+  void insert_late_blocks();
+  void weigh_branches(const std::unordered_set<const llvm::BasicBlock*>& rare);
   void go_on_in(llvm::BasicBlock* next);      // places it here and emits into it
   void branch(llvm::Value* condition, llvm::BasicBlock* yes, llvm::BasicBlock* no);
   // The way to an instruction: in stage 2 by way of what its block expects of the registers.
@@ -536,7 +545,7 @@ class Translator {
   llvm::LLVMContext* const context_;
   llvm::Module* const module_;
   llvm::IRBuilder<>& b_;
-  std::vector<llvm::BasicBlock*>& cold_;
+  std::vector<LateBlock>& late_;
   llvm::Function* function_ = nullptr;
   llvm::Function* itself_ = nullptr;     // see translate_recursion.cpp, and for these:
   llvm::Value* activation_ = nullptr;
