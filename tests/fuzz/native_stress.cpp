@@ -195,6 +195,24 @@ class Stress {
 
 uint64_t number(const char* text) { return std::strtoull(text, nullptr, 10); }
 
+// Without a native compiler, which is looked for beside the process, all would agree and nothing would be tested.
+bool makes_native_code() {
+  TierRuntime runtime(Tier::Stage1);
+  const posset_context_options options = posset_context_defaults();
+  posset_context* context = nullptr;
+  if (posset_context_create(runtime.get(), &options, &context) != POSSET_OK) return false;
+  const char text[] = "fn hot(x) => x + 1\nfor i in 0..100 { hot(i) }\nhot";
+  int tier = -1;
+  posset_value function = posset_nil();
+  for (int run = 0; run < 3 && posset_eval(context, {text, sizeof text - 1}, &function, nullptr) == POSSET_OK; ++run) {
+    posset_runtime_settle(runtime.get());
+    tier = posset_function_tier(context, function);
+    posset_release(function);
+  }
+  posset_context_release(context);
+  return tier >= 2;
+}
+
 // One file alone.
 int try_file(const char* path, uint64_t first) {
   constexpr uint64_t kSets = 16;
@@ -215,6 +233,10 @@ int main(int argc, char** argv) {
   if (argc > 2 && std::strcmp(argv[1], "show") == 0) return std::fputs(random_program(number(argv[2])).c_str(), stdout) < 0;
   for (int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) std::signal(signal, tell_seed);
   if (argc > 2 && std::strcmp(argv[1], "try") == 0) return try_file(argv[2], argc > 3 ? number(argv[3]) : 0);
+  if (!makes_native_code()) {
+    std::fprintf(stderr, "native_stress: no native code is made here\n");
+    return 2;
+  }
   const uint64_t programs = argc > 1 ? number(argv[1]) : 300;
   const uint64_t first = argc > 2 ? number(argv[2]) : 1;
   const int runs = argc > 3 ? std::atoi(argv[3]) : 3;
