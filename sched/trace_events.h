@@ -30,6 +30,7 @@ struct TraceCodeNames {
 };
 constexpr TraceCodeNames kTraceCodeNames[] = {
     {"route", {"arena", "pool"}},
+    {"band", {"normal", "high", "control"}},
     {"outcome", {"done", "failed", "cancelled", "queue_full", "stopped"}},
 };
 

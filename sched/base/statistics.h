@@ -32,4 +32,20 @@ class Counter {
   std::array<Cell, kCells> cells_;
 };
 
+// A counter of one thread that any may read: adding is as cheap as to a plain number, and what is read is some number
+// it has had.
+class SoloCounter {
+ public:
+  // Only by the thread it belongs to.
+  void add(uint64_t n = 1) { set(get() + n); }
+  void raise_to(uint64_t n) {
+    if (n > get()) set(n);
+  }
+  void set(uint64_t n) { count_.store(n, std::memory_order_relaxed); }  // relaxed: nothing is published by it
+  uint64_t get() const { return count_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<uint64_t> count_{0};
+};
+
 }  // namespace posset::sched
