@@ -9,9 +9,14 @@
 // claim. On top of it, a turn of another band is never followed by another such while Control is ready; within the
 // cycle that changes nothing, and it bounds Control's wait when bands come and go.
 //
+// Where bands come and go, what one loses by beginning anew stays with the others, a little each time. So credits are
+// kept within the sum of all weights, which they never reach while the same bands are ready; otherwise a band could
+// save up turns without end and then keep a lower one, or a higher one, waiting for all of them.
+//
 // The queues are linked through an array by node number: no allocation. Used by the thread of the loop only.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cassert>
 #include <cstdint>
@@ -26,7 +31,8 @@ using BandWeights = std::array<uint32_t, kBands>;  // by Band
 
 class ReadyQueues {
  public:
-  ReadyQueues(size_t nodes, const BandWeights& weights) : weights_(weights), links_(nodes) {}
+  ReadyQueues(size_t nodes, const BandWeights& weights)
+      : weights_(weights), most_credit_(int64_t{weights[0]} + weights[1] + weights[2]), links_(nodes) {}
 
   bool empty() const { return queued_ == 0; }
   size_t size() const { return queued_; }
@@ -51,6 +57,10 @@ class ReadyQueues {
     link.queued = false;
     --queued_;
   }
+
+  // For checks.
+  int64_t credit(Band band) const { return queues_[static_cast<size_t>(band)].credit; }
+  int64_t most_credit() const { return most_credit_; }
 
   struct Turn {
     NodeId node;
@@ -93,12 +103,14 @@ class ReadyQueues {
       if (best == kBands || queue.credit > queues_[best].credit) best = band;
     }
     if (last_was_other_ && queues_[kControl].first != kNone) best = kControl;
-    queues_[best].credit -= given;
+    for (Queue& queue : queues_) queue.credit = std::min(queue.credit, most_credit_);
+    queues_[best].credit = std::max(queues_[best].credit - given, -most_credit_);
     last_was_other_ = best != kControl;
     return static_cast<Band>(best);
   }
 
   const BandWeights weights_;
+  const int64_t most_credit_;
   std::array<Queue, kBands> queues_;
   std::vector<Link> links_;
   size_t queued_ = 0;

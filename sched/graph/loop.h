@@ -20,6 +20,7 @@ class BasicLoop {
       : policy_(plan, clock, config, trace), mailbox_(plan, notifier) {}
 
   Policy& policy() { return policy_; }
+  const Policy& policy() const { return policy_; }
   Mailbox& mailbox() { return mailbox_; }
 
   GraphPolicy::Action next() {

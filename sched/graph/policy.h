@@ -131,6 +131,7 @@ class GraphPolicy {
   bool idle(NodeId node) const { return nodes_[node].activity == Activity::Idle; }
   size_t depth(EdgeId edge) const { return edges_[edge].queue.size(); }
   std::string broken_invariant() const;
+  std::string broken_credit() const;
 
  private:
   enum class Activity : uint8_t { Idle, Running, Waiting, Yielded, Parked };

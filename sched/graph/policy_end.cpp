@@ -1,6 +1,7 @@
 // See policy.h. Here: how a graph begins and ends, and how it is found that part of it cannot go on.
 #include <algorithm>
 #include <cassert>
+#include <cstdlib>
 #include <utility>
 
 #include "sched/graph/policy.h"
@@ -216,6 +217,13 @@ std::string GraphPolicy::names(const std::vector<EdgeId>& edges) const {
 }
 
 // ---- checks ----
+
+std::string GraphPolicy::broken_credit() const {
+  for (Band band : {Band::Normal, Band::High, Band::Control}) {
+    if (std::abs(ready_.credit(band)) > ready_.most_credit()) return "a band has saved up credit";
+  }
+  return "";
+}
 
 // What must hold at every boundary; empty: it does.
 std::string GraphPolicy::broken_invariant() const {
