@@ -53,14 +53,12 @@ class BasicLoop {
   void exchange() {
     const bool room_made = policy_.take_room_made();
     if (!mailbox_.arrived() && !(room_made && mailbox_.has_backlog())) return;
-    do {
-      mailbox_.collect([this](EdgeId edge) { return policy_.room(edge); }, arrivals_);
-      for (const Command& command : arrivals_.commands) apply(command);
-      if (arrivals_.stop) policy_.shut_down();
-      for (Mailbox::Arrival& arrival : arrivals_.items) policy_.put_from_outside(arrival.edge, std::move(arrival.item));
-      arrivals_.clear();
-      // A change may have made room.
-    } while (policy_.take_room_made() && mailbox_.has_backlog());
+    mailbox_.collect_commands(arrivals_);
+    for (const Command& command : arrivals_.commands) apply(command);
+    mailbox_.collect_items([this](EdgeId edge) { return policy_.room(edge); }, arrivals_);
+    if (arrivals_.stop) policy_.shut_down();
+    for (Mailbox::Arrival& arrival : arrivals_.items) policy_.put_from_outside(arrival.edge, std::move(arrival.item));
+    arrivals_.clear();
   }
   void apply(const Command& command) {
     switch (command.kind) {

@@ -129,7 +129,7 @@ bool Mailbox::stopped() const {
 
 // ---- going out ----
 
-void Mailbox::collect(const std::function<size_t(EdgeId)>& room, Arrivals& into) {
+void Mailbox::collect_commands(Arrivals& into) {
   MutexLock lock(mutex_);
   arrived_.store(false, std::memory_order_relaxed);
   into.commands.swap(commands_);
@@ -138,6 +138,10 @@ void Mailbox::collect(const std::function<size_t(EdgeId)>& room, Arrivals& into)
     woken_[node] = false;
   }
   wakes_.clear();
+}
+
+void Mailbox::collect_items(const std::function<size_t(EdgeId)>& room, Arrivals& into) {
+  MutexLock lock(mutex_);
   into.stop = stop_;
   bool left = false, taken = false;
   for (Input& input : inputs_) {

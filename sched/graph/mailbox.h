@@ -75,13 +75,15 @@ class Mailbox {
 
   // ---- whoever drives the loop ----
 
-  // Whether something has come since `collect`. Relaxed: what is missed now is seen at the next boundary, and before
+  // Whether something has come since `collect_commands`. Relaxed: what is missed now is seen at the next boundary, and before
   // a sleep `fall_asleep` looks under the lock.
   bool arrived() const { return arrived_.load(std::memory_order_relaxed); }
-  // Whether the last `collect` left items for want of room.
+  // Whether the last `collect_items` left items for want of room.
   bool has_backlog() const { return backlog_.load(std::memory_order_relaxed); }
-  // Takes the commands and, of each input, as many items as `room(edge)` says.
-  void collect(const std::function<size_t(EdgeId)>& room, Arrivals& into) POSSET_EXCLUDES(mutex_);
+  // Takes the commands. By themselves, because they decide what there is room for.
+  void collect_commands(Arrivals& into) POSSET_EXCLUDES(mutex_);
+  // Takes as many items of each input as `room(edge)` says, and all once there is a stop.
+  void collect_items(const std::function<size_t(EdgeId)>& room, Arrivals& into) POSSET_EXCLUDES(mutex_);
   // What an input's items are kept like from now on.
   void set_limit(EdgeId input, int64_t capacity, EdgePolicy policy) POSSET_EXCLUDES(mutex_);
   // False: something has come, and there is to be no sleep. True: what comes next notifies.

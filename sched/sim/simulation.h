@@ -6,7 +6,7 @@
 // So policies must be state machines over a Clock and Random given to them, and nothing in them may depend on
 // addresses or on the order of a hash table.
 //
-// Elsewhere: ways to choose and to search among choices (explore.h), worlds (p2_world.h).
+// Elsewhere: ways to choose and to search among choices (explore.h), worlds (p2_world.h, graph_world.h).
 #pragma once
 
 #include <cassert>

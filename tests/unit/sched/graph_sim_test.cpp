@@ -28,7 +28,8 @@ GraphSimPlan random_plan(uint64_t seed, bool lossy, bool cyclic) {
   plan.config.shutdown_timeout_ns = 100;
   const int count = 1 + static_cast<int>(random.below(5));
   for (int i = 0; i < count; ++i) {
-    plan.nodes.push_back({.takes_ns = static_cast<int64_t>(random.below(3)),
+    // Around a cycle time must pass, or it would never get to the stop.
+    plan.nodes.push_back({.takes_ns = static_cast<int64_t>(random.below(3)) + cyclic,
                           .fiber = random.below(2) == 0,
                           .emits = static_cast<int>(random.below(3)),
                           .tick_ns = random.below(3) == 0 ? 5 : kNoTicks,
