@@ -118,7 +118,9 @@ TEST_CASE("trace: the views have a word for every value of a code") {
     const std::string field = codes.field;
     if (field == "route") CHECK(std::string(codes.names[static_cast<size_t>(Route::Pool)]) == "pool");
     if (field == "outcome") CHECK(std::string(codes.names[static_cast<size_t>(Outcome::Stopped)]) == "stopped");
+    // The graph scheduler's Band, highest last.
+    if (field == "band") CHECK(std::string(codes.names[2]) == "control");
     ++found;
   }
-  CHECK(found == 2);
+  CHECK(found == 3);
 }
