@@ -32,6 +32,9 @@ constexpr TraceCodeNames kTraceCodeNames[] = {
     {"route", {"arena", "pool"}},
     {"band", {"normal", "high", "control"}},
     {"outcome", {"done", "failed", "cancelled", "queue_full", "stopped"}},
+    // Schedule and SolveStatus of sched/fixpoint; a schedule of the caller's own is "auto".
+    {"schedule", {"static", "residual", "auto"}},
+    {"status", {"converged", "diverged", "timed_out", "stopped", "failed"}},
 };
 
 }  // namespace posset::sched

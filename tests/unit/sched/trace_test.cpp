@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include "sched/fixpoint/solver.h"
 #include "sched/trace_events.h"
 
 using namespace posset::sched;
@@ -120,7 +121,9 @@ TEST_CASE("trace: the views have a word for every value of a code") {
     if (field == "outcome") CHECK(std::string(codes.names[static_cast<size_t>(Outcome::Stopped)]) == "stopped");
     // The graph scheduler's Band, highest last.
     if (field == "band") CHECK(std::string(codes.names[2]) == "control");
+    if (field == "schedule") CHECK(std::string(codes.names[static_cast<size_t>(fixpoint::Schedule::Auto)]) == "auto");
+    if (field == "status") CHECK(std::string(codes.names[static_cast<size_t>(fixpoint::SolveStatus::Failed)]) == "failed");
     ++found;
   }
-  CHECK(found == 3);
+  CHECK(found == 5);
 }

@@ -1,0 +1,395 @@
+// See solve.h.
+#include "sched/fixpoint/solve.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+namespace posset::sched::fixpoint {
+
+namespace {
+
+int64_t deadline(int64_t now_ns, int64_t timeout_ns) {
+  return timeout_ns > kNever - now_ns ? kNever : now_ns + timeout_ns;
+}
+
+int64_t bits(double number) { return std::bit_cast<int64_t>(number); }
+
+}  // namespace
+
+Solve::Solve(const SolveSetting& setting, Scheduler* custom, const Problem& problem, std::span<double> x,
+             const SolveOptions& options, const std::stop_token& stop)
+    : setting_(setting),
+      f_(problem.f),
+      x_(x),
+      options_(options),
+      stop_(stop),
+      began_ns_(setting.clock.now_ns()),
+      deadline_ns_(deadline(began_ns_, options.timeout_ns)),
+      n_(problem.n),
+      custom_(custom),
+      choice_(options.schedule),
+      history_(options.history),
+      residual_(std::numeric_limits<double>::infinity()),
+      monitor_(problem.n, options.workers),
+      workers_(options.workers),
+      residuals_(problem.n),
+      quiescence_(options.workers) {}
+
+SolveResult Solve::run() {
+  guarded([this] { start_schedule(); });
+  trace(TraceKind::solve_started, {setting_.number, static_cast<int64_t>(n_), static_cast<int64_t>(workers_.size()),
+                                   static_cast<int64_t>(custom_ ? Schedule::Auto : options_.schedule)});
+  if (n_ == 0) {
+    residual_ = 0;
+    end(SolveStatus::Converged);
+  }
+  if (!ended()) {
+    if (workers_.size() == 1) {
+      work(0);
+    } else {
+      event_ = setting_.executor.make_event();
+      setting_.executor.run(workers_.size(), [this](size_t number) { work(number); });
+    }
+  }
+  return result();
+}
+
+void Solve::start_schedule() {
+  if (custom_) return custom_->init(n_, workers_.size());
+  blocks_.init(n_, workers_.size());
+  if (choice_.current() == Schedule::Static) return;
+  buckets_.emplace(options_.buckets);
+  buckets_->init(n_, workers_.size());
+  using_ = Schedule::Residual;
+  // Nothing is known yet: the first order is a sweep, and what it finds makes the next.
+  monitor_.rebuilt(0, n_);
+}
+
+Scheduler& Solve::schedule() {
+  if (custom_) return *custom_;
+  if (using_ == Schedule::Residual) return *buckets_;
+  return blocks_;
+}
+
+void Solve::work(size_t number) {
+  do {
+    update(number);
+    arrive(false, [this] { begin_scan(); });
+    if (scanning_) scan(number);
+    arrive(true, [this] { end_scan(); });
+  } while (!leave_);
+}
+
+void Solve::update(size_t number) {
+  Worker& worker = workers_[number];
+  while (!halting_.load(std::memory_order_relaxed)) {
+    const int64_t began_ns = setting_.clock.now_ns();
+    const uint64_t changes = changes_.load(std::memory_order_acquire);
+    const uint64_t most = std::min<uint64_t>(options_.batch, monitor_.allowance(sum_updates(), sum_quiet()));
+    size_t made = 0;
+    guarded([&] { made = update_batch(number, worker.pace.batch(most)); });
+    tell_counts(worker);
+    if (made == 0 && !ended()) {
+      park(changes);
+      continue;
+    }
+    look_up(worker, began_ns);
+    if (!ended()) do_what_is_due();
+    setting_.executor.pause();
+  }
+}
+
+// By the schedule's own type, so that the claim is compiled into the loop.
+size_t Solve::update_batch(size_t number, size_t count) {
+  if (custom_) return update_batch(*custom_, number, count);
+  if (using_ == Schedule::Residual) return update_batch(*buckets_, number, count);
+  return update_batch(blocks_, number, count);
+}
+
+template <class S>
+size_t Solve::update_batch(S& schedule, size_t number, size_t count) {
+  Worker& worker = workers_[number];
+  const double alpha = options_.alpha;
+  for (size_t made = 0; made < count; ++made) {
+    const std::optional<size_t> i = schedule.next(number);
+    if (!i) return made;
+    const double old = x_[*i];
+    const double found = f_(*i, x_);
+    const double next = alpha == 1 ? found : (1 - alpha) * old + alpha * found;
+    if (!std::isfinite(next)) {
+      end(SolveStatus::Diverged);
+      return made;
+    }
+    const double residual = std::abs(found - old);
+    x_.set(*i, next);
+    if (schedule.supports_rebuild()) schedule.notify(number, *i, residual);
+    ++worker.updates_made;
+    worker.quiet_made = residual <= options_.tolerance ? worker.quiet_made + 1 : 0;
+  }
+  return count;
+}
+
+void Solve::tell_counts(Worker& worker) {
+  worker.updates.store(worker.updates_made, std::memory_order_relaxed);
+  worker.quiet.store(worker.quiet_made, std::memory_order_relaxed);
+}
+
+// After some evaluations that began then: is there a reason to end, and how many shall be the next?
+void Solve::look_up(Worker& worker, int64_t began_ns) {
+  const int64_t now_ns = setting_.clock.now_ns();
+  worker.pace.took(now_ns - began_ns);
+  if (stop_.stop_requested()) {
+    end(SolveStatus::Stopped);
+  } else if (now_ns >= deadline_ns_) {
+    end(SolveStatus::TimedOut);
+  }
+}
+
+void Solve::do_what_is_due() {
+  switch (monitor_.due(sum_updates(), sum_quiet())) {
+    case Monitor::Due::Nothing: return;
+    case Monitor::Due::Scan: return halt();
+    case Monitor::Due::Rebuild: return rebuild_from_notes();
+  }
+}
+
+// While the others go on.
+void Solve::rebuild_from_notes() {
+  if (rebuilding_.exchange(true, std::memory_order_acquire)) return;
+  // Another may have done it since this worker asked.
+  if (monitor_.due(sum_updates(), 0) == Monitor::Due::Rebuild) {
+    guarded([this] {
+      buckets_->rebuild_from_notes();
+      use(Schedule::Residual, sum_updates(), buckets_->snapshot()->hot(options_.tolerance, buckets_->options().base));
+    });
+    // A difference of finite numbers may be infinite.
+    if (buckets_->diverged()) end(SolveStatus::Diverged);
+    {
+      MutexLock lock(mutex_);
+      changes_.fetch_add(1, std::memory_order_release);
+    }
+    wake_all();
+  }
+  rebuilding_.store(false, std::memory_order_release);
+}
+
+void Solve::begin_scan() {
+  scanning_ = !ended();
+  next_scanned_.store(0, std::memory_order_relaxed);
+  quiet_scan_ = monitor_.is_quiet(sum_quiet());
+  for (Worker& worker : workers_) worker.largest = 0;
+}
+
+void Solve::scan(size_t number) {
+  Worker& worker = workers_[number];
+  while (!ended()) {
+    const int64_t began_ns = setting_.clock.now_ns();
+    const size_t count = worker.pace.batch(options_.batch);
+    const size_t from = next_scanned_.fetch_add(count, std::memory_order_relaxed);
+    if (from >= n_) return;
+    guarded([&] { scan_chunk(worker, from, std::min(n_, from + count)); });
+    look_up(worker, began_ns);
+    setting_.executor.pause();
+  }
+}
+
+void Solve::scan_chunk(Worker& worker, size_t from, size_t to) {
+  for (size_t i = from; i < to; ++i) {
+    double residual = std::abs(f_(i, x_) - x_[i]);
+    if (!std::isfinite(residual)) residual = std::numeric_limits<double>::infinity();
+    residuals_[i] = residual;
+    worker.largest = std::max(worker.largest, residual);
+    ++worker.scanned;
+  }
+}
+
+void Solve::end_scan() {
+  if (!ended()) {
+    double largest = 0;
+    for (const Worker& worker : workers_) largest = std::max(largest, worker.largest);
+    residual_ = largest;
+    ++scans_;
+    const Scan found{sum_updates(), largest, 0, n_};
+    history_.add({setting_.clock.now_ns() - began_ns_, found.updates, largest});
+    trace(TraceKind::solve_scanned, {setting_.number, static_cast<int64_t>(found.updates), bits(largest)});
+    if (!std::isfinite(largest)) {
+      end(SolveStatus::Diverged);
+    } else if (largest <= options_.tolerance) {
+      end(SolveStatus::Converged);
+    } else {
+      guarded([&] { go_on(found); });
+    }
+  }
+  leave_ = ended();
+}
+
+void Solve::go_on(const Scan& scan) {
+  check_progress(scan.updates);
+  for (Worker& worker : workers_) {
+    worker.quiet_made = 0;
+    tell_counts(worker);
+  }
+  monitor_.scanned(scan.updates, quiet_scan_);
+  if (custom_ && custom_->supports_rebuild()) {
+    custom_->rebuild(residuals_);
+    rebuilds_.fetch_add(1, std::memory_order_relaxed);
+  }
+  if (custom_) return;
+  Scan seen = scan;
+  seen.hot = count_hot(scan.residual);
+  const Schedule next = choice_.observe(seen);
+  if (next == Schedule::Residual) {
+    if (!buckets_) {
+      buckets_.emplace(options_.buckets);
+      buckets_->init(n_, workers_.size());
+    }
+    buckets_->rebuild(residuals_);
+  }
+  use(next, scan.updates, seen.hot);
+}
+
+// A schedule that hands out nothing, scan after scan, would go on for ever.
+void Solve::check_progress(uint64_t updates) {
+  const bool idle = updates == updates_at_scan_;
+  if (idle && idle_scan_) throw std::runtime_error("the schedule hands out no coordinate");
+  idle_scan_ = idle;
+  updates_at_scan_ = updates;
+}
+
+size_t Solve::count_hot(double largest) const {
+  if (options_.schedule == Schedule::Static) return 0;  // nobody asks
+  const double above = hot_above(largest, options_.tolerance);
+  return static_cast<size_t>(std::count_if(residuals_.begin(), residuals_.end(), [above](double r) { return r > above; }));
+}
+
+// With the workers halted, or Residual as before after a rebuild.
+void Solve::use(Schedule schedule, uint64_t updates, size_t hot) {
+  if (schedule == Schedule::Residual) {
+    monitor_.rebuilt(updates, hot);
+    rebuilds_.fetch_add(1, std::memory_order_relaxed);
+    trace(TraceKind::solve_rebuilt, {setting_.number, static_cast<int64_t>(updates), static_cast<int64_t>(hot)});
+  } else {
+    monitor_.never_rebuild();
+  }
+  if (schedule == using_) return;
+  using_ = schedule;
+  ++switches_;
+  trace(TraceKind::solve_switched, {setting_.number, static_cast<int64_t>(updates), static_cast<int64_t>(schedule)});
+}
+
+template <class Last>
+void Solve::arrive(bool resume, const Last& last) {
+  MutexLock lock(mutex_);
+  if (!quiescence_.arrive()) {
+    const uint64_t round = quiescence_.round();
+    while (quiescence_.round() == round) {
+      const uint64_t ticket = event_->ticket();
+      lock.unlock();
+      event_->wait(ticket);
+      lock.lock();
+    }
+    return;
+  }
+  lock.unlock();
+  last();
+  lock.lock();
+  quiescence_.release(resume);
+  halting_.store(quiescence_.requested(), std::memory_order_relaxed);
+  lock.unlock();
+  wake_all();
+}
+
+void Solve::park(uint64_t changes) {
+  MutexLock lock(mutex_);
+  if (!quiescence_.park()) {
+    halting_.store(true, std::memory_order_relaxed);
+    lock.unlock();
+    return wake_all();
+  }
+  while (!quiescence_.requested() && changes_.load(std::memory_order_relaxed) == changes) {
+    const uint64_t ticket = event_->ticket();
+    lock.unlock();
+    event_->wait(ticket);
+    lock.lock();
+  }
+  quiescence_.unpark();
+}
+
+void Solve::halt() {
+  {
+    MutexLock lock(mutex_);
+    if (!quiescence_.request()) return;
+    halting_.store(true, std::memory_order_relaxed);
+  }
+  wake_all();
+}
+
+void Solve::end(SolveStatus status, std::exception_ptr failure) {
+  {
+    MutexLock lock(mutex_);
+    if (status_) return;
+    status_ = status;
+    failure_ = std::move(failure);
+    ended_.store(true, std::memory_order_relaxed);
+  }
+  halt();
+}
+
+template <class Body>
+void Solve::guarded(const Body& body) {
+  try {
+    body();
+  } catch (...) {
+    end(SolveStatus::Failed, std::current_exception());
+  }
+}
+
+uint64_t Solve::sum_updates() const {
+  uint64_t sum = 0;
+  for (const Worker& worker : workers_) sum += worker.updates.load(std::memory_order_relaxed);
+  return sum;
+}
+
+uint64_t Solve::sum_quiet() const {
+  const uint64_t share = monitor_.quiet_share();
+  uint64_t sum = 0;
+  for (const Worker& worker : workers_) sum += std::min(share, worker.quiet.load(std::memory_order_relaxed));
+  return sum;
+}
+
+uint64_t Solve::sum_scanned() const {
+  uint64_t sum = 0;
+  for (const Worker& worker : workers_) sum += worker.scanned;
+  return sum;
+}
+
+SolveResult Solve::result() {
+  SolveResult result;
+  {
+    MutexLock lock(mutex_);
+    result.status = *status_;
+    result.failure = failure_;
+  }
+  result.residual = residual_;
+  result.updates = sum_updates();
+  result.evaluations = result.updates + sum_scanned();
+  result.scans = scans_;
+  result.rebuilds = rebuilds_.load(std::memory_order_relaxed);
+  result.switches = switches_;
+  result.workers = workers_.size();
+  result.schedule = schedule().name();
+  result.took_ns = setting_.clock.now_ns() - began_ns_;
+  result.history = history_.points();
+  trace(TraceKind::solve_finished, {setting_.number, static_cast<int64_t>(result.status), static_cast<int64_t>(result.updates),
+                                    bits(result.residual), result.took_ns});
+  return result;
+}
+
+void Solve::trace(TraceKind kind, std::initializer_list<int64_t> fields) {
+  if (setting_.trace) setting_.trace->record(static_cast<uint16_t>(kind), fields);
+}
+
+}  // namespace posset::sched::fixpoint
