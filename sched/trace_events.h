@@ -19,7 +19,7 @@ enum class TraceKind : uint16_t {
 constexpr uint16_t kFirstForeignKind = 1000;
 
 // How a task reached a worker (field `route`).
-enum class Route : uint8_t { Arena, Pool };
+enum class Route : uint8_t { Arena, Pool, Fiber };
 // How a task ended, or why it was not taken (field `outcome`).
 enum class Outcome : uint8_t { Done, Failed, Cancelled, QueueFull, Stopped };
 
@@ -29,8 +29,8 @@ struct TraceCodeNames {
   std::array<const char*, 5> names;  // null past the last
 };
 constexpr TraceCodeNames kTraceCodeNames[] = {
-    {"route", {"arena", "pool"}},
     {"band", {"normal", "high", "control"}},
+    {"route", {"arena", "pool", "fiber"}},
     {"outcome", {"done", "failed", "cancelled", "queue_full", "stopped"}},
     // Schedule and SolveStatus of sched/fixpoint; a schedule of the caller's own is "auto".
     {"schedule", {"static", "residual", "auto"}},

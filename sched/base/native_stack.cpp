@@ -66,7 +66,11 @@ NativeStack::NativeStack(size_t bytes) {
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (memory == MAP_FAILED) return;
   forget_frames(memory, bytes);
-  mprotect(memory, page, PROT_NONE);
+  // It splits the mapping, of which a process may have only so many. Without a guard page it is no stack.
+  if (mprotect(memory, page, PROT_NONE) != 0) {
+    munmap(memory, bytes);
+    return;
+  }
   memory_ = static_cast<char*>(memory);
   bytes_ = bytes;
 }

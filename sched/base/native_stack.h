@@ -3,7 +3,7 @@
 // reserved here and comes back when it returns (the technique of split stacks, by hand). Segments are
 // address space with lazily committed pages and a guard page at the low end.
 //
-// Elsewhere: fibers for tasks (sched/fiber) will use the same segments.
+// Elsewhere: what runs on them. Fibers for tasks (sched/fiber) stand on the same segments.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ inline const char* stack_position() { return static_cast<const char*>(__builtin_
 
 class NativeStack {
  public:
-  // Reserves `bytes` (rounded up to pages). `ok()` is false when the address space was refused.
+  // Reserves `bytes` (rounded up to pages). `ok()` is false when the system refused address space or guard.
   explicit NativeStack(size_t bytes);
   ~NativeStack();
   NativeStack(const NativeStack&) = delete;

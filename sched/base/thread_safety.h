@@ -27,6 +27,8 @@
 #define POSSET_ACQUIRE(...) POSSET_ANNOTATE(acquire_capability(__VA_ARGS__))
 #define POSSET_TRY_ACQUIRE(...) POSSET_ANNOTATE(try_acquire_capability(__VA_ARGS__))
 #define POSSET_RELEASE(...) POSSET_ANNOTATE(release_capability(__VA_ARGS__))
+// Not analysed: for locks whose number is known only when it runs, and hints read without one. Say why.
+#define POSSET_NOT_ANALYSED POSSET_ANNOTATE(no_thread_safety_analysis)
 
 namespace posset::sched {
 

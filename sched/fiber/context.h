@@ -1,0 +1,67 @@
+// A stack, and what is suspended on it: the part of fibers that knows machine and sanitizers. Switching is symmetric, from
+// any context to any other of the same thread, by Boost.Context; stacks are NativeStack's: a guard page below, memory
+// committed where it is touched.
+//
+// A switch takes along what the C++ runtime keeps for each thread about exceptions, so that a fiber may be suspended in
+// a catch block or in a destructor during unwinding and another go on.
+//
+// A context ends by returning from its body, and does so before it is destroyed. Switching while holding a mutex of the thread is an error of the caller.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include <boost/context/fiber.hpp>
+
+#include "sched/base/native_stack.h"
+
+namespace posset::sched::fiber {
+
+class Context {
+ public:
+  // Each on the thread it is for. That of the calling thread, which goes on in it.
+  Context();
+  // `body(argument)` runs when it is first switched to. It lets no exception escape; when it returns, whoever switched to
+  // it last goes on.
+  Context(size_t stack_bytes, void (*body)(void*), void* argument);
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  // False: there was no memory for the stack, and nothing may be done with it.
+  bool ok() const { return !stack_ || stack_->ok(); }
+  // From this context, in which the caller is, to the other; returns when somebody switches back.
+  void switch_to(Context& to);
+
+  // The lowest address of the stack that may be used, which the guard page is below; null for a thread's own.
+  const char* stack_low() const { return stack_ ? stack_->low() : nullptr; }
+  size_t stack_bytes() const { return stack_ ? stack_->bytes() : 0; }
+
+ private:
+  // What the C++ runtime knows of exceptions in flight (__cxa_eh_globals of the Itanium ABI).
+  struct Exceptions {
+    void* caught = nullptr;
+    unsigned int uncaught = 0;
+  };
+
+  void begin();
+  void leave_for(Context& to);
+  void arrive(boost::context::fiber&& from);
+  static Exceptions& exceptions();
+
+  std::optional<NativeStack> stack_;
+  boost::context::fiber suspended_;
+  Context* switched_from_ = nullptr;  // whoever switched to this one last
+  void (*body_)(void*) = nullptr;
+  void* argument_ = nullptr;
+  Exceptions& now_ = exceptions();  // the thread's, which a context does not leave
+  Exceptions exceptions_;
+  bool ended_ = false;
+  // The sanitizers' view of it; without one they are unused.
+  const void* bottom_ = nullptr;
+  size_t bytes_ = 0;
+  [[maybe_unused]] void* fake_stack_ = nullptr;
+  void* tsan_fiber_ = nullptr;
+};
+
+}  // namespace posset::sched::fiber

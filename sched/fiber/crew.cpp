@@ -1,0 +1,351 @@
+// See crew.h.
+#include "sched/fiber/crew.h"
+
+#include <algorithm>
+#include <cassert>
+#include <new>
+#include <utility>
+
+#include "sched/base/wait.h"
+#include "sched/trace_events.h"
+
+namespace posset::sched::fiber {
+
+Crew::Crew(const Clock& clock, Trace* trace, Config config)
+    : clock_(clock),
+      trace_(trace),
+      config_(std::move(config)),
+      placement_(std::max(1U, std::min(config_.workers, kMaxWorkers))) {
+  for (uint32_t number = 0; number < std::min(config_.workers, kMaxWorkers); ++number) {
+    workers_.push_back(std::make_unique<Worker>(*this, number, true));
+    placement_.set_idle(number);
+  }
+  MutexLock lock(mutex_);
+  next_bound_ = static_cast<uint32_t>(workers_.size());
+}
+
+Crew::~Crew() = default;
+
+// The calling thread's worker, if it is one of these.
+Worker* Crew::here() const {
+  Worker* worker = Worker::current();
+  return worker && &worker->crew() == this ? worker : nullptr;
+}
+
+// ---- who gets a task ----
+
+Worker::Added Crew::place(Task& task) {
+  if (const auto idle = placement_.claim()) {
+    const Worker::Added added = workers_[*idle]->add(task);
+    if (added != Worker::Added::NoThread) return added;
+  }
+  // A mutex that somebody has is passed by, but not for ever.
+  for (size_t tries = workers_.size(); tries > 0; --tries) {
+    const Worker::Added added = workers_[placement_.turn()]->try_add(task);
+    if (added == Worker::Added::Yes || added == Worker::Added::Closed) return added;
+  }
+  Worker::Added added = Worker::Added::NoThread;
+  for (size_t tries = workers_.size(); tries > 0 && added == Worker::Added::NoThread; --tries) {
+    added = workers_[placement_.turn()]->add(task);
+  }
+  return added;
+}
+
+Scheduled Crew::hand_over(Task& task, Worker* here) {
+  Worker::Added added = Worker::Added::Closed;
+  if (task.same_thread() || workers_.empty()) {
+    if (!here) return Scheduled::NotBound;
+    added = here->add(task);
+  } else {
+    added = place(task);
+  }
+  if (added == Worker::Added::NoThread) return Scheduled::NoThread;
+  return added == Worker::Added::Yes ? Scheduled::Accepted : Scheduled::Stopped;
+}
+
+// From a thread that is none of these executors'. It counts as active until it has handed the task in, so that the end is
+// either before it is asked, or after the task.
+Scheduled Crew::hand_in(Task& task) {
+  if (!activity_.try_enter()) return Scheduled::Stopped;
+  Scheduled answer = Scheduled::Stopped;
+  if (!stopping()) {
+    task.external = true;
+    const bool room = pending_.fetch_add(1, std::memory_order_relaxed) < config_.max_pending;
+    answer = room ? hand_over(task, nullptr) : Scheduled::QueueFull;
+    if (answer != Scheduled::Accepted) pending_.fetch_sub(1, std::memory_order_relaxed);
+  }
+  if (activity_.leave()) quiet();
+  return answer;
+}
+
+Scheduled Crew::schedule(Task& task) {
+  task.set_number(next_number_.fetch_add(1, std::memory_order_relaxed));
+  const auto number = static_cast<int64_t>(task.number());
+  if (trace_) {
+    task.scheduled_ns = clock_.now_ns();
+    trace_->record(static_cast<uint16_t>(TraceKind::task_queued), {number, static_cast<int64_t>(Route::Fiber)});
+  }
+  Worker* const worker = here();
+  const Scheduled answer = worker ? hand_over(task, worker) : hand_in(task);
+  if (answer == Scheduled::Accepted) return answer;
+  refused_.fetch_add(1, std::memory_order_relaxed);
+  if (trace_) {
+    const Outcome why = answer == Scheduled::QueueFull ? Outcome::QueueFull : Outcome::Stopped;
+    trace_->record(static_cast<uint16_t>(TraceKind::task_refused),
+                   {number, static_cast<int64_t>(Route::Fiber), static_cast<int64_t>(why)});
+  }
+  task.give_up();
+  task.release();
+  return answer;
+}
+
+Task* Crew::steal_for(const Worker& thief, uint64_t random) {
+  const size_t count = workers_.size();
+  for (size_t i = 0; i < count; ++i) {
+    Worker& victim = *workers_[(random + i) % count];
+    if (&victim == &thief) continue;
+    if (Task* task = victim.try_steal()) {
+      if (trace_) {
+        trace_->record(static_cast<uint16_t>(TraceKind::task_stolen),
+                       {static_cast<int64_t>(task->number()), victim.number(), thief.number()});
+      }
+      return task;
+    }
+  }
+  return nullptr;
+}
+
+// ---- what happens to tasks ----
+
+std::unique_ptr<Fiber> Crew::make_fiber(Worker& worker, uint32_t number) {
+  try {
+    auto fiber = std::make_unique<Fiber>(worker, number, config_.stack_bytes);
+    if (fiber->context().ok()) return fiber;
+  } catch (const std::bad_alloc&) {
+  }
+  return nullptr;
+}
+
+void Crew::has_begun(Task& task) {
+  if (task.external) pending_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+bool Crew::give_up(Task& task) {
+  has_begun(task);  // its place is free
+  const bool first = task.give_up();
+  given_up_.fetch_add(first, std::memory_order_relaxed);
+  task.release();
+  return first;
+}
+
+void Crew::tell_error(const Task& task, const std::exception_ptr& error) {
+  if (!config_.on_error) return;
+  try {
+    config_.on_error(task.title(), error);
+  } catch (...) {
+    lost_errors_.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+void Crew::tell_stuck(StuckReport::Reason reason, uint32_t waiting, const Worker* worker) {
+  if (!config_.on_stuck && !trace_) return;
+  StuckReport report{.reason = reason, .waiting = waiting, .blocked = {}};
+  if (worker) {
+    worker->add_blocked(report.blocked);
+  } else {
+    report.blocked = blocked();
+  }
+  if (trace_) {
+    trace_->record(static_cast<uint16_t>(TraceKind::tasks_stuck),
+                   {static_cast<int64_t>(report.blocked.size()), static_cast<int64_t>(waiting)});
+  }
+  if (!config_.on_stuck) return;
+  try {
+    config_.on_stuck(report);
+  } catch (...) {
+    lost_errors_.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+int64_t Crew::trace_started(const Task& task) {
+  if (!trace_) return 0;
+  const int64_t now_ns = clock_.now_ns();
+  trace_->record(static_cast<uint16_t>(TraceKind::task_started),
+                 {static_cast<int64_t>(task.number()), static_cast<int64_t>(Route::Fiber), now_ns - task.scheduled_ns});
+  return now_ns;
+}
+
+void Crew::trace_finished(const Task& task, TaskState state, int64_t began_ns) {
+  if (!trace_) return;
+  const Outcome outcome = state == TaskState::Done     ? Outcome::Done
+                          : state == TaskState::Failed ? Outcome::Failed
+                                                       : Outcome::Cancelled;
+  trace_->record(static_cast<uint16_t>(TraceKind::task_finished),
+                 {static_cast<int64_t>(task.number()), static_cast<int64_t>(Route::Fiber), static_cast<int64_t>(outcome),
+                  clock_.now_ns() - began_ns});
+}
+
+// ---- threads of hosts ----
+
+bool Crew::bind() {
+  if (here() || stopping() || !activity_.try_enter()) return false;
+  Worker* worker = nullptr;
+  {
+    MutexLock lock(mutex_);
+    bound_.push_back(std::make_unique<Worker>(*this, next_bound_++, false));
+    worker = bound_.back().get();
+  }
+  worker->enter();
+  return true;
+}
+
+// Runs what it has to the end; what is left at the deadline is told to give up. False: it came to that.
+bool Crew::drain(Worker& worker, int64_t deadline_ns) {
+  if (worker.drain(deadline_ns)) return true;
+  Fifo<TaskCore> dropped;
+  worker.cancel(dropped);
+  give_up_all(dropped);
+  worker.drain(kNever);
+  return false;
+}
+
+bool Crew::unbind(int64_t deadline_ns) {
+  Worker* const worker = here();
+  if (!worker || worker->own_thread() || Worker::current_fiber()->task()) return false;
+  drain(*worker, deadline_ns);
+  worker->leave();
+  std::unique_ptr<Worker> gone;
+  {
+    MutexLock lock(mutex_);
+    auto place = std::find_if(bound_.begin(), bound_.end(), [worker](const auto& bound) { return bound.get() == worker; });
+    gone = std::move(*place);
+    bound_.erase(place);
+  }
+  gone.reset();
+  if (activity_.leave()) quiet();
+  MutexLock lock(mutex_);
+  changed_.notify_all();
+  return true;
+}
+
+void Crew::wait_unbound() {
+  MutexLock lock(mutex_);
+  while (!bound_.empty()) lock.wait(changed_);
+}
+
+// ---- the end ----
+
+std::vector<Worker*> Crew::everybody() const {
+  std::vector<Worker*> all;
+  for (const auto& worker : workers_) all.push_back(worker.get());
+  for (const auto& worker : bound_) all.push_back(worker.get());
+  return all;
+}
+
+void Crew::quiet() {
+  const auto seen = activity_.quiet();
+  if (!seen) return;
+  Worker::Load total;
+  {
+    MutexLock lock(mutex_);
+    for (const Worker* worker : everybody()) {
+      const Worker::Load load = worker->load();
+      total.busy += load.busy;
+      total.tasks += load.tasks;
+      total.timers |= load.timers;
+      total.main_blocked |= load.main_blocked;
+    }
+  }
+  if (stopping() && total.busy == 0 && total.tasks == 0) {
+    // Whatever has come since has entered, and then this is not the end.
+    if (!activity_.finish(*seen)) return;
+    MutexLock lock(mutex_);
+    for (Worker* worker : everybody()) worker->end();
+    ended_ = true;
+    changed_.notify_all();
+  } else if ((total.busy > 0 || total.main_blocked) && !total.timers && activity_.quiet() == seen) {
+    tell_stuck(StuckReport::Reason::AllBlocked, total.tasks, nullptr);
+  }
+}
+
+// `own`: the caller's is one of the bound threads.
+bool Crew::wait_ended(int64_t deadline_ns, bool own) {
+  MutexLock lock(mutex_);
+  while (!(ended_ && bound_.size() <= own) && wait_on(clock_, lock, changed_, deadline_ns)) {
+  }
+  return ended_ && bound_.size() <= own;
+}
+
+uint64_t Crew::give_up_all(Fifo<TaskCore>& dropped) {
+  uint64_t count = 0;
+  while (!dropped.empty()) count += give_up(*static_cast<Task*>(dropped.pop_front()));
+  return count;
+}
+
+// How many tasks never began.
+uint64_t Crew::cancel_all() {
+  Fifo<TaskCore> dropped;
+  {
+    MutexLock lock(mutex_);
+    for (Worker* worker : everybody()) worker->cancel(dropped);
+  }
+  return give_up_all(dropped);
+}
+
+StopReport Crew::stop(int64_t deadline_ns) {
+  stopping_.store(true);
+  StopReport report;
+  Worker* const worker = here();
+  if (worker && (worker->own_thread() || Worker::current_fiber()->task())) return report;
+  bool drained = true;
+  if (worker) drained = worker->drain(deadline_ns);
+  // Out of the way, and the last to look.
+  if (!worker) activity_.enter();
+  if (activity_.leave()) quiet();
+  if (!drained || !wait_ended(deadline_ns, worker != nullptr)) {
+    report.in_time = false;
+    report.blocked = blocked();
+    report.never_began = cancel_all();
+  }
+  if (worker) {
+    activity_.enter();
+    worker->drain(kNever);
+  }
+  {
+    MutexLock one_at_a_time(joining_);
+    for (const auto& own : workers_) own->join();
+  }
+  MutexLock lock(mutex_);
+  report.bound = static_cast<uint32_t>(bound_.size()) - (worker != nullptr);
+  return report;
+}
+
+// ---- looking in ----
+
+std::vector<BlockedTask> Crew::blocked() const {
+  std::vector<BlockedTask> all;
+  MutexLock lock(mutex_);
+  for (const Worker* worker : everybody()) worker->add_blocked(all);
+  return all;
+}
+
+Statistics Crew::statistics() const {
+  Statistics sum;
+  MutexLock lock(mutex_);
+  for (const Worker* worker : everybody()) worker->add_to(sum);
+  sum.cancelled += given_up_.load(std::memory_order_relaxed);
+  sum.refused = refused_.load(std::memory_order_relaxed);
+  sum.lost_errors = lost_errors_.load(std::memory_order_relaxed);
+  sum.idle = workers_.empty() ? 0 : placement_.idle();
+  return sum;
+}
+
+std::string Crew::check() const {
+  MutexLock lock(mutex_);
+  for (const Worker* worker : everybody()) {
+    if (std::string problem = worker->check(); !problem.empty()) return "worker " + std::to_string(worker->number()) + ": " + problem;
+  }
+  return "";
+}
+
+}  // namespace posset::sched::fiber

@@ -1,0 +1,98 @@
+// The workers of one set of executors together: who gets a task, stealing, when everything has ended, and what is told to
+// the host. Executors (executors.h) is the view of it that a host has.
+//
+// A task goes to a worker that is idle, else to one after the other, past those whose mutex somebody else has. A worker
+// that has none takes the oldest task of another, starting at a random one.
+//
+// End. While executors drain, tasks may still schedule tasks. The end is the moment when nobody is active (placement.h) and no
+// task is left, begun or not; it is decided by whoever becomes inactive last, once, and then nothing is taken any more. So a
+// worker never ends while another may still have something for it.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <vector>
+
+#include "sched/base/thread_safety.h"
+#include "sched/base/trace.h"
+#include "sched/fiber/config.h"
+#include "sched/fiber/placement.h"
+#include "sched/fiber/worker.h"
+
+namespace posset::sched::fiber {
+
+class Crew {
+ public:
+  // `clock` and `trace` (which may be null) outlive it.
+  Crew(const Clock& clock, Trace* trace, Config config);
+  ~Crew();  // after `stop`, and when no thread is bound any more
+  Crew(const Crew&) = delete;
+  Crew& operator=(const Crew&) = delete;
+
+  const Clock& clock() const { return clock_; }
+  Trace* trace() const { return trace_; }
+  const Config& config() const { return config_; }
+  Placement& placement() { return placement_; }
+  Activity& activity() { return activity_; }
+  bool stopping() const { return stopping_.load(); }
+
+  // Takes over the caller's reference, whatever the answer. Any thread.
+  Scheduled schedule(Task& task);
+
+  // The calling thread gets a worker. False: it has one of these executors, or they have stopped.
+  bool bind() POSSET_EXCLUDES(mutex_);
+  // False: it has none, or is running a task.
+  bool unbind(int64_t deadline_ns) POSSET_EXCLUDES(mutex_);
+  StopReport stop(int64_t deadline_ns) POSSET_EXCLUDES(mutex_);
+  void wait_unbound() POSSET_EXCLUDES(mutex_);
+
+  std::vector<BlockedTask> blocked() const POSSET_EXCLUDES(mutex_);
+  Statistics statistics() const POSSET_EXCLUDES(mutex_);
+  std::string check() const POSSET_EXCLUDES(mutex_);
+
+  // ---- for the workers ----
+
+  Task* steal_for(const Worker& thief, uint64_t random);
+  // Nobody was active: looks whether all has ended, or nothing can go on. With no lock held.
+  void quiet() POSSET_EXCLUDES(mutex_);
+  std::unique_ptr<Fiber> make_fiber(Worker& worker, uint32_t number);
+  void has_begun(Task& task);
+  // It was in no queue any more, and never begins. False: it had been cancelled before.
+  bool give_up(Task& task);
+  void tell_error(const Task& task, const std::exception_ptr& error);
+  // Of all workers, or of that one.
+  void tell_stuck(StuckReport::Reason reason, uint32_t waiting, const Worker* worker);
+  int64_t trace_started(const Task& task);
+  void trace_finished(const Task& task, TaskState state, int64_t began_ns);
+
+ private:
+  Worker* here() const;
+  Worker::Added place(Task& task);
+  Scheduled hand_over(Task& task, Worker* here);
+  Scheduled hand_in(Task& task);
+  bool wait_ended(int64_t deadline_ns, bool own) POSSET_EXCLUDES(mutex_);
+  uint64_t give_up_all(Fifo<TaskCore>& dropped);
+  uint64_t cancel_all() POSSET_EXCLUDES(mutex_);
+  std::vector<Worker*> everybody() const POSSET_REQUIRES(mutex_);
+  bool drain(Worker& worker, int64_t deadline_ns);
+
+  const Clock& clock_;
+  Trace* const trace_;
+  const Config config_;
+  Placement placement_;
+  Activity activity_;
+  std::vector<std::unique_ptr<Worker>> workers_;  // with threads of their own; fixed
+  std::atomic<bool> stopping_{false};
+  alignas(64) std::atomic<uint32_t> pending_{0};  // relaxed: a bound, nothing hangs on its order
+  std::atomic<uint64_t> next_number_{1};          // relaxed: only different
+  std::atomic<uint64_t> refused_{0}, given_up_{0}, lost_errors_{0};  // relaxed: figures
+  Mutex joining_;        // before all others
+  mutable Mutex mutex_;  // before the workers'
+  std::condition_variable changed_;
+  std::vector<std::unique_ptr<Worker>> bound_ POSSET_GUARDED_BY(mutex_);
+  bool ended_ POSSET_GUARDED_BY(mutex_) = false;
+  uint32_t next_bound_ POSSET_GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace posset::sched::fiber

@@ -1,0 +1,248 @@
+// See policy.h.
+#include "sched/fiber/policy.h"
+
+namespace posset::sched::fiber {
+
+// ---- what comes in ----
+
+WorkerPolicy::Added WorkerPolicy::add(TaskCore& task) {
+  if (ending_) return {false, false};
+  tasks_.push_back(task);
+  count(1);
+  no_memory_ = false;
+  return {true, (sleeps_free_ || can_start(nullptr)) && wake()};
+}
+
+void WorkerPolicy::add_stolen(TaskCore& task) {
+  tasks_.push_front(task);
+  count(1);
+}
+
+TaskCore* WorkerPolicy::steal() {
+  if (tasks_.empty() || tasks_.front()->same_thread()) return nullptr;
+  count(-1);
+  return tasks_.pop_front();
+}
+
+void WorkerPolicy::queue(FiberCore& fiber) {
+  if (fiber.state_ == FiberState::Waiting) timers_.cancel(fiber.timer_);
+  no_memory_ = false;
+  fiber.state_ = FiberState::Queued;
+  unblocked_.push_back(fiber);
+  count(1);
+}
+
+bool WorkerPolicy::unpark(FiberCore& fiber) {
+  if (!fiber.blocked()) {
+    fiber.permit_ = true;
+    return false;
+  }
+  queue(fiber);
+  return wake();
+}
+
+// ---- the fiber that runs ----
+
+void WorkerPolicy::add_fiber(FiberCore& fiber) {
+  fiber.state_ = FiberState::Running;
+  fiber.busy_ = true;
+  ++busy_;
+  all_.push_back(&fiber);
+  assert(all_.size() == fiber.number() + size_t{1});
+}
+
+void WorkerPolicy::add_main(FiberCore& main) {
+  main_ = &main;
+  main.state_ = FiberState::Running;
+}
+
+bool WorkerPolicy::cannot_grow(TaskCore& task) {
+  if (--fibers_ == 0) return false;
+  no_memory_ = true;
+  tasks_.push_front(task);
+  count(1);
+  return true;
+}
+
+bool WorkerPolicy::park(FiberCore& fiber, int64_t deadline_ns) {
+  assert(fiber.state_ == FiberState::Running);
+  if (fiber.permit_) {
+    fiber.permit_ = false;
+    return false;
+  }
+  if (deadline_ns == kNever) {
+    fiber.state_ = FiberState::Yielded;
+    return true;
+  }
+  fiber.state_ = FiberState::Waiting;
+  fiber.timer_ = timers_.add(deadline_ns, [this, &fiber] {
+    fiber.state_ = FiberState::Queued;
+    unblocked_.push_back(fiber);
+    count(1);
+  });
+  return true;
+}
+
+void WorkerPolicy::park_until_end() {
+  assert(main_ && main_->state_ == FiberState::Running);
+  main_->state_ = FiberState::Idle;
+}
+
+void WorkerPolicy::drain(int64_t deadline_ns) {
+  park_until_end();
+  draining_ = true;
+  drain_timer_ = 0;
+  if (deadline_ns == kNever) return;
+  drain_timer_ = timers_.add(deadline_ns, [this] {
+    drain_timer_ = 0;
+    draining_ = false;
+    queue(*main_);
+  });
+}
+
+bool WorkerPolicy::preempt(FiberCore& fiber) {
+  assert(fiber.state_ == FiberState::Running);
+  expire();
+  const bool others = !unblocked_.empty() || !preempted_.empty() || (!tasks_.empty() && can_start(nullptr));
+  if (!others) return false;
+  fiber.state_ = FiberState::Preempted;
+  preempted_.push_back(fiber);
+  count(1);
+  return true;
+}
+
+void WorkerPolicy::finish(FiberCore& fiber) {
+  assert(fiber.state_ == FiberState::Running && fiber.busy_);
+  fiber.busy_ = false;
+  fiber.permit_ = false;
+  --busy_;
+}
+
+void WorkerPolicy::expire() {
+  // The clock is not read for nothing: that costs as much as all the rest.
+  if (timers_.size() > 0) timers_.expire(clock_.now_ns());
+}
+
+void WorkerPolicy::make_idle(FiberCore& fiber) {
+  fiber.state_ = FiberState::Idle;
+  idle_.push_back(&fiber);
+}
+
+WorkerPolicy::Decision WorkerPolicy::resume(FiberCore& fiber, FiberCore* free) {
+  count(-1);
+  fiber.state_ = FiberState::Running;
+  if (free) make_idle(*free);
+  return {Do::Resume, &fiber, nullptr};
+}
+
+WorkerPolicy::Decision WorkerPolicy::start(FiberCore* free) {
+  TaskCore* task = tasks_.pop_front();
+  count(-1);
+  if (!free && !idle_.empty()) {
+    free = idle_.back();
+    idle_.pop_back();
+  }
+  if (free) {
+    free->state_ = FiberState::Running;
+    free->busy_ = true;
+    ++busy_;
+  } else {
+    ++fibers_;
+  }
+  return {Do::Start, free, task};
+}
+
+WorkerPolicy::Decision WorkerPolicy::next(FiberCore* free) {
+  assert(!free || (free->state_ == FiberState::Running && !free->busy_));
+  asleep_ = false;
+  expire();
+  if (!unblocked_.empty()) return resume(*unblocked_.pop_front(), free);
+  const bool task = !tasks_.empty() && can_start(free);
+  if (task && (task_turn_ || preempted_.empty())) {
+    task_turn_ = false;
+    return start(free);
+  }
+  if (!preempted_.empty()) {
+    task_turn_ = true;
+    return resume(*preempted_.pop_front(), free);
+  }
+  if ((ending_ || draining_) && main_ && main_->state_ == FiberState::Idle && busy_ == 0 && tasks_.empty()) {
+    main_->state_ = FiberState::Running;
+    draining_ = false;
+    if (drain_timer_ != 0) timers_.cancel(drain_timer_);
+    drain_timer_ = 0;
+    if (free) make_idle(*free);
+    return {Do::End, main_, nullptr};
+  }
+  return {};
+}
+
+// ---- sleep and end ----
+
+int64_t WorkerPolicy::sleep(const FiberCore* free) {
+  asleep_ = true;
+  sleeps_free_ = free != nullptr;
+  return timers_.next_ns();
+}
+
+bool WorkerPolicy::end() {
+  ending_ = true;
+  return wake();
+}
+
+bool WorkerPolicy::cancel(Fifo<TaskCore>& dropped) {
+  while (!tasks_.empty()) {
+    dropped.push_back(*tasks_.pop_front());
+    count(-1);
+  }
+  const bool slept = end();
+  return unpark_all() || slept;
+}
+
+bool WorkerPolicy::unpark_all() {
+  if (main_ && main_->blocked()) queue(*main_);
+  for (FiberCore* fiber : all_) {
+    if (fiber && fiber->blocked()) queue(*fiber);
+  }
+  return wake();
+}
+
+bool WorkerPolicy::stuck_at_cap() const {
+  return !tasks_.empty() && !can_start(nullptr) && unblocked_.empty() && preempted_.empty() && timers_.size() == 0;
+}
+
+FiberCore* WorkerPolicy::retire_idle() {
+  if (idle_.empty()) return nullptr;
+  FiberCore* fiber = idle_.back();
+  idle_.pop_back();
+  all_[fiber->number()] = nullptr;
+  --fibers_;
+  return fiber;
+}
+
+std::string WorkerPolicy::check() const {
+  const uint32_t queued = unblocked_.size() + tasks_.size() + preempted_.size();
+  if (ready() != queued) return std::to_string(ready()) + " counted as ready, " + std::to_string(queued) + " queued";
+  size_t states[6] = {};
+  uint32_t busy = 0;
+  for (const FiberCore* fiber : all_) {
+    if (!fiber) continue;
+    ++states[static_cast<size_t>(fiber->state_)];
+    busy += fiber->busy_;
+    const bool may_be_free = fiber->state_ == FiberState::Idle || fiber->state_ == FiberState::Running;
+    const bool right = fiber->busy_ ? fiber->state_ != FiberState::Idle : may_be_free;
+    if (!right) return "fiber " + std::to_string(fiber->number()) + (fiber->busy_ ? " is idle with a task" : " waits without a task");
+  }
+  if (states[static_cast<size_t>(FiberState::Idle)] != idle_.size()) return "idle fibers are not kept";
+  if (main_) ++states[static_cast<size_t>(main_->state_)];
+  auto count_of = [&states](FiberState state) { return states[static_cast<size_t>(state)]; };
+  if (count_of(FiberState::Queued) != unblocked_.size()) return "queued fibers are not in the queue";
+  if (count_of(FiberState::Preempted) != preempted_.size()) return "preempted fibers are not in the queue";
+  if (count_of(FiberState::Waiting) + (drain_timer_ != 0) != timers_.size()) return "timers and waiting fibers differ";
+  if (count_of(FiberState::Running) > 1) return "two fibers run";
+  if (busy != busy_) return "the number of busy fibers is wrong";
+  if (fibers_ > max_fibers_) return "more fibers than allowed";
+  return "";
+}
+
+}  // namespace posset::sched::fiber

@@ -1,0 +1,163 @@
+// The rules of one worker, without threads, locks or stacks: which fiber or task is next, who is blocked and until when,
+// when the worker may sleep and when it has ended. The worker's thread calls it under the worker's mutex; the simulator
+// (sched/sim/fiber_world.h) calls it directly. Each call is one atomic step.
+//
+// Order: fibers that were blocked and are no more, in the order they were unparked; then one new task and one preempted
+// fiber by turns. What has begun comes before what has not, because each task that begins needs a stack; and a preempted
+// fiber is not among the first, or two that compute would keep every new task waiting for ever.
+//
+// A parked fiber cannot miss its wake-up: unparking one that still runs leaves a permit, and its next park returns at
+// once. So a park may return for no reason, and who waits for something looks again.
+//
+// Which worker gets a task is decided elsewhere (placement.h), and what a wait is for (wait_list.h).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sched/base/clock.h"
+#include "sched/base/timer.h"
+#include "sched/fiber/core.h"
+
+namespace posset::sched::fiber {
+
+class WorkerPolicy {
+ public:
+  // `clock` outlives it. At most `max_fibers` have a stack at a time; at the cap new tasks wait.
+  WorkerPolicy(const Clock& clock, uint32_t max_fibers) : clock_(clock), max_fibers_(max_fibers) {}
+
+  // ---- what comes in, from any thread ----
+
+  struct Added {
+    bool accepted;  // false: the worker takes no more
+    bool wake;      // it slept
+  };
+  Added add(TaskCore& task);
+  // One that was stolen goes before all: it has waited longest.
+  void add_stolen(TaskCore& task);
+  // The fiber need not wait any longer. True: the worker slept and is to be woken.
+  bool unpark(FiberCore& fiber);
+  // Takes the oldest task away. Null: there is none, or it has to stay.
+  TaskCore* steal();
+
+  // ---- the fiber that runs ----
+
+  // A new fiber, counted by `next` (what it answered had no fiber), Running and with its task.
+  void add_fiber(FiberCore& fiber);
+  // There is no memory for a stack: the task waits until something changes. False: there is no fiber at all that could
+  // ever take it, so it was not put back.
+  bool cannot_grow(TaskCore& task);
+  // The thread's own, which runs no tasks. Counts as Running.
+  void add_main(FiberCore& main);
+
+  // False: there is a permit, and the fiber goes on.
+  bool park(FiberCore& fiber, int64_t deadline_ns);
+  // The main fiber waits for `end`, and until nothing is left then: `next` answers End.
+  void park_until_end();
+  // It waits until nothing is left, whether `end` was called or not, or until the deadline.
+  void drain(int64_t deadline_ns);
+  // False: nothing else wants the thread, and the fiber goes on.
+  bool preempt(FiberCore& fiber);
+  // Its task has ended.
+  void finish(FiberCore& fiber);
+
+  enum class Do : uint8_t {
+    Resume,   // that fiber, which may be the one that asks
+    Start,    // that task on that fiber; null: on a new one
+    Nothing,  // wait for something
+    End,      // resume the main fiber: nothing is left, and nothing more is wanted
+  };
+  struct Decision {
+    Do what = Do::Nothing;
+    FiberCore* fiber = nullptr;
+    TaskCore* task = nullptr;
+  };
+  // What the thread does next. `free` is the fiber that asks, when its task has ended: it can take another, and is Idle if
+  // it is not what comes next. Null: the one that asks is blocked.
+  Decision next(FiberCore* free);
+
+  // ---- sleep ----
+
+  // Nothing to do: sleeps until it is told to wake, or until the time it answers. `free` as in `next`.
+  int64_t sleep(const FiberCore* free);
+  bool asleep() const { return asleep_; }
+  // It woke by itself.
+  void awake() { asleep_ = false; }
+  // When the next deadline is.
+  int64_t next_deadline_ns() const { return timers_.next_ns(); }
+
+  // ---- end ----
+
+  // When nothing is left the worker ends. True: it slept and is to be woken.
+  bool end();
+  // Nothing new begins any more: every fiber that is blocked is unparked, and the tasks that wait are handed back. True:
+  // as above.
+  bool cancel(Fifo<TaskCore>& dropped);
+  // Unparks every fiber once more, for those that wait on regardless.
+  bool unpark_all();
+
+  // ---- what others may know ----
+
+  // Fibers and tasks that wait for the thread. Any thread, without the lock: a hint then.
+  uint32_t ready() const { return ready_.load(std::memory_order_relaxed); }
+  uint32_t tasks() const { return tasks_.size(); }
+  uint32_t busy() const { return busy_; }
+  uint32_t fibers() const { return fibers_; }
+  uint32_t idle_fibers() const { return static_cast<uint32_t>(idle_.size()); }
+  bool main_blocked() const { return main_ && main_->blocked(); }
+  // Nothing more is taken.
+  bool closed() const { return ending_; }
+  // Tasks wait, and every fiber there may be is blocked without a deadline.
+  bool stuck_at_cap() const;
+  // Takes an Idle fiber out for good, at the end. Null: there is none.
+  FiberCore* retire_idle();
+  // The number of the next new fiber.
+  uint32_t next_number() const { return static_cast<uint32_t>(all_.size()); }
+  // Everything that began, running or blocked; by number, null where one has gone.
+  const std::vector<FiberCore*>& all() const { return all_; }
+  // What is wrong, else empty: for tests and the simulator.
+  std::string check() const;
+
+ private:
+  void count(int by) {
+    // Relaxed: it is written under the lock, and who reads it without looks again under the lock.
+    ready_.store(ready_.load(std::memory_order_relaxed) + static_cast<uint32_t>(by), std::memory_order_relaxed);
+  }
+  bool wake() {
+    const bool was = asleep_;
+    asleep_ = false;
+    return was;
+  }
+  bool can_start(const FiberCore* free) const {
+    return free || !idle_.empty() || (fibers_ < max_fibers_ && !no_memory_);
+  }
+  void queue(FiberCore& fiber);
+  void expire();
+  Decision resume(FiberCore& fiber, FiberCore* free);
+  Decision start(FiberCore* free);
+  void make_idle(FiberCore& fiber);
+
+  const Clock& clock_;
+  const uint32_t max_fibers_;
+  Fifo<FiberCore> unblocked_;
+  Fifo<TaskCore> tasks_;
+  Fifo<FiberCore> preempted_;
+  TimerSet timers_;
+  std::vector<FiberCore*> idle_;  // the last one first: its stack is warm
+  std::vector<FiberCore*> all_;   // by number; null: has gone
+  FiberCore* main_ = nullptr;
+  std::atomic<uint32_t> ready_{0};
+  TimerSet::Id drain_timer_ = 0;
+  uint32_t fibers_ = 0;  // that have a stack of ours
+  uint32_t busy_ = 0;
+  bool task_turn_ = true;
+  bool no_memory_ = false;  // there was none for a stack, and nothing has changed
+  bool asleep_ = false;
+  bool sleeps_free_ = false;  // with a fiber that can take a task
+  bool draining_ = false;  // the main fiber waits for the end
+  bool ending_ = false;
+};
+
+}  // namespace posset::sched::fiber

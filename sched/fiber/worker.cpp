@@ -1,0 +1,415 @@
+// See worker.h.
+#include "sched/fiber/worker.h"
+
+#include <algorithm>
+#include <cassert>
+#include <system_error>
+
+#include "sched/base/spin.h"
+#include "sched/base/start.h"
+#include "sched/base/wait.h"
+#include "sched/fiber/crew.h"
+
+namespace posset::sched::fiber {
+
+namespace {
+
+// Whose thread this is. It says nothing of executors, only of the thread: two sets of them share nothing by it.
+thread_local Worker* current_worker = nullptr;
+
+// Between two looks whether there is something to steal.
+constexpr int64_t kRoundNs = 10 * kMicrosecond;
+
+}  // namespace
+
+// ---- fibers ----
+
+Fiber::Fiber(Worker& home) : FiberCore(home.number(), UINT32_MAX), home_(home) {}
+
+Fiber::Fiber(Worker& home, uint32_t number, size_t stack_bytes)
+    : FiberCore(home.number(), number), home_(home), context_(stack_bytes, &Worker::run_fiber, this) {}
+
+void Fiber::park(int64_t deadline_ns, const char* what) { home_.park(*this, deadline_ns, what); }
+void Fiber::unpark() { home_.unpark(*this); }
+bool Fiber::cancelled() const { return home_.cancelled() || (task_ && task_->cancel_requested()); }
+bool Fiber::unwinding() const { return home_.unwinding(); }
+int64_t Fiber::now_ns() const { return home_.crew().clock().now_ns(); }
+
+void Fiber::about_to_wait() {
+  if (!task_ || !cancelled()) return;
+  // Not out of a destructor that runs because of an exception: that would end the program.
+  if (++told_ > kMostTold && std::uncaught_exceptions() == 0) throw FiberUnwind();
+}
+
+// ---- from any thread ----
+
+Worker::Worker(Crew& crew, uint32_t number, bool own_thread)
+    : crew_(crew),
+      number_(number),
+      own_thread_(own_thread),
+      policy_(crew.clock(), std::max(1U, crew.config().max_fibers)),
+      random_(crew.config().seed + number) {}
+
+Worker::~Worker() { join(); }
+
+Worker* Worker::current() { return current_worker; }
+
+Fiber* Worker::current_fiber() { return current_worker ? current_worker->running_ : nullptr; }
+
+bool Worker::start_thread() {
+  if (!own_thread_ || started_) return true;
+  crew_.activity().enter();  // on its behalf
+  try {
+    thread_ = std::thread([this] { run_thread(); });
+  } catch (const std::system_error&) {
+    crew_.activity().leave();  // the caller is active, so it is not the last
+    return false;
+  }
+  started_ = true;
+  begin_elsewhere(thread_);
+  return true;
+}
+
+void Worker::wake() {
+  crew_.activity().enter();  // on its behalf
+  more_.notify_one();
+}
+
+Worker::Added Worker::add_locked(Task& task) {
+  if (policy_.closed()) return Added::Closed;
+  if (!start_thread()) return Added::NoThread;
+  const WorkerPolicy::Added added = policy_.add(task);
+  if (added.wake) wake();
+  return added.accepted ? Added::Yes : Added::Closed;
+}
+
+Worker::Added Worker::add(Task& task) {
+  MutexLock lock(mutex_);
+  return add_locked(task);
+}
+
+Worker::Added Worker::try_add(Task& task) {
+  if (!mutex_.try_lock()) return Added::Busy;
+  const Added added = add_locked(task);
+  mutex_.unlock();
+  return added;
+}
+
+// A hint, and an atomic: read without the lock that guards the rest of the policy.
+POSSET_NOT_ANALYSED uint32_t Worker::ready() const { return policy_.ready(); }
+
+Task* Worker::try_steal() {
+  if (ready() == 0 || !mutex_.try_lock()) return nullptr;
+  TaskCore* task = policy_.steal();
+  mutex_.unlock();
+  return static_cast<Task*>(task);
+}
+
+void Worker::unpark(Fiber& fiber) {
+  MutexLock lock(mutex_);
+  if (policy_.unpark(fiber)) wake();
+}
+
+void Worker::end() {
+  MutexLock lock(mutex_);
+  if (policy_.end()) wake();
+}
+
+void Worker::cancel(Fifo<TaskCore>& dropped) {
+  MutexLock lock(mutex_);
+  cancelled_.store(true, std::memory_order_relaxed);
+  if (policy_.cancel(dropped)) wake();
+}
+
+void Worker::join() {
+  std::thread thread;
+  {
+    MutexLock lock(mutex_);
+    thread.swap(thread_);
+  }
+  if (thread.joinable()) thread.join();
+}
+
+Worker::Load Worker::load() const {
+  MutexLock lock(mutex_);
+  return {policy_.busy(), policy_.tasks(), policy_.next_deadline_ns() != kNever, policy_.main_blocked()};
+}
+
+void Worker::add_blocked(std::vector<BlockedTask>& blocked) const {
+  MutexLock lock(mutex_);
+  if (policy_.main_blocked()) blocked.push_back({"the bound thread", main_waits_for_, number_, false});
+  for (const auto& fiber : fibers_) {
+    if (!fiber || !fiber->blocked()) continue;
+    blocked.push_back({fiber->task_->title(), fiber->waits_for_, number_, fiber->state() == FiberState::Waiting});
+  }
+}
+
+void Worker::add_to(Statistics& statistics) const {
+  MutexLock lock(mutex_);
+  statistics.done += counts_.done;
+  statistics.failed += counts_.failed;
+  statistics.cancelled += counts_.cancelled;
+  statistics.stolen += counts_.stolen;
+  statistics.switches += counts_.switches;
+  statistics.threads += started_;
+  statistics.fibers += policy_.fibers();
+  statistics.busy += policy_.busy();
+  statistics.ready += policy_.ready();
+}
+
+std::string Worker::check() const {
+  MutexLock lock(mutex_);
+  return policy_.check();
+}
+
+// ---- its own thread: coming and going ----
+
+void Worker::enter() {
+  outer_ = current_worker;
+  current_worker = this;
+  main_.emplace(*this);
+  running_ = &*main_;
+  MutexLock lock(mutex_);
+  policy_.add_main(*main_);
+}
+
+bool Worker::drain(int64_t deadline_ns) {
+  mutex_.lock();
+  policy_.drain(deadline_ns);
+  suspend(*main_);
+  MutexLock lock(mutex_);
+  return policy_.busy() == 0 && policy_.tasks() == 0;
+}
+
+// Null: there is none left.
+std::unique_ptr<Fiber> Worker::retire() {
+  MutexLock lock(mutex_);
+  FiberCore* fiber = policy_.retire_idle();
+  return fiber ? std::move(fibers_[fiber->number()]) : nullptr;
+}
+
+void Worker::leave() {
+  // Each goes on once more, finds no task, and returns to here.
+  while (std::unique_ptr<Fiber> fiber = retire()) main_->context_.switch_to(fiber->context_);
+  current_worker = outer_;
+}
+
+void Worker::run_thread() {
+  if (crew_.trace()) crew_.trace()->name_thread(crew_.config().name + " " + std::to_string(number_));
+  enter();
+  mutex_.lock();
+  policy_.park_until_end();
+  suspend(*main_);
+  leave();
+  // What is still to come finds it closed.
+  if (crew_.activity().leave()) crew_.quiet();
+}
+
+// ---- what runs ----
+
+void Worker::run_fiber(void* fiber) {
+  Fiber& self = *static_cast<Fiber*>(fiber);
+  self.home_.work(self);
+}
+
+void Worker::work(Fiber& self) {
+  while (self.task_) {
+    const TaskState state = run_task(self);
+    self.task_->release();
+    mutex_.lock();
+    counts_.done += state == TaskState::Done;
+    counts_.failed += state == TaskState::Failed;
+    counts_.cancelled += state == TaskState::Cancelled;
+    policy_.finish(self);
+    self.task_ = nullptr;
+    self.told_ = 0;
+    next_task(self);
+  }
+}
+
+TaskState Worker::run_task(Fiber& self) {
+  Task& task = *self.task_;
+  crew_.has_begun(task);
+  if (!task.try_start(self)) return TaskState::Cancelled;
+  const int64_t began_ns = crew_.trace_started(task);
+  TaskState state = TaskState::Done;
+  std::exception_ptr error;
+  try {
+    task.run();
+  } catch (const FiberUnwind&) {
+    state = TaskState::Cancelled;
+  } catch (...) {
+    state = TaskState::Failed;
+    error = std::current_exception();
+  }
+  task.drop();
+  if (error) crew_.tell_error(task, error);
+  crew_.trace_finished(task, state, began_ns);
+  task.end(state, std::move(error));
+  return state;
+}
+
+// `self` is blocked, or waits for a turn: the thread does something else until it is its turn.
+void Worker::suspend(Fiber& self) {
+  for (;;) {
+    const WorkerPolicy::Decision decision = policy_.next(nullptr);
+    if (decision.what == WorkerPolicy::Do::Nothing) {
+      wait_for_work(nullptr);
+    } else if (Fiber* fiber = fiber_for(decision)) {
+      switch_to(self, *fiber);
+      return;
+    }
+  }
+}
+
+// `self` has no task: it takes the next, or waits until it is given one.
+void Worker::next_task(Fiber& self) {
+  for (;;) {
+    const WorkerPolicy::Decision decision = policy_.next(&self);
+    if (decision.what == WorkerPolicy::Do::Nothing) {
+      wait_for_work(&self);
+    } else {
+      switch_to(self, *fiber_for(decision));
+      return;
+    }
+  }
+}
+
+// Null: there was no memory for its stack, and it is to be looked again.
+Fiber* Worker::fiber_for(const WorkerPolicy::Decision& decision) {
+  auto* fiber = static_cast<Fiber*>(decision.fiber);
+  spun_ = false;
+  if (decision.what != WorkerPolicy::Do::Start) return fiber;
+  auto* task = static_cast<Task*>(decision.task);
+  cap_reported_ = false;
+  if (!fiber) {
+    // Not under the lock: it asks the system for memory. The number is taken by this thread alone.
+    const uint32_t number = policy_.next_number();
+    mutex_.unlock();
+    std::unique_ptr<Fiber> made = crew_.make_fiber(*this, number);
+    mutex_.lock();
+    if (!made) {
+      if (policy_.cannot_grow(*task)) return nullptr;
+      mutex_.unlock();
+      fail_to_start(*task);
+      mutex_.lock();
+      return nullptr;
+    }
+    fiber = made.get();
+    policy_.add_fiber(*fiber);
+    fibers_.push_back(std::move(made));
+  }
+  fiber->task_ = task;
+  return fiber;
+}
+
+void Worker::switch_to(Fiber& from, Fiber& to) {
+  if (&from == &to) {
+    mutex_.unlock();
+    return;
+  }
+  ++counts_.switches;
+  running_ = &to;
+  mutex_.unlock();
+  from.context_.switch_to(to.context_);
+}
+
+void Worker::park(Fiber& fiber, int64_t deadline_ns, const char* what) {
+  assert(running_ == &fiber);
+  mutex_.lock();
+  fiber.waits_for_ = what;
+  if (!fiber.task_) main_waits_for_ = what;
+  if (policy_.park(fiber, deadline_ns)) {
+    suspend(fiber);
+  } else {
+    mutex_.unlock();
+  }
+}
+
+void Worker::preempt(Fiber& fiber) {
+  mutex_.lock();
+  if (policy_.preempt(fiber)) {
+    suspend(fiber);
+  } else {
+    mutex_.unlock();
+  }
+}
+
+// ---- what does not ----
+
+void Worker::wait_for_work(const Fiber* free) {
+  if (cancelled() && policy_.busy() > 0) {
+    // Nobody waits in earnest any more but for what is waited for regardless.
+    unwinding_.store(true, std::memory_order_relaxed);
+    policy_.unpark_all();
+    return;
+  }
+  // Spinning gives the lock back, so what is next is asked once more before the sleep. What is ready already cannot begin
+  // for want of a fiber, and when the executors stop there is little to come.
+  if (own_thread_ && !spun_ && policy_.ready() == 0 && !crew_.stopping()) {
+    spun_ = true;
+    spin();
+  } else {
+    spun_ = false;
+    sleep(free);
+  }
+}
+
+// Looks for work, its own or somebody else's.
+void Worker::spin() {
+  int64_t left_ns = crew_.config().spin_ns;
+  const int64_t deadline_ns = policy_.next_deadline_ns();
+  if (deadline_ns != kNever) left_ns = std::min(left_ns, deadline_ns - crew_.clock().now_ns());
+  mutex_.unlock();
+  crew_.placement().set_idle(number_);
+  crew_.placement().spins(number_);
+  Task* stolen = nullptr;
+  while (left_ns > 0 && !stolen && !spin_until(std::chrono::nanoseconds(std::min(left_ns, kRoundNs)), [this] { return ready() != 0; })) {
+    left_ns -= kRoundNs;
+    stolen = crew_.steal_for(*this, random_.next());
+    if (!stolen) std::this_thread::yield();
+  }
+  crew_.placement().set_busy(number_);
+  mutex_.lock();
+  if (stolen) {
+    policy_.add_stolen(*stolen);
+    ++counts_.stolen;
+  }
+}
+
+void Worker::sleep(const Fiber* free) {
+  if (policy_.stuck_at_cap() && !cap_reported_) {
+    report_cap();
+    return;  // the lock was given back: something may have come
+  }
+  const int64_t deadline_ns = policy_.sleep(free);
+  mutex_.unlock();
+  if (own_thread_) crew_.placement().set_idle(number_);
+  if (crew_.activity().leave()) crew_.quiet();
+  {
+    MutexLock lock(mutex_);
+    // Who wakes it counts it in.
+    while (policy_.asleep()) {
+      if (wait_on(crew_.clock(), lock, more_, deadline_ns)) continue;
+      policy_.awake();
+      crew_.activity().enter();
+    }
+  }
+  if (own_thread_) crew_.placement().set_busy(number_);
+  mutex_.lock();
+}
+
+void Worker::report_cap() {
+  cap_reported_ = true;
+  const uint32_t waiting = policy_.tasks();
+  mutex_.unlock();
+  crew_.tell_stuck(StuckReport::Reason::AtCap, waiting, this);
+  mutex_.lock();
+}
+
+void Worker::fail_to_start(Task& task) {
+  crew_.tell_error(task, std::make_exception_ptr(std::bad_alloc()));
+  crew_.give_up(task);
+}
+
+}  // namespace posset::sched::fiber

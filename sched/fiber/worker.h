@@ -1,0 +1,168 @@
+// A worker: one thread and the fibers that run on it, by the rules of policy.h. It has a thread of its own, which starts
+// with its first task, or lives on the thread of a host that has bound itself; there tasks run only while the host's own
+// code waits.
+//
+// Every context of the thread, the thread's own among them, is a fiber to the rules. Whoever cannot go on asks what is
+// next, under the worker's mutex, and switches there itself: there is no dispatcher in between. A fiber whose task has
+// ended takes the next task without any switch. When there is nothing to do the thread waits on the stack it is on.
+//
+// The mutex is given back before a switch: only this thread resumes its fibers, so nobody can be earlier. Lock order: what
+// a task waits for, a task's own mutex, the worker's; after the worker's none. A condition is notified under the mutex,
+// since who is woken may be the last thing the worker was waiting for.
+//
+// Elsewhere: who gets a task, stealing, ends (crew.h), stacks (context.h).
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "sched/base/random.h"
+#include "sched/base/thread_safety.h"
+#include "sched/fiber/config.h"
+#include "sched/fiber/context.h"
+#include "sched/fiber/parker.h"
+#include "sched/fiber/policy.h"
+#include "sched/fiber/task.h"
+
+namespace posset::sched::fiber {
+
+class Crew;
+class Worker;
+
+class Fiber final : public FiberCore, public Parker {
+ public:
+  // The calling thread's own.
+  explicit Fiber(Worker& home);
+  Fiber(Worker& home, uint32_t number, size_t stack_bytes);
+
+  void park(int64_t deadline_ns, const char* what) override;
+  void unpark() override;
+  bool cancelled() const override;
+  bool unwinding() const override;
+  int64_t now_ns() const override;
+  // Before each wait, on the fiber. Throws FiberUnwind when it was told often enough.
+  void about_to_wait();
+  const Context& context() const { return context_; }
+  const Task* task() const { return task_; }
+
+ private:
+  friend class Worker;
+  // After so many answers Cancelled a task that waits on will not see it by itself.
+  static constexpr uint32_t kMostTold = 64;
+
+  Worker& home_;
+  Context context_;
+  // Written by the worker's thread, with its mutex; so that thread reads them without. Null: the fiber is to end.
+  Task* task_ = nullptr;
+  const char* waits_for_ = "";
+  uint32_t told_ = 0;  // by that thread alone
+};
+
+class Worker {
+ public:
+  Worker(Crew& crew, uint32_t number, bool own_thread);
+  ~Worker();
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  // Of the calling thread; null: it is no worker's.
+  static Worker* current();
+  static Fiber* current_fiber();
+
+  Crew& crew() const { return crew_; }
+  uint32_t number() const { return number_; }
+  bool own_thread() const { return own_thread_; }
+
+  // ---- any thread ----
+
+  enum class Added : uint8_t { Yes, Busy, Closed, NoThread };
+  // Takes over the caller's reference when it says Yes.
+  Added add(Task& task) POSSET_EXCLUDES(mutex_);
+  // Busy: somebody else has the mutex.
+  Added try_add(Task& task) POSSET_EXCLUDES(mutex_);
+  // Null: there is none to be had at this moment.
+  Task* try_steal() POSSET_EXCLUDES(mutex_);
+  void unpark(Fiber& fiber) POSSET_EXCLUDES(mutex_);
+  // It ends when nothing is left. Then `join`.
+  void end() POSSET_EXCLUDES(mutex_);
+  // All its waits return Cancelled. The tasks that wait to begin are the caller's, to be given up.
+  void cancel(Fifo<TaskCore>& dropped) POSSET_EXCLUDES(mutex_);
+  void join() POSSET_EXCLUDES(mutex_);
+  // Relaxed: set before everything is unparked, under the mutex.
+  bool cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
+  bool unwinding() const { return unwinding_.load(std::memory_order_relaxed); }
+
+  struct Load {
+    uint32_t busy = 0;
+    uint32_t tasks = 0;
+    bool timers = false;
+    bool main_blocked = false;  // a host waits
+  };
+  Load load() const POSSET_EXCLUDES(mutex_);
+  void add_blocked(std::vector<BlockedTask>& blocked) const POSSET_EXCLUDES(mutex_);
+  void add_to(Statistics& statistics) const POSSET_EXCLUDES(mutex_);
+  std::string check() const POSSET_EXCLUDES(mutex_);
+
+  // ---- its own thread ----
+
+  // The body of a fiber's context.
+  static void run_fiber(void* fiber);
+  // A host's thread becomes its thread, until `leave`.
+  void enter() POSSET_EXCLUDES(mutex_);
+  // Runs everything there is until all has ended. False: the deadline came first.
+  bool drain(int64_t deadline_ns) POSSET_EXCLUDES(mutex_);
+  // After everything has ended: its fibers go.
+  void leave() POSSET_EXCLUDES(mutex_);
+  void park(Fiber& fiber, int64_t deadline_ns, const char* what) POSSET_EXCLUDES(mutex_);
+  void preempt(Fiber& fiber) POSSET_EXCLUDES(mutex_);
+
+ private:
+  struct Counts {
+    uint64_t done = 0, failed = 0, cancelled = 0, stolen = 0, switches = 0;
+  };
+
+  bool start_thread() POSSET_REQUIRES(mutex_);
+  Added add_locked(Task& task) POSSET_REQUIRES(mutex_);
+  void wake() POSSET_REQUIRES(mutex_);
+  void run_thread();
+  void work(Fiber& fiber);
+  TaskState run_task(Fiber& fiber);
+  void suspend(Fiber& self) POSSET_RELEASE(mutex_);
+  void next_task(Fiber& self) POSSET_RELEASE(mutex_);
+  void switch_to(Fiber& from, Fiber& to) POSSET_RELEASE(mutex_);
+  Fiber* fiber_for(const WorkerPolicy::Decision& decision) POSSET_REQUIRES(mutex_);
+  void fail_to_start(Task& task) POSSET_EXCLUDES(mutex_);
+  void wait_for_work(const Fiber* free) POSSET_REQUIRES(mutex_);
+  void spin() POSSET_REQUIRES(mutex_);
+  void sleep(const Fiber* free) POSSET_REQUIRES(mutex_);
+  void report_cap() POSSET_REQUIRES(mutex_);
+  uint32_t ready() const;
+  std::unique_ptr<Fiber> retire() POSSET_EXCLUDES(mutex_);
+
+  Crew& crew_;
+  const uint32_t number_;
+  const bool own_thread_;
+  mutable Mutex mutex_;
+  std::condition_variable more_;
+  WorkerPolicy policy_ POSSET_GUARDED_BY(mutex_);
+  std::vector<std::unique_ptr<Fiber>> fibers_ POSSET_GUARDED_BY(mutex_);  // by number
+  Counts counts_ POSSET_GUARDED_BY(mutex_);
+  bool cap_reported_ POSSET_GUARDED_BY(mutex_) = false;
+  const char* main_waits_for_ POSSET_GUARDED_BY(mutex_) = "";
+  bool started_ POSSET_GUARDED_BY(mutex_) = false;
+  std::thread thread_ POSSET_GUARDED_BY(mutex_);
+  std::atomic<bool> cancelled_{false};
+  std::atomic<bool> unwinding_{false};
+  // Of its own thread alone.
+  std::optional<Fiber> main_;
+  Fiber* running_ = nullptr;
+  bool spun_ = false;  // since there was something to do
+  Worker* outer_ = nullptr;  // whose thread this was before
+  Random random_;
+};
+
+}  // namespace posset::sched::fiber

@@ -1,0 +1,245 @@
+// The rules of one worker, step by step, and what workers know of each other: placement and activity.
+#include "sched/fiber/policy.h"
+
+#include <set>
+
+#include <doctest/doctest.h>
+
+#include "sched/fiber/placement.h"
+#include "sched/sim/simulation.h"
+
+using namespace posset::sched;
+using namespace posset::sched::fiber;
+
+namespace {
+
+using Do = WorkerPolicy::Do;
+
+// A worker, and fibers that a test moves by hand.
+struct Bench {
+  explicit Bench(uint32_t max_fibers = 4) : policy(clock, max_fibers), main(0, UINT32_MAX) { policy.add_main(main); }
+
+  // Takes what is next, which has to be a new task, onto a fiber.
+  FiberCore& begin(FiberCore* free = nullptr) {
+    const auto decision = policy.next(free);
+    REQUIRE(decision.what == Do::Start);
+    if (decision.fiber) return *decision.fiber;
+    fibers.push_back(std::make_unique<FiberCore>(0, policy.next_number()));
+    policy.add_fiber(*fibers.back());
+    return *fibers.back();
+  }
+  // The main fiber waits, so that others may run.
+  void leave_main() { REQUIRE(policy.park(main, kNever)); }
+
+  VirtualClock clock;
+  WorkerPolicy policy;
+  FiberCore main;
+  std::vector<std::unique_ptr<FiberCore>> fibers;
+};
+
+}  // namespace
+
+TEST_CASE("fiber policy: a permit lets the next park return, once") {
+  Bench bench;
+  CHECK_FALSE(bench.policy.unpark(bench.main));
+  CHECK_FALSE(bench.policy.park(bench.main, kNever));
+  CHECK(bench.policy.park(bench.main, kNever));
+  CHECK(bench.main.state() == FiberState::Yielded);
+  bench.policy.sleep(nullptr);
+  CHECK(bench.policy.unpark(bench.main));
+  CHECK(bench.main.state() == FiberState::Queued);
+  CHECK_FALSE(bench.policy.unpark(bench.main));  // once more: nothing
+  const auto decision = bench.policy.next(nullptr);
+  CHECK(decision.what == Do::Resume);
+  CHECK(decision.fiber == &bench.main);
+  CHECK(bench.policy.check() == "");
+}
+
+TEST_CASE("fiber policy: a deadline ends a wait, and not one that has ended") {
+  Bench bench;
+  REQUIRE(bench.policy.park(bench.main, 100));
+  CHECK(bench.main.state() == FiberState::Waiting);
+  CHECK(bench.policy.sleep(nullptr) == 100);
+  bench.clock.advance_to(99);
+  CHECK(bench.policy.next(nullptr).what == Do::Nothing);
+  bench.clock.advance_to(100);
+  CHECK(bench.policy.next(nullptr).fiber == &bench.main);
+  REQUIRE(bench.policy.park(bench.main, 200));
+  bench.policy.unpark(bench.main);
+  CHECK(bench.policy.next_deadline_ns() == kNever);
+  bench.clock.advance_to(300);
+  CHECK(bench.policy.next(nullptr).fiber == &bench.main);
+  CHECK(bench.policy.next(nullptr).what == Do::Nothing);
+  CHECK(bench.policy.check() == "");
+}
+
+TEST_CASE("fiber policy: a free fiber takes the next task, or stands aside") {
+  Bench bench;
+  TaskCore first(false), second(false), third(false);
+  bench.leave_main();
+  for (TaskCore* task : {&first, &second}) CHECK(bench.policy.add(*task).accepted);
+  FiberCore& fiber = bench.begin();
+  bench.policy.finish(fiber);
+  CHECK(&bench.begin(&fiber) == &fiber);
+  CHECK(bench.policy.fibers() == 1);
+  bench.policy.finish(fiber);
+  bench.policy.unpark(bench.main);
+  CHECK(bench.policy.next(&fiber).fiber == &bench.main);
+  CHECK(fiber.state() == FiberState::Idle);
+  bench.leave_main();
+  bench.policy.add(third);
+  CHECK(&bench.begin() == &fiber);
+  CHECK(bench.policy.check() == "");
+}
+
+TEST_CASE("fiber policy: at the cap tasks wait, and do not wake the worker for nothing") {
+  Bench bench(1);
+  TaskCore first(false), second(false);
+  bench.leave_main();
+  bench.policy.add(first);
+  FiberCore& fiber = bench.begin();
+  REQUIRE(bench.policy.park(fiber, kNever));
+  bench.policy.sleep(nullptr);
+  CHECK_FALSE(bench.policy.add(second).wake);
+  CHECK(bench.policy.stuck_at_cap());
+  CHECK(bench.policy.unpark(fiber));
+  CHECK(bench.policy.next(nullptr).fiber == &fiber);
+  bench.policy.finish(fiber);
+  CHECK(&bench.begin(&fiber) == &fiber);
+  // Free and asleep it can take a task, though it is the only one.
+  TaskCore third(false);
+  bench.policy.finish(fiber);
+  CHECK(bench.policy.next(&fiber).what == Do::Nothing);
+  bench.policy.sleep(&fiber);
+  CHECK(bench.policy.add(third).wake);
+}
+
+TEST_CASE("fiber policy: without memory a task waits for a fiber, or is handed back") {
+  Bench bench;
+  TaskCore first(false), second(false), third(false);
+  bench.leave_main();
+  bench.policy.add(first);
+  auto decision = bench.policy.next(nullptr);
+  CHECK(decision.fiber == nullptr);
+  CHECK_FALSE(bench.policy.cannot_grow(*decision.task));  // there is no fiber that could ever
+  bench.policy.add(first);
+  FiberCore& fiber = bench.begin();
+  REQUIRE(bench.policy.park(fiber, kNever));
+  bench.policy.add(second);
+  decision = bench.policy.next(nullptr);
+  CHECK(decision.fiber == nullptr);
+  CHECK(bench.policy.cannot_grow(*decision.task));
+  CHECK(bench.policy.next(nullptr).what == Do::Nothing);  // it does not try for ever
+  bench.policy.add(third);
+  CHECK(bench.policy.next(nullptr).task == &second);      // but again when something has changed
+}
+
+TEST_CASE("fiber policy: the oldest task is stolen, and one that has to stay is not") {
+  Bench bench;
+  TaskCore first(false), second(false), stays(true), last(false);
+  for (TaskCore* task : {&first, &second, &stays, &last}) bench.policy.add(*task);
+  CHECK(bench.policy.steal() == &first);
+  CHECK(bench.policy.steal() == &second);
+  CHECK(bench.policy.steal() == nullptr);
+  bench.policy.add_stolen(first);
+  bench.leave_main();
+  CHECK(bench.policy.next(nullptr).task == &first);
+}
+
+TEST_CASE("fiber policy: it ends when nothing is left, and takes nothing then") {
+  Bench bench;
+  TaskCore task(false), late(false);
+  bench.policy.add(task);
+  bench.policy.park_until_end();
+  FiberCore& fiber = bench.begin();
+  CHECK_FALSE(bench.policy.end());
+  CHECK_FALSE(bench.policy.add(late).accepted);
+  REQUIRE(bench.policy.park(fiber, kNever));
+  CHECK(bench.policy.next(nullptr).what == Do::Nothing);  // one is blocked
+  bench.policy.unpark(fiber);
+  CHECK(bench.policy.next(nullptr).fiber == &fiber);
+  bench.policy.finish(fiber);
+  const auto decision = bench.policy.next(&fiber);
+  CHECK(decision.what == Do::End);
+  CHECK(decision.fiber == &bench.main);
+}
+
+TEST_CASE("fiber policy: draining has a deadline") {
+  Bench bench;
+  TaskCore task(false);
+  bench.policy.add(task);
+  bench.policy.drain(50);
+  FiberCore& fiber = bench.begin();
+  REQUIRE(bench.policy.park(fiber, kNever));
+  CHECK(bench.policy.sleep(nullptr) == 50);
+  bench.clock.advance_to(50);
+  const auto decision = bench.policy.next(nullptr);
+  CHECK(decision.what == Do::Resume);
+  CHECK(decision.fiber == &bench.main);
+  CHECK(bench.policy.busy() == 1);
+  CHECK(bench.policy.check() == "");
+}
+
+TEST_CASE("fiber policy: cancelling unparks all and hands back what has not begun") {
+  Bench bench;
+  TaskCore first(false), second(false), third(false);
+  bench.leave_main();
+  bench.policy.add(first);
+  FiberCore& fiber = bench.begin();
+  REQUIRE(bench.policy.park(fiber, 100));
+  bench.policy.add(second);
+  bench.policy.add(third);
+  bench.policy.sleep(nullptr);
+  Fifo<TaskCore> dropped;
+  CHECK(bench.policy.cancel(dropped));
+  CHECK(dropped.size() == 2);
+  CHECK(dropped.pop_front() == &second);
+  CHECK(bench.main.state() == FiberState::Queued);
+  CHECK(fiber.state() == FiberState::Queued);
+  CHECK(bench.policy.next_deadline_ns() == kNever);
+  CHECK(bench.policy.check() == "");
+}
+
+TEST_CASE("fiber placement: idle workers are claimed once each, those that spin first") {
+  for (uint32_t workers : {1U, 63U, 64U, 65U, 256U}) {
+    Placement placement(workers);
+    for (uint32_t worker = 0; worker < workers; ++worker) placement.set_idle(worker);
+    CHECK(placement.idle() == workers);
+    placement.spins(workers / 2);
+    std::set<uint32_t> claimed;
+    CHECK(*placement.claim() == workers / 2);
+    for (uint32_t i = 1; i < workers; ++i) claimed.insert(*placement.claim());
+    CHECK(claimed.size() == workers - 1);
+    CHECK_FALSE(placement.claim());
+    CHECK(placement.idle() == 0);
+    std::set<uint32_t> turns;
+    for (uint32_t i = 0; i < workers; ++i) turns.insert(placement.turn());
+    CHECK(turns.size() == workers);
+  }
+}
+
+TEST_CASE("fiber placement: one that spun and found something is not claimed") {
+  Placement placement(2);
+  placement.set_idle(1);
+  placement.spins(1);
+  placement.set_busy(1);
+  CHECK_FALSE(placement.claim());
+}
+
+TEST_CASE("fiber activity: the end is a moment in which nobody has entered") {
+  Activity activity;
+  activity.enter();
+  CHECK_FALSE(activity.quiet());
+  CHECK(activity.try_enter());
+  CHECK_FALSE(activity.leave());
+  CHECK(activity.leave());
+  const auto seen = activity.quiet();
+  REQUIRE(seen);
+  activity.enter();
+  CHECK(activity.leave());
+  CHECK_FALSE(activity.finish(*seen));  // somebody was there meanwhile
+  CHECK(activity.finish(*activity.quiet()));
+  CHECK(activity.finished());
+  CHECK_FALSE(activity.try_enter());
+  CHECK_FALSE(activity.quiet());
+}
