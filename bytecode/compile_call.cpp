@@ -112,7 +112,7 @@ bool Compiler::intrinsic_inout(const CallNode& node, const Link& link, uint16_t 
   const Node* place = argument(node, 0).value;
   int64_t slot = local_slot(place);
   Temps temps(*this);
-  if (link.name == "push" && n == 2) {
+  if (link.name == "push" && n == 2 && !is_property(place)) {
     if (slot >= 0) {
       Operand v = operand(argument(node, 1).value);
       emit(Op::Push, static_cast<uint32_t>(slot), v.reg, 0, consume_flags(v));

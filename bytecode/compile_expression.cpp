@@ -108,7 +108,7 @@ Operand Compiler::operand(const Node* node, const Node* later) {
 }
 
 // An index or field read whose result may be used as a view: the containers on its way stay alive and
-// unchanged until the instruction that uses it.
+// unchanged until the instruction that uses it. What a host object gives belongs to no container.
 bool Compiler::can_view(const Node* node, const Node* later) const {
   if (!transparent(node) || !transparent(later)) return false;
   auto* index = as<IndexNode>(node);
@@ -116,6 +116,7 @@ bool Compiler::can_view(const Node* node, const Node* later) const {
   if (!(index && !index->fallback) && !(field && field->binding.kind == BindingKind::None && !field->optional)) {
     return false;
   }
+  if (field && runtime_.host_types.has_member(field->name)) return false;
   return view_root_is_safe(node, later);
 }
 

@@ -52,6 +52,12 @@ bool Compiler::simple_default(const Node* node) const {
   return simple;
 }
 
+// A field that may be a property of a host object.
+bool Compiler::is_property(const Node* node) const {
+  auto* field = as<FieldNode>(node);
+  return field && runtime_.host_types.has_property_to_set(field->name);
+}
+
 uint32_t Compiler::place_temporaries(const Node* place) const {
   return static_cast<uint32_t>(chain_of(place).size()) + 1;
 }
@@ -79,20 +85,22 @@ PlacePath Compiler::place_path(const Node* place, const Node* later, uint16_t re
   if (root->binding.kind == BindingKind::Local && root->binding.is_var) {
     path.slot = root->binding.index;
   } else {
-    // Only the cell of a ref can be changed through a name that cannot. Which `.value` is a ref's is clear
-    // when there is one.
+    // Only the cell of a ref and the property of a host object can be changed through a name that cannot. Which
+    // field that is, and of what, is clear when there is one.
     auto is_value = [](const Node* step) {
       auto* field = as<FieldNode>(step);
       return field && field->name == "value";
     };
-    auto cell = std::find_if(chain.begin(), chain.end(), is_value);
-    if (std::count_if(chain.begin(), chain.end(), is_value) != 1) {
+    auto may_be_cell = [&](const Node* step) { return is_value(step) || is_property(step); };
+    auto cell = std::find_if(chain.begin(), chain.end(), may_be_cell);
+    if (std::count_if(chain.begin(), chain.end(), may_be_cell) != 1 || (is_value(*cell) && is_property(*cell))) {
       refuse(Reason::place_through_value, place);
       return path;
     }
     path.cell = keep(static_cast<const FieldNode*>(*cell)->base);
     path.through_ref = true;
-    first = static_cast<size_t>(cell - chain.begin()) + 1;
+    path.host = !is_value(*cell);
+    first = static_cast<size_t>(cell - chain.begin()) + (path.host ? 0 : 1);
   }
   for (size_t i = first; i < chain.size(); ++i) {
     PlaceStep step;
@@ -146,7 +154,7 @@ void Compiler::walk(const PlacePath& path, size_t steps) {
   if (path.slot >= 0) {
     emit(Op::PlaceLocal, static_cast<uint32_t>(path.slot));
   } else {
-    emit(Op::PlaceRef, path.cell.reg);
+    emit(Op::PlaceRef, path.cell.reg, 0, 0, path.host ? kSense : 0);
   }
   bool may_insert = false;
   for (size_t i = 0; i < steps; ++i) walk_step(path.steps[i], may_insert);
@@ -299,7 +307,7 @@ void Compiler::assign_coalesce(const AssignNode& node) {
 // The value at a place, read without changing anything (a missing key with a default gives the default).
 void Compiler::load_place(const PlacePath& path, uint16_t dst) {
   auto current = path.slot >= 0 ? static_cast<uint16_t>(path.slot) : path.cell.reg;
-  if (path.slot < 0) {
+  if (path.slot < 0 && !path.host) {
     Site site(*this, path.node);
     emit(Op::Field, dst, current, field_cache("value"));
     current = dst;

@@ -52,7 +52,8 @@ struct PlaceStep {
 // A place with its operands evaluated.
 struct PlacePath {
   int64_t slot = -1;                 // root variable, or
-  Operand cell;                      // a ref whose cell is the root
+  Operand cell;                      // a ref whose cell is the root, or
+  bool host = false;                 // a host object whose property the first step is
   bool through_ref = false;
   std::vector<PlaceStep> steps;
   const Node* node = nullptr;
@@ -225,6 +226,7 @@ class Compiler {
   // ---- compile_place.cpp ----
   // `reserve`: registers for operands when they must not lie at the top (see guarded calls), else none.
   PlacePath place_path(const Node* place, const Node* later, uint16_t reserve = kNoRegister);
+  bool is_property(const Node* node) const;
   uint32_t place_temporaries(const Node* place) const;
   bool simple_default(const Node* node) const;
   void walk(const PlacePath& path, size_t steps);   // emits Place... for the root and the first steps

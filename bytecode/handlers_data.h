@@ -171,7 +171,7 @@ POSSET_HANDLER const Insn* op_PlaceLocal(State& s, Insn i) {
 POSSET_HANDLER const Insn* op_PlaceRef(State& s, Insn i) {
   s.shared_cell = true;
   Borrowed* cell = nullptr;
-  if (!place_ref(s.cx, s.r[i.a], cell)) return nullptr;
+  if (!place_ref(s.cx, s.r[i.a], (i.x & kSense) != 0, cell)) return nullptr;
   s.place = cell;
   return s.pc + 1;
 }

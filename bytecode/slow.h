@@ -59,7 +59,7 @@ Borrowed item_of(Borrowed container, uint32_t at, bool from_end);
 bool test_field(Context& context, Borrowed* dst, Borrowed base, FieldCache& cache);
 
 // slow_place.cpp
-bool place_ref(Context& context, Borrowed& reg, Borrowed*& place);
+bool place_ref(Context& context, Borrowed& reg, bool host, Borrowed*& place);
 Borrowed* place_find(Context& context, Borrowed* container, Borrowed index, bool& failed);
 bool update_index(Context& context, Borrowed* container, Borrowed index, syntax::BinaryOp op, Borrowed* old,
                   bool old_is_default, Borrowed* right, bool consume);

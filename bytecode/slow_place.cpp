@@ -6,14 +6,14 @@
 
 namespace posset::bytecode {
 
-bool place_ref(Context& context, Borrowed& reg, Borrowed*& place) {
-  if (!reg.is(interp::Tag::Ref)) {
+bool place_ref(Context& context, Borrowed& reg, bool host, Borrowed*& place) {
+  if (!reg.is(host ? interp::Tag::Host : interp::Tag::Ref)) {
     context.raise(interp::ErrorCode::CannotAssign,
                   "cannot assign to a field of " + interp::kind_and_value(context, reg) + " through a name that is no var",
                   "declare the variable with var");
     return false;
   }
-  place = &reg.as<interp::Ref>()->value;
+  place = host ? &reg : &reg.as<interp::Ref>()->value;
   return true;
 }
 

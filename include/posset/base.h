@@ -53,7 +53,7 @@ typedef enum posset_status {
   POSSET_RAISED,    /* a script error or a limit: pending in the context, see posset_take_error */
   POSSET_INVALID,   /* the source does not parse or resolve: see the diagnostics */
   POSSET_MISUSE,    /* an argument the function cannot take; nothing was done */
-  POSSET_BUSY,      /* the context is running elsewhere, or submitted; nothing was done */
+  POSSET_BUSY,      /* the context is running elsewhere, submitted, or in an accessor (host.h); nothing was done */
   POSSET_EXISTS,    /* the name is taken */
   POSSET_NOT_FOUND, /* there is no such thing */
   POSSET_NOT_BUILT, /* a feature that this version or build does not have */

@@ -37,6 +37,8 @@ struct posset_call {
   uint32_t reserved;
   void* data;          /* of the function's row */
   posset_value result; /* owned; nil at first */
+  void* self;              /* of a method or accessor (host.h): the object */
+  posset_value self_value; /* its handle, a view */
 };
 
 typedef posset_status (*posset_function)(posset_call* call);
@@ -88,7 +90,7 @@ static inline void posset_put_back(posset_call* call, uint32_t i, posset_value v
   call->arguments[i] = value;
 }
 
-/* Argument i (it must have been given) as what is wanted: POSSET_OK, or POSSET_RAISED with the
+/* Argument i (POSSET_MISUSE unless it was given) as what is wanted: POSSET_OK, or POSSET_RAISED with the
  * error worded like that of a built-in: "argument xs of window(xs, n): expected list, got int (5)".
  */
 POSSET_API posset_status posset_want_bool(posset_call* call, uint32_t i, bool* out);

@@ -9,6 +9,7 @@
  *   error.h       errors as objects, diagnostics, raising
  *   function.h    functions written in C
  *   module.h      modules written in C; what is built in
+ *   host.h        objects of the host: types, properties, methods
  *   program.h     loading, running, evaluating; sessions
  *   submit.h      evaluating on another thread; futures
  *   tokens.h      the tokens of a text and the keywords, for editors
@@ -27,6 +28,7 @@
 #include "context.h"
 #include "error.h"
 #include "function.h"
+#include "host.h"
 #include "introspect.h"
 #include "module.h"
 #include "options.h"

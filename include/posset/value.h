@@ -15,6 +15,7 @@
  * function's afterwards, also when it fails (except for POSSET_BUSY and a null context, when
  * nothing may be touched). A function that only looks at a value takes nothing. Releasing something
  * that is not on the heap does nothing, so all values may be treated alike.
+ *  - A value stays in its context: what would store it in another one gives POSSET_MISUSE and takes nothing.
  *
  * Value semantics hold as in the language: changing a list through a place (`posset_value*`) never
  * shows in another value. When the place holds the only reference it is changed where it stands,

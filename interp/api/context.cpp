@@ -135,6 +135,8 @@ posset_status posset_write_output(posset_context* context, posset_text text) {
 posset_status posset_set_global(posset_context* context, posset_text name, posset_value value) {
   Entry entry(context);
   if (entry.failed()) return entry.status();
+  if (context->heap.is_guarded()) return POSSET_BUSY;
+  if (posset::api::is_foreign(context, posset::api::in(value))) return POSSET_MISUSE;
   Value owned = posset::api::adopt(value);
   if (context->finished || !posset::api::is_identifier(view(name))) return POSSET_MISUSE;
   std::string key(view(name));

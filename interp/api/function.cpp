@@ -33,6 +33,7 @@ Value fail(NativeCall& call, posset_status status, posset_value result) {
     call.context.raise(ErrorCode::HostError,
                        std::string(call.function->name) + " failed: " + posset_status_text(status));
   }
+  if (call.function->is_host) call.context.leave_host_function(*call.function);
   return Value::failure();
 }
 
@@ -52,9 +53,15 @@ Value run_row(NativeCall& call) {
   running.data = row->data;
   running.result = posset_nil();
   running.native = &call;
+  running.self_value = out(call.self);
+  running.self = call.self.is_nil() ? nullptr : call.self.as<posset::interp::HostObject>()->pointer;
   posset_status status = row->function(&running);
   if (status != POSSET_OK || call.context.error_pending()) [[unlikely]]
     return fail(call, status, running.result);
+  if (is_foreign(running.context, in(running.result))) [[unlikely]] {
+    call.context.raise(ErrorCode::HostError, std::string(call.function->name) + " gave a value of another context");
+    return fail(call, POSSET_RAISED, running.result);
+  }
   return Value::adopt(in(running.result));
 }
 
@@ -108,6 +115,7 @@ extern "C" posset_status posset_define(posset_context* context, const posset_fun
   read.signature = made->signature.c_str();
   read.doc = made->doc.c_str();
   made->native = posset::api::descriptor_of(read, "", &made->row);
+  made->native.is_host = true;
   context->host_functions[made->name] = &made->native;
   context->host_rows.push_back(std::move(made));
   return POSSET_OK;
@@ -119,11 +127,15 @@ namespace {
 
 posset_status as_status(bool ok) { return ok ? POSSET_OK : POSSET_RAISED; }
 
+// An argument that was given, and somewhere to put it.
+bool can_read(const posset_call* call, uint32_t i, const void* to) { return call && to && i < call->count; }
+
 }  // namespace
 
 extern "C" {
 
 posset_status posset_want_bool(posset_call* call, uint32_t i, bool* to) {
+  if (!can_read(call, i, to)) return POSSET_MISUSE;
   Borrowed v = in(posset_argument(call, i));
   if (!v.is_bool()) return posset_raise_kind(call, i, "bool");
   *to = v.as_bool();
@@ -131,39 +143,48 @@ posset_status posset_want_bool(posset_call* call, uint32_t i, bool* to) {
 }
 
 posset_status posset_want_int(posset_call* call, uint32_t i, int64_t* to) {
+  if (!can_read(call, i, to)) return POSSET_MISUSE;
   return as_status(want_int(native_of(call), i, *to));
 }
 
 posset_status posset_want_number(posset_call* call, uint32_t i, double* to) {
+  if (!can_read(call, i, to)) return POSSET_MISUSE;
   if (!want_number(native_of(call), i)) return POSSET_RAISED;
   *to = in(call->arguments[i]).number();
   return POSSET_OK;
 }
 
 posset_status posset_want_count(posset_call* call, uint32_t i, uint64_t* to) {
+  if (!can_read(call, i, to)) return POSSET_MISUSE;
   return as_status(want_count(native_of(call), i, *to));
 }
 
 posset_status posset_want_string(posset_call* call, uint32_t i, posset_text* to) {
+  if (!can_read(call, i, to)) return POSSET_MISUSE;
   if (!want_string(native_of(call), i)) return POSSET_RAISED;
   *to = posset_string_text(&call->arguments[i]);
   return POSSET_OK;
 }
 
 posset_status posset_want_list(posset_call* call, uint32_t i) {
+  if (!can_read(call, i, call)) return POSSET_MISUSE;
   return as_status(want_list(native_of(call), i));
 }
 posset_status posset_want_map(posset_call* call, uint32_t i) {
+  if (!can_read(call, i, call)) return POSSET_MISUSE;
   return as_status(want_map(native_of(call), i));
 }
 posset_status posset_want_function(posset_call* call, uint32_t i) {
+  if (!can_read(call, i, call)) return POSSET_MISUSE;
   return as_status(want_function(native_of(call), i));
 }
 posset_status posset_want_iterable(posset_call* call, uint32_t i) {
+  if (!can_read(call, i, call)) return POSSET_MISUSE;
   return as_status(want_iterable(native_of(call), i));
 }
 
 posset_status posset_want_record(posset_call* call, uint32_t i) {
+  if (!can_read(call, i, call)) return POSSET_MISUSE;
   return in(posset_argument(call, i)).is_record() ? POSSET_OK
                                                   : posset_raise_kind(call, i, "record");
 }

@@ -117,6 +117,9 @@ struct posset_runtime {
   // Descriptors of registered functions; deques, so that addresses hold.
   std::deque<posset::api::RowData> rows;
   std::deque<posset::interp::NativeFunction> functions;
+  // Of host types (host.cpp).
+  std::vector<std::deque<posset::api::RowData>> type_rows;
+  std::vector<std::pair<void*, void (*)(void*)>> type_data;
   posset::interp::RuntimeState state;  // last: its threads end before what they read goes
 };
 
@@ -166,6 +169,15 @@ struct posset_error : posset::api::Orphan {  // `value` is the error value
 
 namespace posset::api {
 
+// A value on the heap of another context, which must not get into this one.
+inline bool is_foreign(const posset_context* context, Borrowed v) {
+  return v.is_heap() && interp::count_of(v.object()) != 0 && &interp::Heap::heap_of(v.object()) != &context->heap;
+}
+
+inline bool has_foreign(const posset_context* context, const posset_value* values, size_t count) {
+  return std::any_of(values, values + count, [&](posset_value each) { return is_foreign(context, in(each)); });
+}
+
 // The calling thread as a number: the address of its thread block, one instruction to find.
 inline uintptr_t this_thread() { return reinterpret_cast<uintptr_t>(__builtin_thread_pointer()); }
 // In place of a thread: the context belongs to a submission that waits for one.
@@ -213,6 +225,10 @@ class Evaluation : public Entry {
   explicit Evaluation(posset_context* context, Kind kind = Kind::Work)
       : Entry(context), kind_(kind) {
     if (failed()) return;
+    if (kind == Kind::Run && context->heap.is_guarded()) {  // in an accessor of a host object
+      status_ = POSSET_BUSY;
+      return;
+    }
     if (context->evaluations == 0) {
       begin();
     } else if (context->error_pending()) {
@@ -222,10 +238,13 @@ class Evaluation : public Entry {
     begun_ = true;
     ++context->evaluations;
   }
-  // An argument that is taken, also when an error is pending; not when nothing may be touched.
-  Value take(posset_value owned) const {
-    bool may_touch = status_ == POSSET_OK || status_ == POSSET_RAISED;
-    return may_touch ? adopt(owned) : Value();
+  // An argument that is taken, also when an error is pending; not when nothing may be touched, nor when it is of
+  // another context, which is misuse.
+  Value take(posset_value owned) {
+    if (status_ != POSSET_OK && status_ != POSSET_RAISED) return Value();
+    if (!is_foreign(context_, in(owned))) return adopt(owned);
+    status_ = POSSET_MISUSE;
+    return Value();
   }
   ~Evaluation() {
     if (begun_ && --context_->evaluations == 0) end();

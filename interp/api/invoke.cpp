@@ -81,6 +81,10 @@ posset_status posset_invoke(posset_context* context, posset_value function, poss
   Evaluation evaluation(context, Evaluation::Kind::Run);
   posset_status status = evaluation.status();
   if (status == POSSET_OK && context->finished) status = POSSET_MISUSE;
+  if (status == POSSET_OK && (posset::api::is_foreign(context, in(function)) ||
+                              posset::api::has_foreign(context, arguments, count))) {
+    return POSSET_MISUSE;
+  }
   if (status == POSSET_OK && (count > UINT32_MAX || !context->has_stack(count + kSpareRegisters))) {
     context->raise_stack_overflow();
     status = POSSET_RAISED;
@@ -105,6 +109,9 @@ posset_status posset_describe_function(posset_context* context, posset_value fun
                                       closure_info(*f.as<posset::interp::Closure>()->function));
     case Tag::Builtin:
       return posset::api::fill_struct(info, native_info(*f.as_builtin()));
+    case Tag::Host:
+      if (!is_bound_method(f)) return POSSET_NOT_FOUND;
+      return posset::api::fill_struct(info, native_info(*method_of(f)));
     case Tag::Constructor:
       return posset::api::fill_struct(info, constructor_info(*f.as<Constructor>()));
     default:

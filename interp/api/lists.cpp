@@ -46,7 +46,7 @@ class ListPlace {
 template <class Change>
 posset_status change_list(posset_context* context, posset_value* place, Change&& change) {
   ListPlace list(place);
-  if (!list.is_list()) return POSSET_MISUSE;
+  if (!list.is_list() || posset::api::is_foreign(context, in(*place))) return POSSET_MISUSE;
   bool ok = true;
   Borrowed& unique = list.unique(context, ok);
   return ok_or_limit(context, ok && change(unique));
@@ -102,7 +102,8 @@ posset_status posset_list_of_floats(posset_context* context, const double* value
 
 posset_status posset_list_of(posset_context* context, posset_value* values, uint64_t count,
                              posset_value* to) {
-  if (count != 0 && !values) return POSSET_MISUSE;
+  if ((count != 0 && !values) || !to) return POSSET_MISUSE;
+  if (context && posset::api::has_foreign(context, values, count)) return POSSET_MISUSE;
   posset_value list = posset_nil();
   posset_status status = posset_list(context, count, &list);
   if (status == POSSET_OK) status = posset_list_reserve(context, &list, count);
@@ -141,7 +142,7 @@ posset_status posset_list_slice(posset_context* context, posset_value list, uint
                                 uint64_t to, posset_value* result) {
   Evaluation evaluation(context);
   if (evaluation.failed()) return evaluation.status();
-  if (!in(list).is_list()) return POSSET_MISUSE;
+  if (!in(list).is_list() || posset::api::is_foreign(context, in(list))) return POSSET_MISUSE;
   if (from > to || to > posset_list_size(list)) return POSSET_NOT_FOUND;
   return give_or_limit(context, list_slice(context->heap, in(list).as<List>(), from, to), result);
 }

@@ -26,7 +26,7 @@ using posset::interp::KeyProblem;
 
 // The place as a unique map: null when it is none or memory ran out; then `status` says so.
 Map* unique_map(posset_context* context, posset_value* place, posset_status& status) {
-  if (!place || !in(*place).is_map()) {
+  if (!place || !in(*place).is_map() || posset::api::is_foreign(context, in(*place))) {
     status = POSSET_MISUSE;
     return nullptr;
   }
@@ -145,7 +145,11 @@ posset_status posset_record(posset_context* context, const posset_text* names, p
   std::vector<const Symbol*> symbols;
   for (uint32_t i = 0; i < count; ++i)
     symbols.push_back(context->runtime.shapes.symbol(view(names[i])));
-  if (!names_differ(symbols)) return POSSET_MISUSE;
+  if (posset::api::has_foreign(context, values, count)) return POSSET_MISUSE;
+  if (!names_differ(symbols)) {
+    posset_release_all(values, count);
+    return POSSET_MISUSE;
+  }
   const Shape* shape = context->runtime.shapes.record(symbols);
   Record* record = shape ? new_record(context->heap, shape) : nullptr;
   if (!record) {
@@ -186,7 +190,7 @@ posset_status posset_field_set(posset_context* context, posset_value* place, pos
   Evaluation evaluation(context);
   Value held = evaluation.take(value);
   if (evaluation.failed()) return evaluation.status();
-  if (!place || !is_recordlike(in(*place))) return POSSET_MISUSE;
+  if (!place || !is_recordlike(in(*place)) || posset::api::is_foreign(context, in(*place))) return POSSET_MISUSE;
   const Symbol* symbol = context->runtime.shapes.symbol(view(name));
   int index = shape_of_value(context, in(*place))->index_of(symbol);
   if (index == Shape::kNotFound) {

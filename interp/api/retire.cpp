@@ -128,7 +128,7 @@ void drop_host_state(posset_context* context) {
 extern "C" posset_status posset_context_finish(posset_context* context) {
   posset::api::Entry entry(context);
   if (entry.failed()) return entry.status();
-  if (context->evaluations != 0) return POSSET_MISUSE;
+  if (context->evaluations != 0 || context->heap.is_guarded()) return POSSET_MISUSE;
   context->finished = true;
   if (context->error_pending()) context->take_error();
   posset::api::free_orphans(context);

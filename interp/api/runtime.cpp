@@ -83,6 +83,7 @@ void end_elsewhere(posset_runtime* runtime) {
 }  // namespace
 
 posset_runtime::~posset_runtime() {
+  for (const auto& [kept, drop] : type_data) drop(kept);
   if (!trace_file) return;
   state.control.stop();  // what its threads still record belongs into the file
   trace_file->write(*this);

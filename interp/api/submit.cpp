@@ -300,6 +300,8 @@ posset_status posset_submit_run(posset_program* program, const posset_submit_opt
 posset_status posset_submit_invoke(posset_context* context, posset_value function, posset_value* arguments,
                                    size_t count, const posset_submit_options* options, posset_future** out) {
   if (count != 0 && !arguments) return POSSET_MISUSE;
+  if (!context || posset::api::is_foreign(context, in(function)) || posset::api::has_foreign(context, arguments, count))
+    return POSSET_MISUSE;
   const posset_status status = submit(context, options, out, [&](posset::api::Work& work) {
     work.run = run_call;
     work.callee = Value::copy(in(function));

@@ -56,6 +56,7 @@ extern "C" {
 // ---- kinds ----
 
 posset_kind posset_kind_of_other(posset_value value) {
+  if (is_bound_method(in(value))) return POSSET_FN;
   auto tag = static_cast<size_t>(in(value).tag());
   return tag < std::size(kKinds) ? kKinds[tag] : POSSET_NIL;
 }
@@ -87,6 +88,7 @@ posset_text posset_type_name(posset_context* context, posset_value value) {
     const auto* shape = shape_of(context->heap, v.as<posset::interp::Record>());
     return posset::api::text(shape->type->name);
   }
+  if (v.is(Tag::Host)) return posset::api::text(posset::interp::type_name_of_host_object(v));
   return posset_text_of(posset::interp::type_name(v.tag()));
 }
 
@@ -151,6 +153,12 @@ posset_value posset_ref_get(posset_value ref) {
 
 posset_status posset_ref_set(posset_value ref, posset_value value) {
   if (!in(ref).is(Tag::Ref)) return POSSET_MISUSE;
+  const posset::interp::Heap& heap = posset::interp::Heap::heap_of(in(ref).object());
+  if (heap.is_guarded()) return POSSET_BUSY;
+  if (in(value).is_heap() && posset::interp::count_of(in(value).object()) != 0 &&
+      &posset::interp::Heap::heap_of(in(value).object()) != &heap) {
+    return POSSET_MISUSE;
+  }
   posset::interp::release(std::exchange(in(ref).as<Ref>()->value, in(value)));
   return POSSET_OK;
 }

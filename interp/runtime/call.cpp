@@ -1,6 +1,7 @@
 // Calls from C++ and the general path of every tier. See call.h.
 #include "interp/runtime/call.h"
 
+#include "interp/runtime/messages.h"
 #include "interp/runtime/ops.h"
 #include "interp/value/list.h"
 #include "interp/value/print.h"
@@ -124,7 +125,7 @@ Value call_closure(Context& context, Closure* closure, Borrowed* base, uint32_t 
   return result;
 }
 
-Value call_native(Context& context, const NativeFunction* function, Borrowed* base, uint32_t count) {
+Value call_native(Context& context, const NativeFunction* function, Borrowed* base, uint32_t count, Borrowed self) {
   bool fits = count >= function->min_arguments &&
               (function->max_arguments == NativeFunction::kAnyCount || count <= function->max_arguments);
   if (!fits) {
@@ -134,7 +135,7 @@ Value call_native(Context& context, const NativeFunction* function, Borrowed* ba
   }
   Borrowed* saved_top = base;
   context.stack_top = base + count;
-  NativeCall call{context, base, count, function};
+  NativeCall call{context, base, count, function, self};
   Value result = context.native.low() ? context.on_fresh_stack([&] { return function->entry(call); })
                                       : function->entry(call);
   context.stack_top = saved_top;
@@ -144,8 +145,7 @@ Value call_native(Context& context, const NativeFunction* function, Borrowed* ba
 
 Value call_value(Context& context, Borrowed callee, Borrowed* base, uint32_t count, uint64_t inout_marks) {
   uint64_t mask = inout_mask_of(callee);
-  if (inout_marks != kAnyMarks && inout_marks != mask &&
-      (callee.is(Tag::Fn) || callee.is(Tag::Builtin) || callee.is(Tag::Constructor))) {
+  if (inout_marks != kAnyMarks && inout_marks != mask && is_callable(callee)) {
     drop_arguments(base, count, inout_marks);
     return context.raise(ErrorCode::InoutMismatch,
                          "the & marks of this call do not fit the inout parameters of " + signature_of(callee));
@@ -154,6 +154,9 @@ Value call_value(Context& context, Borrowed callee, Borrowed* base, uint32_t cou
     case Tag::Fn: return call_closure(context, callee.as<Closure>(), base, count);
     case Tag::Builtin: return call_native(context, callee.as_builtin(), base, count);
     case Tag::Constructor: return call_constructor(context, callee, base, count);
+    case Tag::Host:
+      if (is_bound_method(callee)) return call_method(context, callee, base, count);
+      break;
     default: break;
   }
   drop_arguments(base, count, inout_marks == kAnyMarks ? 0 : inout_marks);
@@ -164,6 +167,7 @@ Value call_value(Context& context, Borrowed callee, Borrowed* base, uint32_t cou
 uint64_t inout_mask_of(Borrowed callee) {
   if (callee.is(Tag::Fn)) return callee.as<Closure>()->function->inout_mask;
   if (callee.is(Tag::Builtin)) return callee.as_builtin()->inout_mask;
+  if (is_bound_method(callee)) return method_of(callee)->inout_mask;
   return 0;
 }
 
@@ -179,6 +183,7 @@ std::string signature_of(Borrowed callee) {
       const auto* info = static_cast<const ConstructorInfo*>(callee.as<Constructor>()->declaration);
       return std::string(info->decl->name) + parameter_list(info->decl->fields);
     }
+    case Tag::Host: return is_bound_method(callee) ? method_of(callee)->signature : brief(callee);
     default: return brief(callee);
   }
 }

@@ -15,7 +15,8 @@ namespace posset::interp {
 constexpr uint64_t kAnyMarks = ~uint64_t{0};
 Value call_value(Context& context, Borrowed callee, Borrowed* base, uint32_t count, uint64_t inout_marks);
 Value call_closure(Context& context, Closure* closure, Borrowed* base, uint32_t count);
-Value call_native(Context& context, const NativeFunction* function, Borrowed* base, uint32_t count);
+Value call_native(Context& context, const NativeFunction* function, Borrowed* base, uint32_t count,
+                  Borrowed self = Borrowed::nil());
 
 // The inout mask of anything callable (0 when it is not).
 uint64_t inout_mask_of(Borrowed callee);

@@ -79,6 +79,7 @@ Context::~Context() {
   for (auto& [name, cell] : host_globals) release(*cell);
   host_globals.clear();
   heap.collect_cycles();
+  close_all_host_objects(*this);
   if (stack_memory_) munmap(stack_memory_, stack_bytes_);
 }
 

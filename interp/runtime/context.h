@@ -17,6 +17,7 @@
 #include "interp/runtime/deferred_requests.h"
 #include "interp/runtime/error.h"
 #include "interp/runtime/function.h"
+#include "interp/runtime/host_object.h"
 #include "interp/runtime/native.h"
 #include "interp/runtime/native_plugin.h"
 #include "interp/runtime/tier.h"
@@ -75,6 +76,7 @@ class RuntimeState {
   };
   std::unordered_map<std::string_view, const NativeFunction*> builtins;
   std::unordered_map<std::string, std::unordered_map<std::string, ModuleEntry>> modules;
+  HostTypes host_types;
 
  private:
   const TierInterface* tiers_[kTiers] = {};
@@ -128,6 +130,8 @@ class Context {
   // A frame is left because of the error. With `blame_caller` set by `raise_in_caller` the frame leaves no
   // point and the caller's call is the place.
   void leave_failed();
+  // A function of the host is left because of it.
+  void leave_host_function(const NativeFunction& function);
   Value raise_in_caller(ErrorCode code, std::string message, std::string hint = {});
   // The pending error is about the call, not about anything in the frame that is being left.
   void blame_caller() { blame_caller_ = noted_ = true; }
@@ -191,6 +195,7 @@ class Context {
   // ---- names the host has set ----
   std::unordered_map<std::string, std::unique_ptr<Borrowed>> host_globals;  // owned values
   std::unordered_map<std::string, const NativeFunction*> host_functions;
+  HostObject* host_objects = nullptr;             // all of them, see host_object.h
 
   // ---- modules (instantiate.cpp) ----
   // Loads the text of a module: gives false and `why` when it cannot. `key` identifies it.

@@ -116,6 +116,10 @@ void Context::leave_failed() {
   if (!same_frame) data.trace.push_back(point_);
 }
 
+void Context::leave_host_function(const NativeFunction& function) {
+  pending_->data->trace.push_back({.host = function.name});
+}
+
 Value Context::catch_error() {
   if (pending_->data->limit) return Value::failure();
   leave_failed();
@@ -151,6 +155,7 @@ std::string place_text(const TracePoint& point) {
 }  // namespace
 
 std::string trace_line(const TracePoint& point) {
+  if (point.host) return std::string("in ") + point.host + " (host)";
   const syntax::FunctionDecl& function = *point.function;
   if (function.is_top_level) return "in " + place_text(point);
   std::string name = function.name.empty() ? "<fn>" : std::string(function.name);

@@ -22,6 +22,7 @@ using syntax::ErrorCode;
 struct TracePoint {
   const syntax::FunctionDecl* function = nullptr;
   uint32_t site = 0;
+  const char* host = nullptr;  // name of a function of the host; then it has no place
 };
 
 struct ErrorData {

@@ -226,6 +226,7 @@ std::string name_of_value(Borrowed v) {
   if (v.is(Tag::Constructor)) {
     return std::string(static_cast<const ConstructorInfo*>(v.as<Constructor>()->declaration)->decl->name);
   }
+  if (v.is(Tag::Host)) return name_of_host_object(v);
   return "";
 }
 
@@ -233,6 +234,7 @@ std::string name_of_value(Borrowed v) {
 
 void Context::install_hooks() {
   heap.hooks.destroy_error = destroy_error_data;
+  heap.hooks.destroy_host = destroy_host_object;
   heap.hooks.name_of = name_of_value;
 }
 

@@ -41,7 +41,7 @@ Value raise_not_iterable(Context& context, Borrowed v);
 Value raise_not_a_function(Context& context, Borrowed v);
 
 inline bool is_callable(Borrowed v) {
-  return v.is(Tag::Fn) || v.is(Tag::Builtin) || v.is(Tag::Constructor);
+  return v.is(Tag::Fn) || v.is(Tag::Builtin) || v.is(Tag::Constructor) || is_bound_method(v);
 }
 
 }  // namespace posset::interp

@@ -19,6 +19,7 @@ struct NativeCall {
   Borrowed* arguments;
   uint32_t count;
   const NativeFunction* function;
+  Borrowed self = Borrowed::nil();  // of a method or property: the object it is of
 
   Borrowed operator[](uint32_t i) const { return arguments[i]; }
   bool has(uint32_t i) const { return i < count; }
@@ -55,6 +56,7 @@ struct NativeFunction {
   Intrinsic intrinsic = Intrinsic::None;
   void* data = nullptr;         // for adapters (public API)
   const char* module = "";      // "math", empty when always in scope
+  bool is_host = false;         // of the host, not of the library: it has a line in traces
 };
 
 }  // namespace posset::interp

@@ -286,6 +286,8 @@ Value load_field(Context& context, Borrowed base, const Symbol* name) {
       return load_error_field(context, base, name->text);
     case Tag::Module:
       return load_module_field(context, base, name->text);
+    case Tag::Host:
+      return load_member(context, base, name->text);
     default:
       break;
   }

@@ -11,6 +11,7 @@ const char* kind_of(Borrowed v) { return type_name(v.tag()); }
 
 std::string type_text(Context& context, Borrowed v) {
   if (v.is_variant()) return shape_of(context.heap, v.as<Record>())->type->name;
+  if (v.is(Tag::Host)) return std::string(type_name_of_host_object(v));
   return kind_of(v);
 }
 

@@ -137,6 +137,9 @@ Borrowed* place_field(Context& context, Borrowed* container, const Symbol* name)
       if (!own_record(context, container)) return nullptr;
       return &container->as<Record>()->fields()[index];
     }
+  } else if (container->is(Tag::Host)) {
+    raise_inside_property(context, *container, name->text);
+    return nullptr;
   } else if (container->is(Tag::Error) || container->is(Tag::Module)) {
     context.raise(ErrorCode::WrongOperands, "cannot assign to the field '" + name->text + "' of " +
                                                 kind_and_value(context, *container));
@@ -165,6 +168,7 @@ bool store_index(Context& context, Borrowed* container, Borrowed index, Value v)
 }
 
 bool store_field(Context& context, Borrowed* container, const Symbol* name, Value v) {
+  if (container->is(Tag::Host)) return store_member(context, *container, name->text, std::move(v));
   Borrowed* slot = place_field(context, container, name);
   if (!slot) return false;
   // Released last: what dies may own much, and nothing may see a dead slot.
@@ -194,8 +198,8 @@ Value take_index(Context& context, Borrowed* container, Borrowed index, bool sha
 }
 
 Value take_field(Context& context, Borrowed* container, const Symbol* name, bool shared_cell) {
-  // A ref is itself the shared cell: its other handles see the old value meanwhile.
-  if (container->is(Tag::Ref) || shared_cell) {
+  // A ref is itself the shared cell: its other handles see the old value meanwhile. A property is read.
+  if (container->is(Tag::Ref) || container->is(Tag::Host) || shared_cell) {
     if (!container->is(Tag::Error) && !container->is(Tag::Module))
       return load_field(context, *container, name);
   }

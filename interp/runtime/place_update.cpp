@@ -86,8 +86,21 @@ bool update_index(Context& context, Borrowed* container, Borrowed index, BinaryO
   return cell && update_cell(context, cell, op, old.read, right);
 }
 
+namespace {
+
+// A property: read unless that was done, then stored.
+bool update_property(Context& context, Borrowed object, const Symbol* name, BinaryOp op, Value* old, Borrowed right) {
+  Value left = old ? std::move(*old) : load_field(context, object, name);
+  if (left.failed()) return false;
+  Value result = binary(context, op, std::move(left), right);
+  return !result.failed() && store_member(context, object, name->text, std::move(result));
+}
+
+}  // namespace
+
 bool update_field(Context& context, Borrowed* container, const Symbol* name, BinaryOp op,
                   Value* old, Borrowed right) {
+  if (container->is(Tag::Host)) return update_property(context, *container, name, op, old, right);
   Borrowed* cell = place_field(context, container, name);
   return cell && update_cell(context, cell, op, old, right);
 }

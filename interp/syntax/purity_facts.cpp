@@ -123,6 +123,7 @@ class Collector {
   KnownValue known(const Binding& binding);
   static const Binding* bound_root(const Node*& base);
   void reads_value(const FieldNode* node);
+  void reads_member(const FieldNode* node);
   void forget(const Binding& binding) {
     if (binding.kind == BindingKind::Local) slots_.erase(binding.index);
   }
@@ -234,6 +235,8 @@ void Collector::place(const Node* node) {
     if (const auto* field = as<FieldNode>(node)) {
       if (field->name == "value")
         return unproved(whole->span, "stores to a field 'value', which may be a ref's");
+      if (environment_.host_property(field->name))
+        return unproved(whole->span, "stores to a field " + quoted(field->name) + ", which may be a host object's");
       node = field->base;
     } else if (const auto* index = as<IndexNode>(node)) {
       node = index->base;
@@ -259,10 +262,22 @@ const Binding* Collector::bound_root(const Node*& base) {
   }
 }
 
+// What a property of a host object is depends on the host. Literals are none.
+void Collector::reads_member(const FieldNode* node) {
+  if (!environment_.host_member(node->name)) return;
+  const Node* base = node->base;
+  const Binding* binding = bound_root(base);
+  if (is_without_cells(node->base)) return;
+  if (binding && known(*binding).cells == KnownValue::Cells::None) return;
+  unproved(node->span, "reads a field " + quoted(node->name) + ", which may be a host object's");
+}
+
 // Reading `.value` of a ref is an effect. What a module let holds may be one unless it is seen that
 // it is not; of parameters and variables it is not assumed.
 void Collector::reads_value(const FieldNode* node) {
-  if (node->name != "value" || node->binding.kind == BindingKind::Link) return;
+  if (node->binding.kind == BindingKind::Link) return;
+  reads_member(node);
+  if (node->name != "value") return;
   const Node* base = node->base;
   const Binding* binding = bound_root(base);
   if (!binding) return;

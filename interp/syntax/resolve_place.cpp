@@ -4,7 +4,8 @@
 // One exception: behind a field called `value` there may be a ref, the shared cell, which may
 // change whatever holds it (`let total = ref(0)`, `total.value += 1`, also when captured). Such a
 // place is let through unless the root is known to be no ref; when it turns out not to lead through
-// one, storing raises. Tiers see it by the root's Binding::is_var being false.
+// one, storing raises. The same holds for a field with the name of a property that some host object
+// has. Tiers see it by the root's Binding::is_var being false.
 #include <algorithm>
 
 #include "interp/syntax/module_resolver.h"
@@ -118,10 +119,11 @@ bool ModuleResolver::place_root(PlacePath& path, PlaceUse use) {
 }
 
 bool ModuleResolver::goes_through_ref(const PlacePath& path) {
-  // What a literal made is no ref itself, but may hold one.
+  // What a literal made is no ref or host object itself, but may hold one.
   const bool root_is_no_ref = is_literal_container(known_value(path.root->name));
   for (size_t i = root_is_no_ref ? 1 : 0; i < path.steps.size(); ++i) {
-    if (path.steps[i].is_field && path.steps[i].name == "value") return true;
+    if (!path.steps[i].is_field) continue;
+    if (path.steps[i].name == "value" || world_.environment.host_property(path.steps[i].name)) return true;
   }
   return false;
 }

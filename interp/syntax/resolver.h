@@ -5,7 +5,8 @@
 // What later stages may rely on, beyond the invariants:
 //  - Parameters are bound from left to right, each with its default and then its pattern.
 //  - A place's root is an assignable local (`Binding::is_var`), or the path has a field `value`, behind
-//    which there may be a ref: then storing must go through one, or raise.
+//    which there may be a ref, or one with the name of a host object's property: then storing must go
+//    through one, or raise.
 //  - `break` and `continue` in the condition of a `while` or comprehension mean that loop; in the
 //    iterable of a `for` they mean the loop around it.
 //  - A read marked `last_use` may come after an earlier operand that read the same slot: what an
@@ -50,6 +51,9 @@ class NameEnvironment {
     BuiltinInfo info;
   };
   virtual const BuiltinExport* builtin_export(Text module, Text name) const = 0;
+  // Some type of host objects has a property or method of that name; a property that can be stored to.
+  virtual bool host_member(Text) const { return false; }
+  virtual bool host_property(Text) const { return false; }
   // For suggestions.
   virtual std::vector<Text> builtin_names() const = 0;
   virtual std::vector<Text> builtin_exports(Text module) const = 0;

@@ -162,9 +162,14 @@ class Burial {
       case Tag::Error:
         release_error(static_cast<ErrorObject*>(object));
         break;
+      case Tag::Host:
+        if (object->flags & HostObject::kMethod) {
+          drop(static_cast<BoundMethod*>(object)->receiver);
+          break;
+        }
+        [[fallthrough]];
       case Tag::Task:
       case Tag::Chan:
-      case Tag::Host:
         call_hook(heap_.hooks.destroy_host, static_cast<HostObject*>(object));
         break;
       default:

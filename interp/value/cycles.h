@@ -47,6 +47,9 @@ void for_each_value(Object* object, Visit&& visit) {
       visit(error->value);
       break;
     }
+    case Tag::Host:
+      if (object->flags & HostObject::kMethod) visit(static_cast<BoundMethod*>(object)->receiver);
+      break;
     default:
       break;  // no values inside
   }

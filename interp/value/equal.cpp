@@ -43,6 +43,17 @@ bool same_ints(const Range* a, const Range* b) {
 
 Verdict inside_unless_empty(uint64_t size) { return size == 0 ? Verdict::Same : Verdict::Inside; }
 
+// Two handles of one object of the host are one to a script. A closed one stands for itself.
+bool same_host_object(const Object* a, const Object* b) {
+  if (a == b || a->flags != b->flags) return a == b;
+  if (a->flags & HostObject::kMethod) {
+    const auto *x = static_cast<const BoundMethod*>(a), *y = static_cast<const BoundMethod*>(b);
+    return x->function == y->function && same_host_object(x->receiver.object(), y->receiver.object());
+  }
+  const auto *x = static_cast<const HostObject*>(a), *y = static_cast<const HostObject*>(b);
+  return x->type == y->type && x->pointer == y->pointer && x->pointer != nullptr;
+}
+
 // Two heap objects of one tag.
 Verdict compare_objects(Tag tag, Object* a, Object* b) {
   switch (tag) {
@@ -76,6 +87,8 @@ Verdict compare_objects(Tag tag, Object* a, Object* b) {
                      static_cast<ModuleObject*>(b)->instance);
     case Tag::Constructor:
       return verdict(static_cast<Constructor*>(a)->shape == static_cast<Constructor*>(b)->shape);
+    case Tag::Host:
+      return verdict(same_host_object(a, b));
     default:
       return verdict(a == b);  // refs and handles
   }

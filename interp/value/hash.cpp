@@ -30,6 +30,14 @@ uint64_t hash_range(const Range* range) {
   return hash_words(static_cast<uint64_t>(ints.first), static_cast<uint64_t>(ints.last));
 }
 
+// What equal host objects have in common (equal.cpp).
+uint64_t host_identity(const Object* object) {
+  if (object->flags & HostObject::kMethod)
+    return reinterpret_cast<uint64_t>(static_cast<const BoundMethod*>(object)->function);
+  const void* pointer = static_cast<const HostObject*>(object)->pointer;
+  return reinterpret_cast<uint64_t>(pointer ? pointer : object);
+}
+
 // False: the hash is that of what is inside.
 bool hash_shallow(Borrowed v, uint64_t& hash) {
   switch (v.tag()) {
@@ -45,6 +53,9 @@ bool hash_shallow(Borrowed v, uint64_t& hash) {
       return true;
     case Tag::Range:
       hash = hash_range(v.as<Range>());
+      return true;
+    case Tag::Host:
+      hash = hash_words(v.word0, host_identity(v.object()));
       return true;
     case Tag::Constructor:
       hash = hash_words(v.word0, v.as<Constructor>()->shape);

@@ -168,6 +168,9 @@ class Heap {
   void take_remote_frees();
   // Gives wholly unused pages back to mimalloc.
   void trim_pages();
+  // A property's function or one that gives a host its own back is running: nothing that scripts see may change.
+  bool in_accessor = false;
+  bool is_guarded() const { return in_accessor || in_hook_; }
   // For tests: free cells are cells of their class, each free once. Counting what is dead already spoils that.
   bool has_sound_cells() const;
 

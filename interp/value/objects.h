@@ -133,10 +133,24 @@ struct ModuleObject : Object {
 };
 
 // Opaque things of higher layers (host objects, tasks, channels).
-struct HostClass;  // public API: name, methods, destructor
+struct HostClass;  // runtime/host_object.h: name, properties, methods
 struct HostObject : Object {
-  const HostClass* type;
-  void* pointer;
+  static constexpr uint8_t kMethod = 1;  // flags: a BoundMethod
+  const HostClass* type;                 // of a bound method that of its receiver
+  void* pointer;                         // null: closed
+  void (*drop)(void* data);              // gives the host its own back; may be null
+  void* data;                            // for `drop`
+  uint64_t bytes;                        // charged for what is behind the pointer
+  HostObject* next;                      // the context's list of objects
+  HostObject** link;                     // what points to this one there; null: not in a list
+};
+
+struct NativeFunction;
+// A method together with the object it is called on: a function value.
+struct BoundMethod : Object {
+  const HostClass* type;  // as in HostObject
+  const NativeFunction* function;
+  Borrowed receiver;  // a host object, owned
 };
 
 }  // namespace posset::interp

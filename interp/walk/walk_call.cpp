@@ -38,12 +38,14 @@ uint64_t marks_to_check(const Link* link, const CallNode& node, uint64_t marks) 
   return spread ? marks : kAnyMarks;
 }
 
-// push(&place, x), written with the name of the built-in.
-bool is_push(const CallNode& node, const Link* link, Borrowed callee) {
+// push(&place, x), written with the name of the built-in. What a property gives has no place.
+bool is_push(const Context& context, const CallNode& node, const Link* link, Borrowed callee) {
   if (!link || link->kind != Link::Kind::Builtin ||
       callee.as_builtin()->intrinsic != Intrinsic::Push)
     return false;
   if (node.arguments.size() != 2 || node.optional || !argument(node, 0).inout) return false;
+  auto* field = as<FieldNode>(argument(node, 0).value);
+  if (field && context.runtime.host_types.has_property_to_set(field->name)) return false;
   return !argument(node, 1).inout && !argument(node, 1).spread;
 }
 
@@ -142,7 +144,7 @@ bool Walker::push_spread(const ArgumentNode& item, Window& window) {
 // ---- lending ----
 
 Value Walker::lending_call(const CallNode& node, Borrowed callee, bool lend_receiver) {
-  if (is_push(node, callee_link(node), callee)) return push_on_place(node, callee.as_builtin());
+  if (is_push(context_, node, callee_link(node), callee)) return push_on_place(node, callee.as_builtin());
   Window window(context_);
   std::vector<Lent> lent;
   uint64_t marks = 0;

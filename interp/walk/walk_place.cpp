@@ -23,6 +23,11 @@ bool is_value_field(const Node* node) {
   return field && field->name == "value";
 }
 
+bool is_property(const Context& context, const Node* node) {
+  auto* field = as<FieldNode>(node);
+  return field && context.runtime.host_types.has_property_to_set(field->name);
+}
+
 // Evaluating it runs no script code and always gives the same: literals and containers of them.
 // What is nested deeper than anybody writes counts as computed, which is never wrong.
 constexpr int kSimpleDepth = 40;
@@ -99,13 +104,18 @@ bool Walker::add_step(const Node* node, Place& place) {
   return true;
 }
 
-// Reads up to the first `.value` of a ref; `next` is then the step behind it. Where there is no
-// ref, what has the last `.value` is left in its stead, and the walk will say so.
+// Reads up to the first `.value` of a ref, `next` is then the step behind it; or else up to the last property of
+// a host object, which `next` is then. Where there is neither, what has the last such field is left in its stead,
+// and the walk will say so.
 bool Walker::find_cell(const std::vector<const Node*>& chain, size_t& next, Place& place) {
-  size_t values = static_cast<size_t>(std::count_if(chain.begin(), chain.end(), is_value_field));
-  for (; next < chain.size() && values > 0; ++next) {
+  auto may_be_cell = [&](const Node* step) { return is_value_field(step) || is_property(context_, step); };
+  size_t cells = static_cast<size_t>(std::count_if(chain.begin(), chain.end(), may_be_cell));
+  for (; next < chain.size() && cells > 0; ++next) {
     const bool is_value = is_value_field(chain[next]);
-    if (is_value && (--values == 0 || place.cell->is(Tag::Ref))) {
+    const bool is_last = may_be_cell(chain[next]) && --cells == 0;
+    place.host = is_last && is_property(context_, chain[next]) && (place.cell->is(Tag::Host) || !is_value);
+    if (place.host) return true;
+    if (is_value && (is_last || place.cell->is(Tag::Ref))) {
       ++next;
       return true;
     }
@@ -150,15 +160,16 @@ Value Walker::load_step(Borrowed base, PlaceStep& step) {
   return v;
 }
 
+Value Walker::read_root(Place& place) {
+  if (place.slot || place.host) return Value::copy(place.slot ? *place.slot : place.cell.view());
+  Value at = load_field(context_, place.cell, symbol("value"));
+  if (at.failed()) note(place.node);
+  return at;
+}
+
 // The value at the place, without changing anything.
 Value Walker::read(Place& place) {
-  Value at;
-  if (place.slot) {
-    at = Value::copy(*place.slot);
-  } else {
-    at = load_field(context_, place.cell, symbol("value"));
-    if (at.failed()) note(place.node);
-  }
+  Value at = read_root(place);
   for (PlaceStep& step : place.steps) {
     if (at.failed()) return at;
     at = load_step(at, step);
@@ -173,9 +184,7 @@ bool Walker::prepare_defaults(Place& place, size_t count) {
   if (!place.computed_default || place.taken) return true;
   for (bool evaluated = true; evaluated;) {
     evaluated = false;
-    Value at =
-        place.slot ? Value::copy(*place.slot) : load_field(context_, place.cell, symbol("value"));
-    if (at.failed()) note(place.node);
+    Value at = read_root(place);
     for (size_t i = 0; i < count && !at.failed() && !evaluated; ++i) {
       PlaceStep& step = place.steps[i];
       evaluated = step.has_default() && step.fallback->is_unset();
@@ -192,7 +201,10 @@ bool Walker::prepare_defaults(Place& place, size_t count) {
 Borrowed* Walker::root_of(Place& place, bool& shared) {
   shared = place.slot == nullptr;
   if (place.slot) return place.slot;
-  if (place.cell->is(Tag::Ref)) return &place.cell->as<Ref>()->value;
+  if (!place.host && place.cell->is(Tag::Ref)) return &place.cell->as<Ref>()->value;
+  // The address of a variable that holds the object: what follows does not change it.
+  static_assert(sizeof(Value) == sizeof(Borrowed));
+  if (place.host && place.cell->is(Tag::Host)) return reinterpret_cast<Borrowed*>(&place.cell);
   context_.raise(ErrorCode::CannotAssign,
                  "cannot assign to a field of " + kind_and_value(context_, place.cell) +
                      " through a name that is no var",

@@ -149,7 +149,8 @@ class Walker {
   struct Place {
     const syntax::Node* node = nullptr;
     Borrowed* slot = nullptr;       // the root variable, or null:
-    Value cell;                     // the ref whose cell is the root (or what stands in its stead)
+    Value cell;                     // the ref whose cell is the root (or what stands in its stead), or
+    bool host = false;              // the host object whose property the first step is
     bool computed_default = false;  // of some step
     bool taken = false;             // computed defaults have had their turn
     std::vector<PlaceStep> steps;
@@ -161,6 +162,7 @@ class Walker {
   Value read_step(Borrowed base, const syntax::Node* node);
   bool default_of(PlaceStep& step);
   Value load_step(Borrowed base, PlaceStep& step);
+  Value read_root(Place& place);
   Value read(Place& place);
   bool prepare_defaults(Place& place, size_t count);
   Borrowed* root_of(Place& place, bool& shared);

@@ -90,7 +90,7 @@ TEST_CASE("the error of a host function has the place of its call") {
   CHECK(problem.code == POSSET_ERROR_TypeMismatch);
   CHECK(problem.line == 2);
   CHECK(problem.column == 7);
-  CHECK(problem.trace == 2);
+  CHECK(problem.trace == 3);
   CHECK(problem.report.find("in f (<eval>:2:7)") != std::string::npos);
   CHECK(w.show("try { add(1, nil) } catch e { e.line }") == "1");
 }

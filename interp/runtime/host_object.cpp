@@ -1,0 +1,184 @@
+// Objects of the host: their lives, properties and methods. See host_object.h.
+#include "interp/runtime/host_object.h"
+
+#include "interp/runtime/call.h"
+#include "interp/runtime/messages.h"
+#include "interp/syntax/diagnostic.h"
+
+namespace posset::interp {
+
+const HostClass* HostTypes::find(const void* key) const {
+  for (const HostClass& type : types) {
+    if (type.key == key) return &type;
+  }
+  return nullptr;
+}
+
+const HostClass* HostTypes::find(std::string_view name) const {
+  for (const HostClass& type : types) {
+    if (type.name == name) return &type;
+  }
+  return nullptr;
+}
+
+// ---- life ----
+
+HostObject* new_host_object(Context& context, const HostClass* type, void* pointer, size_t bytes) {
+  if (!context.heap.charge(bytes)) return nullptr;
+  auto* object = context.heap.make<HostObject>(Tag::Host);
+  if (!object) {
+    context.heap.discharge(bytes);
+    return nullptr;
+  }
+  object->type = type;
+  object->pointer = pointer;
+  object->drop = nullptr;
+  object->data = nullptr;
+  object->bytes = bytes;
+  object->next = context.host_objects;
+  object->link = &context.host_objects;
+  if (object->next) object->next->link = &object->next;
+  context.host_objects = object;
+  return object;
+}
+
+// Out of the list and closed before the host hears of it: whatever its function does finds it so.
+void close_host_object(HostObject* object) {
+  if (!object->link) return;
+  *object->link = object->next;
+  if (object->next) object->next->link = object->link;
+  object->link = nullptr;
+  object->pointer = nullptr;
+  Heap& heap = Heap::heap_of(object);
+  heap.discharge(std::exchange(object->bytes, 0));
+  const bool outer = std::exchange(heap.in_accessor, true);
+  if (object->drop) object->drop(object->data);
+  heap.in_accessor = outer;
+}
+
+void destroy_host_object(HostObject* object) { close_host_object(object); }
+
+void close_all_host_objects(Context& context) {
+  while (context.host_objects) close_host_object(context.host_objects);
+}
+
+// ---- names ----
+
+std::string_view type_name_of_host_object(Borrowed v) {
+  return is_bound_method(v) ? std::string_view("fn") : std::string_view(v.as<HostObject>()->type->name);
+}
+
+std::string name_of_host_object(Borrowed v) {
+  if (is_bound_method(v)) return std::string("fn ") + method_of(v)->name;
+  const auto* object = v.as<HostObject>();
+  std::string name = object->type->name;
+  if (!object->pointer) return name + " (closed)";
+  if (!object->type->label) return name;
+  char label[128];
+  const size_t size = object->type->label(object->pointer, label, sizeof label);
+  if (size == 0) return name;
+  return name + " " + std::string(label, std::min(size, sizeof label));
+}
+
+// ---- members ----
+
+namespace {
+
+Value raise_no_member(Context& context, Borrowed v, std::string_view name) {
+  const HostClass& type = *v.as<HostObject>()->type;
+  std::vector<std::string_view> names;
+  for (const auto& [each, member] : type.members) names.push_back(each);
+  const std::string_view near = syntax::did_you_mean(name, names);
+  return context.raise(ErrorCode::NoField, "no field '" + std::string(name) + "' in " + type.name,
+                       near.empty() ? std::string() : "did you mean '" + std::string(near) + "'?");
+}
+
+// Null: raised.
+const HostMember* find_member(Context& context, Borrowed v, std::string_view name) {
+  const auto* object = v.as<HostObject>();
+  if (is_bound_method(v)) {
+    raise_no_field(context, v, name);
+    return nullptr;
+  }
+  if (!object->pointer) {
+    context.raise(ErrorCode::HostError, "this " + object->type->name + " is closed: it has no '" +
+                                            std::string(name) + "' any more");
+    return nullptr;
+  }
+  const auto found = object->type->members.find(std::string(name));
+  if (found != object->type->members.end()) return &found->second;
+  raise_no_member(context, v, name);
+  return nullptr;
+}
+
+// A function of the host that may neither run scripts nor change what they see. The object stays: it may be
+// the last to hold itself.
+Value run_accessor(Context& context, const NativeFunction& function, Borrowed object, Borrowed* arguments,
+                   uint32_t count) {
+  const Value held = Value::copy(object);
+  NativeCall call{context, arguments, count, &function, object};
+  const bool outer = std::exchange(context.heap.in_accessor, true);
+  Value result = context.native.low() ? context.on_fresh_stack([&] { return function.entry(call); })
+                                      : function.entry(call);
+  context.heap.in_accessor = outer;
+  return result;
+}
+
+Value bind_method(Context& context, Borrowed receiver, const NativeFunction& function) {
+  auto* bound = context.heap.make<BoundMethod>(Tag::Host, sizeof(BoundMethod), HostObject::kMethod);
+  if (!bound) return context.raise_memory_limit();
+  bound->type = receiver.as<HostObject>()->type;
+  bound->function = &function;
+  bound->receiver = Value::copy(receiver).take();
+  return Value::adopt(Borrowed::heap(Tag::Host, bound));
+}
+
+}  // namespace
+
+Value load_member(Context& context, Borrowed object, std::string_view name) {
+  const HostMember* member = find_member(context, object, name);
+  if (!member) return Value::failure();
+  if (member->is_method()) return bind_method(context, object, member->method);
+  return run_accessor(context, member->get, object, nullptr, 0);
+}
+
+bool store_member(Context& context, Borrowed object, std::string_view name, Value v) {
+  const HostMember* member = find_member(context, object, name);
+  if (!member) return false;
+  if (!member->set.entry) {
+    const std::string& type = object.as<HostObject>()->type->name;
+    context.raise(ErrorCode::CannotAssign, "cannot assign to '" + std::string(name) + "' of " + type + ": it is " +
+                                               (member->is_method() ? "a method" : "read-only"));
+    return false;
+  }
+  Borrowed argument = v.take();
+  const Value result = run_accessor(context, member->set, object, &argument, 1);
+  release(argument);
+  return !result.failed();
+}
+
+void raise_inside_property(Context& context, Borrowed object, std::string_view name) {
+  const HostMember* member = find_member(context, object, name);
+  if (!member) return;
+  const std::string field(name);
+  context.raise(ErrorCode::CannotAssign,
+                "cannot change a part of '" + field + "' of " + object.as<HostObject>()->type->name +
+                    ", which is a value that the host gives",
+                "change a copy and store it: `var v = x." + field + "`, then `x." + field + " = v`");
+}
+
+// ---- methods ----
+
+Value call_method(Context& context, Borrowed method, Borrowed* base, uint32_t count) {
+  const Value held = Value::copy(method.as<BoundMethod>()->receiver);
+  const auto* object = held->as<HostObject>();
+  if (object->pointer) return call_native(context, method_of(method), base, count, held);
+  const uint64_t lent = method_of(method)->inout_mask;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (i >= 64 || !(lent >> i & 1)) release(base[i]);
+  }
+  return context.raise(ErrorCode::HostError, "this " + object->type->name + " is closed: it has no '" +
+                                                 std::string(method_of(method)->name) + "' any more");
+}
+
+}  // namespace posset::interp
