@@ -1,14 +1,19 @@
-// C++ functions for scripts: reading a lambda's signature, and the trampoline that a script calls.
+// C++ functions for scripts: reading a function's signature, and the trampoline that a script calls.
 // A part of posset.hpp, which is what to include.
+//
+// A parameter of a type that has a Convert is read by it. A reference or pointer to any other class is one to a
+// host object (cpp_host.hpp): `Player&` takes a Player, `Player*` also nil.
 //
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <exception>
+#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
+#include "cpp_convert.hpp"
 #include "cpp_error.hpp"
 #include "cpp_value.hpp"
 #include "posset.h"
@@ -27,68 +32,149 @@ Pure<std::decay_t<F>> pure(F&& function) {
 
 namespace detail {
 
+// ---- signatures ----
+
+template <class... T>
+struct TypeList {
+  static constexpr size_t size = sizeof...(T);
+};
+
 template <class F>
 struct Signature : Signature<decltype(&F::operator())> {};
 template <class R, class... Args>
 struct Signature<R (*)(Args...)> {
   using Result = R;
-  using Arguments = std::tuple<std::decay_t<Args>...>;
+  using Arguments = TypeList<Args...>;
 };
+template <class R, class... Args>
+struct Signature<R (*)(Args...) noexcept> : Signature<R (*)(Args...)> {};
 template <class C, class R, class... Args>
 struct Signature<R (C::*)(Args...) const> : Signature<R (*)(Args...)> {};
 template <class C, class R, class... Args>
 struct Signature<R (C::*)(Args...)> : Signature<R (*)(Args...)> {};
 template <class C, class R, class... Args>
 struct Signature<R (C::*)(Args...) const noexcept> : Signature<R (*)(Args...)> {};
+template <class C, class R, class... Args>
+struct Signature<R (C::*)(Args...) noexcept> : Signature<R (*)(Args...)> {};
 
-// What a script calls: reads the arguments, calls the C++ function, and lets no exception out.
+// ---- arguments ----
+
+template <class T, class = void>
+struct HasConvert : std::false_type {};
+template <class T>
+struct HasConvert<T, std::void_t<decltype(Convert<T>::name)>> : std::true_type {};
+
+template <class T>
+inline constexpr bool is_host_class = std::is_class_v<T> && !HasConvert<T>::value;
+
+// The key of a C++ type's posset_type.
+template <class T>
+const void* type_key() {
+  static const char key = 0;
+  return &key;
+}
+template <class T>
+T* object_in(const posset_value& v) {
+  const posset_type* type = posset_host_type(v);
+  if (!type || posset_type_key(type) != type_key<T>()) return nullptr;
+  return static_cast<T*>(posset_host_pointer(v, type));
+}
+template <class T>
+std::string type_name_in(posset_context* context) {
+  const posset_type* type = nullptr;
+  if (posset_find_type(posset_context_runtime(context), type_key<T>(), &type) != POSSET_OK)
+    return "an object of a type that was not registered";
+  return std::string(to_view(posset_type_text(type)));
+}
+
+// One argument on its way: read(call, i), then get().
+template <class A>
+struct ReadArgument {
+  using T = std::decay_t<A>;
+  static_assert(HasConvert<T>::value, "no conversion for this parameter: take host objects by reference or pointer");
+  T value{};
+  posset_status read(posset_call* call, uint32_t i) {
+    if (Convert<T>::from(call->context, call->arguments[i], value)) return POSSET_OK;
+    return posset_raise_kind(call, i, Convert<T>::name);
+  }
+  T&& get() { return std::move(value); }
+};
+template <class A>
+  requires(std::is_reference_v<A> && is_host_class<std::decay_t<A>>)
+struct ReadArgument<A> {
+  using T = std::remove_cv_t<std::remove_reference_t<A>>;
+  T* object = nullptr;
+  posset_status read(posset_call* call, uint32_t i) {
+    object = object_in<T>(call->arguments[i]);
+    return object ? POSSET_OK : posset_raise_kind(call, i, type_name_in<T>(call->context).c_str());
+  }
+  T& get() { return *object; }
+};
+template <class P>
+  requires is_host_class<std::remove_cv_t<P>>
+struct ReadArgument<P*> : ReadArgument<P&> {
+  posset_status read(posset_call* call, uint32_t i) {
+    return posset_is_nil(call->arguments[i]) ? POSSET_OK : ReadArgument<P&>::read(call, i);
+  }
+  P* get() { return this->object; }
+};
+
+// ---- calls ----
+
+inline posset_status raise_host_error(posset_call* call, const char* what) {
+  return posset_raise(call->context, POSSET_ERROR_HostError, posset_text_of(what));
+}
+
+// Runs what a script has called, and lets no exception out.
+template <class Body>
+posset_status guarded(posset_call* call, Body&& body) noexcept {
+  try {
+    return body();
+  } catch (const Error& error) {
+    const posset_status status = posset_restore_error(call->context, error.handle());
+    return status == POSSET_RAISED ? status : raise_host_error(call, error.what());
+  } catch (const std::exception& exception) {
+    return raise_host_error(call, exception.what());
+  } catch (...) {
+    return raise_host_error(call, "an exception of an unknown type");
+  }
+}
+
+// Reads the arguments, calls `function` with them, and gives the result back.
+template <class Result, class... Args, size_t... I, class F>
+posset_status call_with(posset_call* call, TypeList<Args...>, std::index_sequence<I...>, F&& function) {
+  std::tuple<ReadArgument<Args>...> arguments;
+  posset_status status = POSSET_OK;
+  ((status = status == POSSET_OK ? std::get<I>(arguments).read(call, I) : status), ...);
+  if (status != POSSET_OK) return status;
+  if constexpr (std::is_void_v<Result>) {
+    function(std::get<I>(arguments).get()...);
+    return POSSET_OK;
+  } else {
+    return ConvertOf<Result>::to(call->context, function(std::get<I>(arguments).get()...), &call->result);
+  }
+}
+
+// What a script calls.
 template <class F>
 struct Trampoline {
-  using Result = typename Signature<F>::Result;
   using Arguments = typename Signature<F>::Arguments;
-  static constexpr size_t kCount = std::tuple_size_v<Arguments>;
+  static constexpr size_t kCount = Arguments::size;
 
   static posset_status entry(posset_call* call) noexcept {
-    try {
-      return run(call, std::make_index_sequence<kCount>());
-    } catch (const Error& error) {
-      posset_status status = posset_restore_error(call->context, error.handle());
-      if (status == POSSET_RAISED) return status;
-      return raise(call, error.what());
-    } catch (const std::exception& exception) {
-      return raise(call, exception.what());
-    } catch (...) {
-      return raise(call, "an exception of an unknown type");
-    }
-  }
-
- private:
-  static posset_status raise(posset_call* call, const char* what) {
-    return posset_raise(call->context, POSSET_ERROR_HostError, posset_text_of(what));
-  }
-
-  template <size_t... I>
-  static posset_status run(posset_call* call, std::index_sequence<I...>) {
-    Arguments arguments{};
-    posset_status status = POSSET_OK;
-    ((status = status == POSSET_OK ? read_one<I>(call, std::get<I>(arguments)) : status), ...);
-    if (status != POSSET_OK) return status;
-    F& function = *static_cast<F*>(call->data);
-    if constexpr (std::is_void_v<Result>) {
-      function(std::move(std::get<I>(arguments))...);
-      return POSSET_OK;
-    } else {
-      return ConvertOf<Result>::to(call->context, function(std::move(std::get<I>(arguments))...),
-                                   &call->result);
-    }
-  }
-
-  template <size_t I, class T>
-  static posset_status read_one(posset_call* call, T& out) {
-    if (Convert<T>::from(call->context, call->arguments[I], out)) return POSSET_OK;
-    return posset_raise_kind(call, I, Convert<T>::name);
+    return guarded(call, [&] {
+      return call_with<typename Signature<F>::Result>(call, Arguments(), std::make_index_sequence<kCount>(),
+                                                      *static_cast<F*>(call->data));
+    });
   }
 };
+
+// "move(a, b)": C++ does not tell the names of parameters.
+inline std::string signature_text(const std::string& name, size_t count) {
+  std::string text = name + "(";
+  for (size_t i = 0; i < count; ++i) text += (i ? ", " : "") + std::string(1, static_cast<char>('a' + i % 26));
+  return text + ")";
+}
 
 }  // namespace detail
 

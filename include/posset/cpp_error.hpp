@@ -4,9 +4,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <exception>
-#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -17,6 +17,70 @@
 #include "posset.h"
 
 namespace posset {
+
+namespace detail {
+
+// <memory> takes as long to compile as all the rest, so what this layer owns is held by these two.
+
+// The only owner of something that Free gives up.
+template <class T, class Free>
+class Owner {
+ public:
+  Owner() = default;
+  explicit Owner(T* owned) : pointer_(owned) {}
+  Owner(Owner&& other) noexcept : pointer_(other.release()) {}
+  Owner& operator=(Owner&& other) noexcept {
+    reset(other.release());
+    return *this;
+  }
+  ~Owner() { reset(nullptr); }
+  T* get() const { return pointer_; }
+  T* operator->() const { return pointer_; }
+  T* release() { return std::exchange(pointer_, nullptr); }
+  void reset(T* owned) {
+    if (T* old = std::exchange(pointer_, owned)) Free()(old);
+  }
+  explicit operator bool() const { return pointer_ != nullptr; }
+
+ private:
+  T* pointer_ = nullptr;
+};
+
+struct Delete {
+  template <class T>
+  void operator()(T* owned) const {
+    delete owned;
+  }
+};
+
+// One of several owners of a T that nobody changes any more.
+template <class T>
+class Shared {
+ public:
+  explicit Shared(T&& made) : cell_(new Cell{std::move(made), {1}}) {}
+  Shared(const Shared& other) noexcept : cell_(other.cell_) {
+    // Made from one that is held, so nothing is ordered by it.
+    cell_->owners.fetch_add(1, std::memory_order_relaxed);
+  }
+  Shared& operator=(Shared other) noexcept {
+    std::swap(cell_, other.cell_);
+    return *this;
+  }
+  ~Shared() {
+    // What the others did with it comes before its end.
+    if (cell_->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) delete cell_;
+  }
+  const T* operator->() const { return &cell_->kept; }
+
+ private:
+  struct Cell {
+    T kept;
+    std::atomic<size_t> owners;
+  };
+  Cell* cell_;
+};
+
+}  // namespace detail
 
 inline posset_text to_text(std::string_view text) {
   return posset_text_n(text.data(), text.size());
@@ -54,9 +118,11 @@ struct Diagnostic {
 // of them, and the other members tell of the first). Cheap to copy.
 class Error : public std::exception {
  public:
+  struct Freer {
+    void operator()(posset_error* error) const { posset_error_free(error); }
+  };
   struct Data {
-    ~Data() { posset_error_free(error); }
-    posset_error* error = nullptr;
+    detail::Owner<posset_error, Freer> error;
     posset_code code = posset_code();
     std::string message, hint, file;
     uint32_t line = 0, column = 0;
@@ -65,7 +131,7 @@ class Error : public std::exception {
     std::vector<Diagnostic> diagnostics;
     std::string what;  // "FILE:LINE:COL: error: MESSAGE"
   };
-  explicit Error(std::shared_ptr<Data> data) : data_(std::move(data)) {}
+  explicit Error(Data data) : data_(std::move(data)) {}
 
   const char* what() const noexcept override { return data_->what.c_str(); }
   posset_code code() const { return data_->code; }
@@ -85,10 +151,10 @@ class Error : public std::exception {
   posset_value thrown() const;
 
   // The C interface's own handle, null for diagnostics; it lives as long as this and its copies.
-  posset_error* handle() const { return data_->error; }
+  posset_error* handle() const { return data_->error.get(); }
 
  private:
-  std::shared_ptr<Data> data_;
+  detail::Shared<Data> data_;
 };
 
 // ---- details of texts and errors ----
@@ -106,22 +172,22 @@ inline std::string place_of(const std::string& file, uint32_t line, uint32_t col
 }
 
 inline Error error_of(posset_error* error) {
-  auto data = std::make_shared<Error::Data>();
-  data->error = error;
+  Error::Data data;
+  data.error.reset(error);
   posset_error_info info = {};
   info.size = sizeof info;
   posset_error_get(error, &info);
-  data->code = info.code;
-  data->message = to_view(info.message);
-  data->hint = to_view(info.hint);
-  data->file = to_view(info.file);
-  data->line = info.line;
-  data->column = info.column;
-  data->is_limit = info.is_limit;
-  data->is_interrupt = info.is_interrupt;
+  data.code = info.code;
+  data.message = to_view(info.message);
+  data.hint = to_view(info.hint);
+  data.file = to_view(info.file);
+  data.line = info.line;
+  data.column = info.column;
+  data.is_limit = info.is_limit;
+  data.is_interrupt = info.is_interrupt;
   for (size_t i = 0; i < info.trace_count; ++i)
-    data->trace.emplace_back(to_view(posset_error_trace(error, i)));
-  data->what = place_of(data->file, data->line, data->column) + "error: " + data->message;
+    data.trace.emplace_back(to_view(posset_error_trace(error, i)));
+  data.what = place_of(data.file, data.line, data.column) + "error: " + data.message;
   return Error(std::move(data));
 }
 
@@ -145,19 +211,19 @@ inline std::vector<Diagnostic> collect(const posset_diagnostics* diagnostics) {
 }
 
 inline Error error_of(std::vector<Diagnostic> all) {
-  auto data = std::make_shared<Error::Data>();
+  Error::Data data;
   for (const Diagnostic& d : all) {
     if (d.is_warning) continue;
-    data->code = d.code;
-    data->message = d.message;
-    data->hint = d.hint;
-    data->file = d.file;
-    data->line = d.line;
-    data->column = d.column;
+    data.code = d.code;
+    data.message = d.message;
+    data.hint = d.hint;
+    data.file = d.file;
+    data.line = d.line;
+    data.column = d.column;
     break;
   }
-  data->what = place_of(data->file, data->line, data->column) + "error: " + data->message;
-  data->diagnostics = std::move(all);
+  data.what = place_of(data.file, data.line, data.column) + "error: " + data.message;
+  data.diagnostics = std::move(all);
   return Error(std::move(data));
 }
 
@@ -170,7 +236,7 @@ struct Freer {
   void operator()(posset_future* p) const { posset_future_release(p); }
 };
 template <class T>
-using Owned = std::unique_ptr<T, Freer>;
+using Owned = Owner<T, Freer>;
 
 // Success, or the exception that fits.
 inline void check(posset_context* context, posset_status status, const char* what) {
@@ -191,7 +257,7 @@ inline void check(posset_context* context, posset_status status, posset_diagnost
 
 inline std::string Error::report(bool color) const {
   std::string out;
-  if (data_->error) posset_error_render(data_->error, color, detail::append_to_string, &out);
+  if (data_->error) posset_error_render(data_->error.get(), color, detail::append_to_string, &out);
   for (const Diagnostic& d : data_->diagnostics) out += d.report;
   return out;
 }
@@ -199,7 +265,7 @@ inline std::string Error::report(bool color) const {
 inline posset_value Error::thrown() const {
   posset_error_info info = {};
   info.size = sizeof info;
-  if (data_->error) posset_error_get(data_->error, &info);
+  if (data_->error) posset_error_get(data_->error.get(), &info);
   return data_->error ? info.value : posset_nil();
 }
 

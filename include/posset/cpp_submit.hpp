@@ -11,8 +11,6 @@
 #pragma once
 
 #include <array>
-#include <chrono>
-#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -44,13 +42,14 @@ class [[nodiscard]] Future {
   Future() = default;
   explicit Future(posset_future* owned) : future_(owned) {}
 
-  bool valid() const { return future_ != nullptr; }
+  bool valid() const { return static_cast<bool>(future_); }
   posset_progress progress() const { return posset_future_progress(handle()); }
   void wait() const { posset_future_wait(handle(), -1); }
   // True: it has ended.
-  template <class Rep, class Period>
-  bool wait_for(std::chrono::duration<Rep, Period> time) const {
-    const double seconds = std::chrono::duration<double>(time).count();
+  template <class Duration>  // a std::chrono::duration
+  bool wait_for(const Duration& time) const {
+    using Period = typename Duration::period;
+    const double seconds = static_cast<double>(time.count()) * Period::num / Period::den;
     return posset_future_wait(handle(), seconds > 0 ? seconds : 0);
   }
   // Asks only; false: it had ended.
@@ -100,15 +99,14 @@ class [[nodiscard]] Future {
   template <class F>
   void on_done(F&& f) const {
     using Kept = std::decay_t<F>;
-    auto kept = std::make_unique<Kept>(std::forward<F>(f));
+    auto* const kept = new Kept(std::forward<F>(f));
     const posset_future_callback call = [](void* data, posset_progress progress) noexcept {
-      const std::unique_ptr<Kept> owned(static_cast<Kept*>(data));
-      (*owned)(progress);
+      const detail::Owner<Kept, detail::Delete> owned(static_cast<Kept*>(data));
+      (*owned.get())(progress);
     };
     // Taken when it is called, which may be before this returns.
-    Kept* const data = kept.release();
-    const posset_status status = posset_future_on_done(handle(), call, data);
-    if (status != POSSET_OK) kept.reset(data);
+    const posset_status status = posset_future_on_done(handle(), call, kept);
+    if (status != POSSET_OK) delete kept;
     detail::check(posset_future_context(handle()), status, "on_done");
   }
   posset_future* handle() const { return future_.get(); }

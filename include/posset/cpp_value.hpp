@@ -1,17 +1,17 @@
 // Values in the C++ layer: Value, the conversions between C++ types and values, and typed script
 // functions. A part of posset.hpp, which is what to include.
 //
-// A C++ type joins by a specialisation of Convert.
+// A C++ type joins by a specialisation of Convert; those of containers are in cpp_convert.hpp.
 //
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "cpp_error.hpp"
 #include "posset.h"
@@ -169,38 +169,22 @@ struct Convert<Value> {
     out = Value::copy(context, v);
     return true;
   }
-  static posset_status to(posset_context*, Value value, posset_value* out) {
+  // A value of another context stays where it is.
+  static posset_status to(posset_context* context, Value value, posset_value* out) {
+    if (value.context() && value.context() != context) return POSSET_MISUSE;
     *out = value.take();
     return POSSET_OK;
   }
 };
-template <class T>
-struct Convert<std::vector<T>> {
-  static constexpr const char* name = "list";
-  static bool from(posset_context* context, const posset_value& v, std::vector<T>& out) {
-    if (!posset_is(v, POSSET_LIST)) return false;
-    out.clear();
-    out.reserve(posset_list_size(v));
-    for (uint64_t i = 0; i < posset_list_size(v); ++i) {
-      posset_value item = posset_list_at(v, i);
-      T element{};
-      if (!Convert<T>::from(context, item, element)) return false;
-      out.push_back(std::move(element));
-    }
-    return true;
-  }
-  static posset_status to(posset_context* context, const std::vector<T>& items, posset_value* out) {
-    posset_status status = posset_list(context, items.size(), out);
-    for (size_t i = 0; status == POSSET_OK && i < items.size(); ++i) {
-      posset_value item = posset_nil();
-      status = Convert<T>::to(context, items[i], &item);
-      if (status == POSSET_OK) status = posset_list_push(context, out, item);
-      if (status != POSSET_OK) posset_release(std::exchange(*out, posset_nil()));
-    }
-    return status;
+template <>
+struct Convert<std::nullptr_t> {
+  static constexpr const char* name = "nil";
+  static bool from(posset_context*, const posset_value& v, std::nullptr_t&) { return posset_is_nil(v); }
+  static posset_status to(posset_context*, std::nullptr_t, posset_value* out) {
+    *out = posset_nil();
+    return POSSET_OK;
   }
 };
-
 namespace detail {
 
 // Convert for what a caller writes: string literals are const char*, references are what they refer

@@ -19,15 +19,16 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "cpp_convert.hpp"
 #include "cpp_define.hpp"
 #include "cpp_error.hpp"
+#include "cpp_host.hpp"
 #include "cpp_submit.hpp"
 #include "cpp_value.hpp"
 #include "posset.h"
@@ -79,6 +80,11 @@ struct ContextOptions {
   }
 };
 
+// The text of a module, for loaders. Imports that give one key (by default the name) share one module.
+struct Source {
+  std::string name, text, key;
+};
+
 class Context;
 
 // What contexts share: code, built-ins, threads. Used by any thread.
@@ -94,6 +100,11 @@ class Runtime {
   // Takes a runtime put together by hand (attach.h).
   explicit Runtime(posset_runtime* owned) : runtime_(owned) {}
   posset_runtime* handle() const { return runtime_.get(); }
+  // A class as a type of scripts (cpp_host.hpp); before the first context is made.
+  template <class T>
+  void define(Type<T> type) {
+    std::move(type).add_to(handle());
+  }
   // Evaluates a text on a thread of the runtime; until that has ended the context is busy.
   template <class T = Value>
   Future<T> submit(Context& context, std::string_view text, const SubmitOptions& options = {});
@@ -159,6 +170,14 @@ class Context {
   }
   posset_context* handle() const { return context_.get(); }
 
+  // A value of this context, for calls and containers of values.
+  template <class T>
+  Value value(T&& from) {
+    posset_value made = posset_nil();
+    check(detail::ConvertOf<T>::to(handle(), std::forward<T>(from), &made), "value");
+    return {handle(), made};
+  }
+
   // ---- globals ----
   template <class T>
   void set(std::string_view name, T&& value) {
@@ -173,9 +192,18 @@ class Context {
     return Value(handle(), found).to<T>();
   }
 
+  // ---- host objects ----
+  // For scripts as long as the loan lasts; `object` stays the caller's.
+  template <class T>
+  [[nodiscard]] Loan lend(T& object) {
+    posset_value made = posset_nil();
+    check(detail::make_object(handle(), &object, nullptr, &made), "lend");
+    return Loan(Value(handle(), made));
+  }
+
   // ---- host functions ----
-  // A lambda or function of numbers, bools, strings, vectors of them, and Values. Impure, unless it
-  // is wrapped in posset::pure.
+  // A lambda or function of numbers, bools, strings, containers of them (cpp_convert.hpp), host objects, script
+  // functions, and Values. Impure, unless it is wrapped in posset::pure.
   template <class F>
   void define(const char* name, F function, const char* doc = "") {
     define_row(name, std::move(function), doc, false);
@@ -241,12 +269,23 @@ class Context {
     });
   }
 
+  // ---- modules ----
+  // Finds the module that `import "path"` means in the module `from`: `load(std::string_view from,
+  // std::string_view path)` gives a std::optional<Source> (or throws, which says why there is none). It must not
+  // use the context.
+  template <class Load>
+  void set_loader(Load load) {
+    auto* kept = new Load(std::move(load));
+    check(posset_set_data(handle(), detail::type_key<Load>(), kept, drop<Load>), "loader");
+    check(posset_context_set_loader(handle(), load_module<Load>, kept), "loader");
+  }
+
   // ---- output, limits ----
   // `write(std::string_view)`, which may give a bool: false when it cannot write.
   template <class Write>
   void set_output(Write write) {
     auto* kept = new Write(std::move(write));
-    check(posset_set_data(handle(), output_key<Write>(), kept, drop<Write>), "output");
+    check(posset_set_data(handle(), detail::type_key<Write>(), kept, drop<Write>), "output");
     posset_write entry = [](void* data, const char* text, size_t size) -> bool {
       try {
         if constexpr (std::is_void_v<decltype((*static_cast<Write*>(data))(std::string_view()))>) {
@@ -277,24 +316,30 @@ class Context {
   void check(posset_status status, const char* what) const {
     detail::check(handle(), status, what);
   }
+  template <class Load>
+  static bool load_module(void* data, posset_text from, posset_text path, posset_module_source* answer) noexcept {
+    try {
+      auto found = (*static_cast<Load*>(data))(to_view(from), to_view(path));
+      if (!found) return false;
+      const std::string& key = found->key.empty() ? found->name : found->key;
+      posset_module_found(answer, to_text(key), to_text(found->name), to_text(found->text));
+      return true;
+    } catch (const std::exception& why) {
+      posset_module_missing(answer, posset_text_of(why.what()));
+    } catch (...) {
+      posset_module_missing(answer, posset_text_of("an exception of an unknown type"));
+    }
+    return false;
+  }
   template <class T>
   static void drop(void* data) {
     delete static_cast<T*>(data);
-  }
-  template <class Write>
-  static const void* output_key() {
-    static const char key = 0;
-    return &key;
   }
 
   template <class F>
   void define_row(const char* name, F function, const char* doc, bool is_pure) {
     using Trampoline = detail::Trampoline<F>;
-    std::string signature = std::string(name) + "(";
-    for (size_t i = 0; i < Trampoline::kCount; ++i) {
-      signature += (i ? ", " : "") + std::string(1, static_cast<char>('a' + i % 26));
-    }
-    signature += ")";
+    const std::string signature = detail::signature_text(name, Trampoline::kCount);
     posset_function_row row = {};
     row.name = name;
     row.signature = signature.c_str();

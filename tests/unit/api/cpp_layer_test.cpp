@@ -103,7 +103,7 @@ TEST_CASE("an error passes through a host function with its place and trace") {
   REQUIRE(!result);
   CHECK(result.error().code() == POSSET_ERROR_DivisionByZero);
   CHECK(result.error().line() == 1);
-  CHECK(result.error().trace().size() == 3);
+  CHECK(result.error().trace().size() == 4);
   context.define("safely", [](posset::Value f) {
     auto answer = f.try_call(0);
     return answer ? answer.value().to<int>() : -1;

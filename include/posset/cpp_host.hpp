@@ -1,0 +1,297 @@
+// Host types in the C++ layer: a class becomes a type of scripts. A part of posset.hpp, which is what to include;
+// host.h says what holds of types, properties, methods and the end of objects.
+//
+//   posset::Type<Player> type("Player", "Somebody who plays.");
+//   type.property("health", &Player::health)                             // a member: read and stored
+//       .property("name", [](const Player& p) { return p.name(); })      // a function: read only
+//       .property("x", &Player::x, &Player::set_x)                       // two: read and stored
+//       .method("move", &Player::move)
+//       .label([](const Player& p) { return p.name(); });                // <Player ann>
+//   runtime.define(std::move(type));                                     // before the first context
+//
+//   context.set("player", std::make_shared<Player>("ann"));              // shared with the scripts
+//   posset::Loan loan = context.lend(player);                            // the host's own, until the loan ends
+//
+// Lambdas for scripts take objects as `Player&` or `Player*` and give them as shared_ptr or unique_ptr.
+//
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <concepts>
+#include <cstring>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "cpp_define.hpp"
+#include "cpp_error.hpp"
+#include "cpp_value.hpp"
+#include "posset.h"
+
+namespace posset {
+
+namespace detail {
+
+// `function` of an object, be it a member or something callable with one.
+template <class T, class F, class... Args>
+decltype(auto) apply_to(F& function, T& object, Args&&... args) {
+  if constexpr (std::is_member_object_pointer_v<F>) {
+    return (object.*function);
+  } else if constexpr (std::is_member_function_pointer_v<F>) {
+    return (object.*function)(std::forward<Args>(args)...);
+  } else {
+    return function(object, std::forward<Args>(args)...);
+  }
+}
+
+// The parameters behind the object.
+template <class F, class List = typename Signature<F>::Arguments>
+struct MethodArguments;
+template <class F, class First, class... Rest>
+  requires(!std::is_member_function_pointer_v<F>)
+struct MethodArguments<F, TypeList<First, Rest...>> {
+  using List = TypeList<Rest...>;
+};
+template <class F, class... All>
+  requires std::is_member_function_pointer_v<F>
+struct MethodArguments<F, TypeList<All...>> {
+  using List = TypeList<All...>;
+};
+
+// The entries of members of T: `call->data` is the function.
+template <class T, class F>
+struct MemberEntry {
+  static posset_status get(posset_call* call) noexcept {
+    return guarded(call, [&] {
+      F& function = *static_cast<F*>(call->data);
+      using Result = std::decay_t<decltype(apply_to(function, *static_cast<T*>(call->self)))>;
+      return Convert<Result>::to(call->context, apply_to(function, *static_cast<T*>(call->self)), &call->result);
+    });
+  }
+  static posset_status method(posset_call* call) noexcept {
+    using List = typename MethodArguments<F>::List;
+    using Result = typename Signature<F>::Result;
+    return guarded(call, [&] {
+      F& function = *static_cast<F*>(call->data);
+      auto invoke = [&](auto&&... args) -> decltype(auto) {
+        return apply_to(function, *static_cast<T*>(call->self), std::forward<decltype(args)>(args)...);
+      };
+      return call_with<Result>(call, List(), std::make_index_sequence<List::size>(), invoke);
+    });
+  }
+};
+template <class T, class M>
+struct StoreEntry {  // of a data member
+  static posset_status set(posset_call* call) noexcept {
+    return guarded(call, [&] {
+      ReadArgument<M> value;
+      const posset_status status = value.read(call, 0);
+      if (status == POSSET_OK) static_cast<T*>(call->self)->*(*static_cast<M T::**>(call->data)) = value.get();
+      return status;
+    });
+  }
+};
+
+// The pair of functions of a property has one `data`.
+template <class T, class G, class S>
+struct AccessorPair {
+  G getter;
+  S setter;
+  static posset_status get(posset_call* call) noexcept {
+    posset_call inner = *call;
+    inner.data = &static_cast<AccessorPair*>(call->data)->getter;
+    return forward(call, inner, MemberEntry<T, G>::get);
+  }
+  static posset_status set(posset_call* call) noexcept {
+    return guarded(call, [&] {
+      S& function = static_cast<AccessorPair*>(call->data)->setter;
+      using List = typename MethodArguments<S>::List;
+      static_assert(List::size == 1, "a setter takes the object and the new value");
+      auto invoke = [&](auto&& value) {
+        (void)apply_to(function, *static_cast<T*>(call->self), std::forward<decltype(value)>(value));
+      };
+      return call_with<void>(call, List(), std::make_index_sequence<1>(), invoke);
+    });
+  }
+
+ private:
+  static posset_status forward(posset_call* call, posset_call& inner, posset_function entry) {
+    const posset_status status = entry(&inner);
+    call->result = inner.result;
+    return status;
+  }
+};
+
+struct Kept {
+  virtual ~Kept() = default;
+};
+template <class T>
+struct KeptOf final : Kept {
+  explicit KeptOf(T given) : kept(std::move(given)) {}
+  T kept;
+};
+
+}  // namespace detail
+
+// A description of how scripts see a class. Give it to Runtime::define.
+template <class T>
+class Type {
+ public:
+  explicit Type(std::string name, std::string doc = "") : name_(std::move(name)), doc_(std::move(doc)) {}
+
+  // A data member, or a function of the object.
+  template <class G>
+  Type& property(const char* name, G getter, const char* doc = "") {
+    posset_property_row row = {};
+    row.name = keep_text(name);
+    row.doc = keep_text(doc);
+    row.get = detail::MemberEntry<T, G>::get;
+    if constexpr (std::is_member_object_pointer_v<G>) {
+      using M = std::remove_reference_t<decltype(std::declval<T&>().*getter)>;
+      if constexpr (!std::is_const_v<M>) row.set = detail::StoreEntry<T, M>::set;
+    }
+    row.data = keep(std::move(getter));
+    properties_.push_back(row);
+    return *this;
+  }
+  template <class G, class S>
+    requires(!std::is_convertible_v<S, const char*>)
+  Type& property(const char* name, G getter, S setter, const char* doc = "") {
+    using Pair = detail::AccessorPair<T, G, S>;
+    posset_property_row row = {};
+    row.name = keep_text(name);
+    row.doc = keep_text(doc);
+    row.get = Pair::get;
+    row.set = Pair::set;
+    row.data = keep(Pair{std::move(getter), std::move(setter)});
+    properties_.push_back(row);
+    return *this;
+  }
+  // A member function, or a function whose first parameter is a T&.
+  template <class F>
+  Type& method(const char* name, F function, const char* doc = "") {
+    constexpr size_t kCount = detail::MethodArguments<F>::List::size;
+    posset_function_row row = {};
+    row.name = keep_text(name);
+    row.signature = keep_text(detail::signature_text(name, kCount));
+    row.doc = keep_text(doc);
+    row.min_arguments = row.max_arguments = static_cast<uint32_t>(kCount);
+    row.function = detail::MemberEntry<T, F>::method;
+    row.data = keep(std::move(function));
+    methods_.push_back(row);
+    return *this;
+  }
+  // What is printed behind the name; a lambda without captures that gives a text.
+  template <class F>
+  Type& label(F) {
+    static_assert(std::is_empty_v<F> && std::is_default_constructible_v<F>, "a label captures nothing");
+    label_ = [](const void* object, char* out, size_t capacity) noexcept -> size_t {
+      try {
+        const auto text = F()(*static_cast<const T*>(object));
+        const std::string_view view(text);
+        const size_t size = view.size() < capacity ? view.size() : capacity;
+        std::memcpy(out, view.data(), size);
+        return size;
+      } catch (...) {
+        return 0;
+      }
+    };
+    return *this;
+  }
+
+  // Throws Misuse.
+  void add_to(posset_runtime* runtime) && {
+    posset_type_row row = posset_type_of(name_.c_str());
+    row.doc = doc_.c_str();
+    row.key = detail::type_key<T>();
+    row.properties = properties_.data();
+    row.property_count = properties_.size();
+    row.methods = methods_.data();
+    row.method_count = methods_.size();
+    row.label = label_;
+    row.data = new AllKept(std::move(kept_));
+    row.drop = [](void* data) { delete static_cast<AllKept*>(data); };
+    const posset_status status = posset_register_type(runtime, &row, nullptr);
+    if (status != POSSET_OK) throw Misuse(status, "type " + name_);
+  }
+
+ private:
+  using AllKept = std::vector<detail::Owner<detail::Kept, detail::Delete>>;
+
+  // Until the runtime ends.
+  template <class K>
+  K* keep(K given) {
+    auto* made = new detail::KeptOf<K>(std::move(given));
+    kept_.emplace_back(made);
+    return &made->kept;
+  }
+  const char* keep_text(std::string text) { return keep(std::move(text))->c_str(); }
+
+  std::string name_, doc_;
+  std::vector<posset_property_row> properties_;
+  std::vector<posset_function_row> methods_;
+  AllKept kept_;
+  size_t (*label_)(const void*, char*, size_t) = nullptr;
+};
+
+namespace detail {
+
+// A handle of `object` for scripts; `owner` (a smart pointer) goes when the last of them has gone.
+template <class T, class Owner>
+posset_status make_object(posset_context* context, T* object, Owner owner, posset_value* out) {
+  if (!object) {
+    *out = posset_nil();
+    return POSSET_OK;
+  }
+  const posset_type* type = nullptr;
+  const posset_status status = posset_find_type(posset_context_runtime(context), type_key<T>(), &type);
+  if (status != POSSET_OK) return status;
+  posset_object made = posset_object_of(object);
+  made.bytes = sizeof(T);
+  made.data = new Owner(std::move(owner));
+  made.drop = [](void* data) { delete static_cast<Owner*>(data); };
+  return posset_host(context, type, &made, out);
+}
+
+// A shared_ptr or unique_ptr to an object: anything that points to one and gives it up in the end.
+template <class P>
+concept OwningPointer = requires(const P& pointer) {
+  typename P::element_type;
+  { pointer.get() } -> std::convertible_to<typename P::element_type*>;
+} && is_host_class<typename P::element_type>;
+
+}  // namespace detail
+
+template <detail::OwningPointer P>
+struct Convert<P> {
+  static constexpr const char* name = "object of the host";
+  static posset_status to(posset_context* context, P object, posset_value* out) {
+    auto* pointer = object.get();
+    return detail::make_object(context, pointer, std::move(object), out);
+  }
+};
+
+// An object of the host's own that scripts may use as long as this exists; afterwards their handles are closed. It
+// must not outlive its context, nor the object it.
+class [[nodiscard]] Loan {
+ public:
+  explicit Loan(Value value) : value_(std::move(value)) {}
+  Loan(Loan&&) = default;
+  Loan& operator=(Loan&& other) noexcept {
+    close();
+    value_ = std::move(other.value_);
+    return *this;
+  }
+  ~Loan() { close(); }
+  const Value& value() const { return value_; }
+  void close() noexcept {
+    if (!value_.is_nil()) posset_host_close(value_.context(), value_.raw());
+    value_ = Value();
+  }
+
+ private:
+  Value value_;
+};
+
+}  // namespace posset

@@ -1,0 +1,171 @@
+// Host types and containers in the C++ layer.
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <tuple>
+
+#include <doctest/doctest.h>
+
+#include <posset/posset.hpp>
+
+namespace {
+
+class Player {
+ public:
+  explicit Player(std::string name) : name_(std::move(name)) { ++alive; }
+  Player(const Player&) = delete;
+  ~Player() { --alive; }
+  const std::string& name() const { return name_; }
+  double x() const { return x_; }
+  void set_x(double x) {
+    if (x < 0) throw std::runtime_error("x is below 0");
+    x_ = x;
+  }
+  double move(double dx) noexcept { return x_ += dx; }
+  int health = 10;
+  const int id = 7;
+  static inline int alive = 0;
+
+ private:
+  std::string name_;
+  double x_ = 0;
+};
+
+posset::Runtime runtime_with_player() {
+  posset::Runtime runtime;
+  posset::Type<Player> type("Player", "Somebody who plays.");
+  type.property("health", &Player::health)
+      .property("id", &Player::id)
+      .property("name", &Player::name)
+      .property("loud_name", [](const Player& p) { return p.name() + "!"; })
+      .property("x", &Player::x, &Player::set_x)
+      .method("move", &Player::move)
+      .method("hit", [](Player& p, int n, Player* by) { p.health -= by ? 2 * n : n; })
+      .label([](const Player& p) { return p.name(); });
+  runtime.define(std::move(type));
+  return runtime;
+}
+
+}  // namespace
+
+TEST_CASE("C++ host types: members, accessors and methods") {
+  posset::Runtime runtime = runtime_with_player();
+  posset::Context context(runtime);
+  auto ann = std::make_shared<Player>("ann");
+  context.set("ann", ann);
+  context.run("a", "ann.health -= 3\nann.x = 2\nann.move(0.5)\nann.hit(1, nil)\nann.hit(1, ann)");
+  CHECK(ann->health == 4);
+  CHECK(ann->x() == 2.5);
+  CHECK(context.eval<std::string>("str([ann, ann.name, ann.loud_name, ann.id])") == "[<Player ann>, \"ann\", \"ann!\", 7]");
+  CHECK(context.try_eval("var a = ann\na.id = 8").error().message() == "cannot assign to 'id' of Player: it is read-only");
+  CHECK(context.try_eval("ann.x = -1").error().message() == "x is below 0");
+  CHECK(context.try_eval("ann.health = \"x\"").error().code() == POSSET_ERROR_TypeMismatch);
+  CHECK(context.try_eval("ann.hit(1, 2)").error().message() ==
+        "argument b of hit(a, b): expected Player, got int (2)");
+}
+
+TEST_CASE("C++ host types: objects as arguments and results") {
+  posset::Runtime runtime = runtime_with_player();
+  CHECK(Player::alive == 0);
+  {
+    posset::Context context(runtime);
+    context.define("make", [](std::string name) { return std::make_unique<Player>(std::move(name)); });
+    context.define("healthier", [](const Player& a, const Player& b) { return a.health >= b.health; });
+    context.define("nobody", [] { return std::shared_ptr<Player>(); });
+    CHECK(context.eval<bool>("let a = make(\"a\")\nlet b = make(\"b\")\nb.health += 1\nhealthier(b, a)"));
+    CHECK(context.eval<bool>("nobody() == nil"));
+    CHECK(context.try_eval("healthier(1, 2)").error().message() ==
+          "argument a of healthier(a, b): expected Player, got int (1)");
+    context.run("keep", "let kept = ref(make(\"c\"))");
+  }
+  CHECK(Player::alive == 0);
+}
+
+TEST_CASE("C++ host types: a loan ends") {
+  posset::Runtime runtime = runtime_with_player();
+  posset::Context context(runtime);
+  Player bob("bob");
+  auto hurt = context.compile<void(posset::Value)>("p => p.health -= 1");
+  {
+    posset::Loan loan = context.lend(bob);
+    context.set("bob", loan.value());
+    hurt(loan.value());
+    CHECK(context.eval<int>("bob.health") == 9);
+  }
+  CHECK(context.try_eval("bob.health").error().message() == "this Player is closed: it has no 'health' any more");
+  struct Unknown {};
+  Unknown unknown;
+  CHECK_THROWS_AS((void)context.lend(unknown), posset::Misuse);
+}
+
+TEST_CASE("C++ host types: values stay in their context") {
+  posset::Runtime runtime = runtime_with_player();
+  posset::Context a(runtime), b(runtime);
+  a.set("p", std::make_shared<Player>("p"));
+  posset::Value p = a.get("p"), list = a.eval("[p]");
+  CHECK_THROWS_AS(b.set("p", p), posset::Misuse);
+  CHECK_THROWS_AS(b.set("p", list), posset::Misuse);
+  auto identity = b.compile<posset::Value(posset::Value)>("x => x");
+  CHECK_THROWS_AS(identity(p), posset::Misuse);
+}
+
+TEST_CASE("C++ conversions: spans see a script's list where it stands") {
+  posset::Runtime runtime;
+  posset::Context context(runtime);
+  const double* seen = nullptr;
+  context.define("sum_of", [&](std::span<const double> xs) {
+    seen = xs.data();
+    double sum = 0;
+    for (double x : xs) sum += x;
+    return sum;
+  });
+  CHECK(context.eval<double>("sum_of([1.5, 2.5])") == 4);
+  CHECK(context.eval<double>("sum_of([])") == 0);
+  CHECK(context.try_eval("sum_of([1, \"a\"])").error().message() ==
+        "argument a of sum_of(a): expected list of floats, got list ([1, \"a\"])");
+  posset::Value list = context.eval("[1.0, 2.0, 3.0]");
+  auto floats = list.to<std::span<const double>>();
+  CHECK(floats.size() == 3);
+  auto sum = context.compile<double(posset::Value)>("xs => sum_of(xs)");
+  CHECK(sum(list) == 6);
+  CHECK(seen == floats.data());
+  const std::vector<double> column(1000, 0.5);
+  CHECK(context.compile<double(std::span<const double>)>("xs => sum(xs)")(column) == 500);
+  CHECK(context.compile<std::vector<double>(const std::vector<double>&)>("xs => map(xs, x => x * 2)")(column)[999] == 1);
+}
+
+TEST_CASE("C++ conversions: maps, optionals, tuples, functions, nil") {
+  posset::Runtime runtime;
+  posset::Context context(runtime);
+  using Prices = std::map<std::string, double>;
+  context.set("prices", Prices{{"pear", 2.0}, {"plum", 1.0}});
+  CHECK(context.eval<std::string>("str(prices)") == "[\"pear\": 2.0, \"plum\": 1.0]");
+  CHECK(context.eval<Prices>("map_of([[\"fig\", 3]])").at("fig") == 3);
+  CHECK(context.eval<std::optional<int>>("nil") == std::nullopt);
+  CHECK(context.eval<std::optional<int>>("3") == 3);
+  CHECK(context.eval<std::tuple<int, std::string>>("[1, \"a\"]") == std::tuple(1, std::string("a")));
+  CHECK(context.eval<std::vector<std::pair<int, bool>>>("[[1, true], [2, false]]").size() == 2);
+  CHECK(!context.try_eval<std::tuple<int, int>>("[1]").ok());
+  context.set("nothing", nullptr);
+  CHECK(context.eval<bool>("nothing == nil"));
+  context.define("apply", [](posset::Function<int(int)> f, std::optional<int> x) { return f(x.value_or(10)); });
+  CHECK(context.eval<int>("apply(x => x + 1, nil)") == 11);
+  CHECK(context.try_eval("apply(x => [x][5], 1)").error().trace().size() == 3);
+  context.define("pairs", [](int n) { return std::make_pair(n, std::vector<bool>{true, n > 1}); });
+  CHECK(context.eval<std::string>("str(pairs(2))") == "[2, [true, true]]");
+}
+
+TEST_CASE("C++ layer: a module loader") {
+  posset::Runtime runtime;
+  posset::Context context(runtime);
+  context.set_loader([](std::string_view from, std::string_view path) -> std::optional<posset::Source> {
+    if (path == "broken") throw std::runtime_error("the disk is on fire, asked for by " + std::string(from));
+    if (path != "rules") return std::nullopt;
+    return posset::Source{.name = "rules.posset", .text = "export fn rate() => 3", .key = "rules"};
+  });
+  CHECK(context.eval<int>("import \"rules\"\nrules.rate()") == 3);
+  CHECK(context.try_eval("import \"other\"").error().message().find("other") != std::string::npos);
+  CHECK(context.try_eval("import \"broken\"").error().report().find("on fire") != std::string::npos);
+}
