@@ -31,6 +31,7 @@ posset_status attach_tiers(posset_runtime* runtime) {
 
 extern "C" posset_status posset_default_runtime(const posset_runtime_options* options,
                                                 posset_runtime** out) {
+  if (!out) return POSSET_MISUSE;
   posset_runtime* runtime = nullptr;
   posset_status status = posset_runtime_create(options, &runtime);
   if (status != POSSET_OK) return status;
