@@ -1,0 +1,217 @@
+// What a call from the host costs: `double(double, double)`, ten arithmetic expressions with fresh values, and a
+// formula over a column. Beside it the same work compiled by the C++ compiler and called through a pointer it cannot
+// see through, LuaJIT and muParser. Limits are on. Each checks its answers before it is timed.
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+#ifdef WITH_MUPARSER
+#include <muParser.h>
+#endif
+#ifdef WITH_LUAJIT
+#include <lua.hpp>
+#endif
+
+#include <posset/posset.hpp>
+
+namespace {
+
+using Values = std::array<double, 5>;
+using Native = double (*)(double, double, double, double, double);
+
+// The same expression in all languages; each its own structure, so that no code is shared.
+struct Expression {
+  const char* posset;
+  const char* muparser;
+  const char* lua;
+  Native native;
+};
+
+#define EXPRESSION(posset, muparser, lua, native) \
+  {posset, muparser, lua, [](double a, double b, double c, double x, double y) -> double { (void)a, (void)b, (void)c, (void)x, (void)y; return native; }}
+const Expression kExpressions[] = {
+    EXPRESSION("(a * x + b / c) ** 2 - sqrt(y)", "(a * x + b / c)^2 - sqrt(y)", "(a * x + b / c)^2 - math.sqrt(y)",
+               (a * x + b / c) * (a * x + b / c) - std::sqrt(y)),
+    EXPRESSION("a * x * x + b * x + c - y", "a * x * x + b * x + c - y", "a * x * x + b * x + c - y",
+               a * x * x + b * x + c - y),
+    EXPRESSION("sqrt(x * x + y * y) / (a + b) - c", "sqrt(x * x + y * y) / (a + b) - c",
+               "math.sqrt(x * x + y * y) / (a + b) - c", std::sqrt(x * x + y * y) / (a + b) - c),
+    EXPRESSION("(a + b) * (b + c) * (c + x) - y / a", "(a + b) * (b + c) * (c + x) - y / a",
+               "(a + b) * (b + c) * (c + x) - y / a", (a + b) * (b + c) * (c + x) - y / a),
+    EXPRESSION("(x - a) ** 2 + (y - b) ** 2 - c ** 2", "(x - a)^2 + (y - b)^2 - c^2", "(x - a)^2 + (y - b)^2 - c^2",
+               (x - a) * (x - a) + (y - b) * (y - b) - c * c),
+    EXPRESSION("1.0 / (1.0 + (x - a) / b * (x - a) / c) + y", "1.0 / (1.0 + (x - a) / b * (x - a) / c) + y",
+               "1.0 / (1.0 + (x - a) / b * (x - a) / c) + y", 1.0 / (1.0 + (x - a) / b * (x - a) / c) + y),
+    EXPRESSION("a + x * (b + x * (c + x * y))", "a + x * (b + x * (c + x * y))", "a + x * (b + x * (c + x * y))",
+               a + x * (b + x * (c + x * y))),
+    EXPRESSION("(a * b - c * x) / (a * b + c * x) * y", "(a * b - c * x) / (a * b + c * x) * y",
+               "(a * b - c * x) / (a * b + c * x) * y", (a * b - c * x) / (a * b + c * x) * y),
+    EXPRESSION("sqrt(a) * sqrt(b) + x / sqrt(c) - y", "sqrt(a) * sqrt(b) + x / sqrt(c) - y",
+               "math.sqrt(a) * math.sqrt(b) + x / math.sqrt(c) - y", std::sqrt(a) * std::sqrt(b) + x / std::sqrt(c) - y),
+    EXPRESSION("(x + y) / 2.0 * a - b * c * 0.25", "(x + y) / 2.0 * a - b * c * 0.25", "(x + y) / 2.0 * a - b * c * 0.25",
+               (x + y) / 2.0 * a - b * c * 0.25),
+};
+constexpr size_t kCount = std::size(kExpressions);
+
+Values values(int round) {
+  const double n = 1.0 + (round % 1000) * 0.001;
+  return {n, n + 1, n + 2, n * 3, n * 4};
+}
+void check(double got, double wanted) {
+  if (!(std::fabs(got - wanted) <= 1e-9 * (1 + std::fabs(wanted)))) std::abort();
+}
+
+const posset::ContextOptions kLimits = {.memory_limit = 64 << 20, .time_limit_seconds = 10, .step_limit = 1'000'000};
+
+// Until native code of the last tier is there.
+template <class F>
+void heat(posset::Runtime& runtime, F&& call) {
+  for (int i = 0; i < 2000; ++i) call(i);
+  posset_runtime_settle(runtime.handle());
+  for (int i = 0; i < 2000; ++i) call(i);
+}
+
+void BM_call_native(benchmark::State& state) {
+  double (*volatile function)(double, double) = [](double x, double y) { return x * y + 0.5; };
+  double x = 1;
+  for (auto _ : state) benchmark::DoNotOptimize(x = function(x, 0.5));
+}
+BENCHMARK(BM_call_native);
+
+void BM_call_posset(benchmark::State& state) {
+  posset::Runtime runtime;
+  posset::Context context(runtime, kLimits);
+  auto function = context.compile<double(double, double)>("(x, y) => x * y + 0.5");
+  heat(runtime, [&](int) { check(function(1, 0.5), 1); });
+  const uint64_t before = context.statistics().allocations;
+  double x = 1;
+  for (auto _ : state) benchmark::DoNotOptimize(x = function(x, 0.5));
+  state.counters["allocations"] = static_cast<double>(context.statistics().allocations - before);
+}
+BENCHMARK(BM_call_posset);
+
+// ---- ten expressions; a row is all ten ----
+
+void BM_expressions_native(benchmark::State& state) {
+  std::array<Native volatile, kCount> functions;
+  for (size_t i = 0; i < kCount; ++i) functions[i] = kExpressions[i].native;
+  int round = 0;
+  for (auto _ : state) {
+    const Values v = values(++round);
+    for (size_t i = 0; i < kCount; ++i) benchmark::DoNotOptimize(functions[i](v[0], v[1], v[2], v[3], v[4]));
+  }
+}
+BENCHMARK(BM_expressions_native);
+
+void BM_expressions_posset(benchmark::State& state) {
+  posset::Runtime runtime;
+  posset::Context context(runtime, kLimits);
+  std::vector<posset::Function<double(double, double, double, double, double)>> functions;
+  for (const Expression& each : kExpressions) {
+    functions.push_back(context.compile<double(double, double, double, double, double)>(
+        std::string("(a, b, c, x, y) => ") + each.posset));
+    heat(runtime, [&](int i) {
+      const Values v = values(i);
+      check(functions.back()(v[0], v[1], v[2], v[3], v[4]), each.native(v[0], v[1], v[2], v[3], v[4]));
+    });
+  }
+  int round = 0;
+  for (auto _ : state) {
+    const Values v = values(++round);
+    for (auto& function : functions) benchmark::DoNotOptimize(function(v[0], v[1], v[2], v[3], v[4]));
+  }
+}
+BENCHMARK(BM_expressions_posset);
+
+#ifdef WITH_MUPARSER
+void BM_expressions_muparser(benchmark::State& state) {
+  Values v = values(0);
+  std::vector<mu::Parser> parsers(kCount);
+  for (size_t i = 0; i < kCount; ++i) {
+    const char* names[] = {"a", "b", "c", "x", "y"};
+    for (size_t n = 0; n < v.size(); ++n) parsers[i].DefineVar(names[n], &v[n]);
+    parsers[i].SetExpr(kExpressions[i].muparser);
+    check(parsers[i].Eval(), kExpressions[i].native(v[0], v[1], v[2], v[3], v[4]));
+  }
+  int round = 0;
+  for (auto _ : state) {
+    v = values(++round);
+    for (mu::Parser& parser : parsers) benchmark::DoNotOptimize(parser.Eval());
+  }
+}
+BENCHMARK(BM_expressions_muparser);
+#endif
+
+#ifdef WITH_LUAJIT
+void BM_expressions_luajit(benchmark::State& state) {
+  lua_State* lua = luaL_newstate();
+  luaL_openlibs(lua);
+  std::array<int, kCount> functions;
+  auto call = [&](size_t i, const Values& v) {
+    lua_rawgeti(lua, LUA_REGISTRYINDEX, functions[i]);
+    for (double each : v) lua_pushnumber(lua, each);
+    lua_call(lua, 5, 1);
+    const double result = lua_tonumber(lua, -1);
+    lua_pop(lua, 1);
+    return result;
+  };
+  for (size_t i = 0; i < kCount; ++i) {
+    const std::string text = std::string("return function(a, b, c, x, y) return ") + kExpressions[i].lua + " end";
+    if (luaL_dostring(lua, text.c_str())) std::abort();
+    functions[i] = luaL_ref(lua, LUA_REGISTRYINDEX);
+    const Values v = values(0);
+    check(call(i, v), kExpressions[i].native(v[0], v[1], v[2], v[3], v[4]));
+  }
+  int round = 0;
+  for (auto _ : state) {
+    const Values v = values(++round);
+    for (size_t i = 0; i < kCount; ++i) benchmark::DoNotOptimize(call(i, v));
+  }
+  lua_close(lua);
+}
+BENCHMARK(BM_expressions_luajit);
+#endif
+
+// ---- a column ----
+
+constexpr size_t kRows = 1'000'000;
+
+std::vector<double> column() {
+  std::vector<double> made(kRows);
+  for (size_t i = 0; i < kRows; ++i) made[i] = static_cast<double>(i) * 0.001;
+  return made;
+}
+
+void BM_column_native(benchmark::State& state) {
+  const std::vector<double> in = column();
+  std::vector<double> out(kRows);
+  for (auto _ : state) {
+    for (size_t i = 0; i < kRows; ++i) out[i] = (2.0 * in[i] + 1.5) * (2.0 * in[i] + 1.5) - std::sqrt(in[i]);
+    benchmark::DoNotOptimize(out.data());
+    benchmark::ClobberMemory();
+  }
+}
+BENCHMARK(BM_column_native)->Unit(benchmark::kMillisecond);
+
+void BM_column_posset(benchmark::State& state) {
+  using Column = std::span<const double>;
+  posset::Runtime runtime;
+  posset::Context context(runtime, {.memory_limit = 256 << 20, .step_limit = 100'000'000});
+  auto formula = context.compile<posset::Value(Column)>("xs => [for x in xs => (2.0 * x + 1.5) ** 2 - sqrt(x)]");
+  const std::vector<double> in = column();
+  for (int i = 0; i < 5; ++i) {
+    check(formula(in).to<Column>()[1000], 12.25 - 1);
+    posset_runtime_settle(runtime.handle());
+  }
+  for (auto _ : state) benchmark::DoNotOptimize(formula(in).to<Column>().data());
+}
+BENCHMARK(BM_column_posset)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+
+BENCHMARK_MAIN();
