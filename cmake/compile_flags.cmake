@@ -17,7 +17,10 @@ set(CMAKE_CXX_FLAGS_SANITIZE "-O1 -g1 -fno-omit-frame-pointer -D_GLIBCXX_ASSERTI
 
 # Position-dependent code needs no relocations at start-up and no register for the dispatch table. What
 # is linked into somebody else's shared object or PIE needs POSSET_PIC.
-if(BUILD_SHARED_LIBS OR POSSET_PIC)
+if(BUILD_SHARED_LIBS OR POSSET_SHARED)
+  set(POSSET_PIC ON)
+endif()
+if(POSSET_PIC)
   set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 endif()
 set(POSSET_POSITION_FLAGS "$<$<NOT:$<BOOL:$<TARGET_PROPERTY:POSITION_INDEPENDENT_CODE>>>:-fno-pie>")

@@ -5,10 +5,12 @@
 find_package(Threads REQUIRED)
 
 # posset_library(NAME HEADER header LIBRARIES name...): archives first, shared libraries second. What
-# is not installed still gets its target, so that the build fails where the header is missed.
+# is not installed still gets its target, so that the build fails where the header is missed. Of each there is
+# also third_party_<name>_shared, without the archives, for a library that is itself shared.
 function(posset_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "HEADER" "LIBRARIES")
   add_library(third_party_${name} INTERFACE)
+  add_library(third_party_${name}_shared INTERFACE)
   find_path(POSSET_${name}_INCLUDE "${arg_HEADER}")
   mark_as_advanced(POSSET_${name}_INCLUDE)
   if(NOT POSSET_${name}_INCLUDE)
@@ -24,6 +26,13 @@ function(posset_library name)
     mark_as_advanced(POSSET_LIBRARY_${library})
     if(POSSET_LIBRARY_${library})
       target_link_libraries(third_party_${name} INTERFACE "${POSSET_LIBRARY_${library}}")
+    endif()
+    if(POSSET_SHARED)
+      find_library(POSSET_SHARED_LIBRARY_${library} NAMES "${library}")
+      mark_as_advanced(POSSET_SHARED_LIBRARY_${library})
+      if(POSSET_SHARED_LIBRARY_${library})
+        target_link_libraries(third_party_${name}_shared INTERFACE "${POSSET_SHARED_LIBRARY_${library}}")
+      endif()
     endif()
   endforeach()
 endfunction()

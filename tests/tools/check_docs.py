@@ -24,7 +24,7 @@ from harness import Failure
 # Folders whose README names every file; a pattern like `slow_*.cpp` names several.
 FOLDERS = ["bench/programs", "bytecode", "cli", "cmake", "examples", "include/posset", "interp/api",
            "interp/runtime", "interp/syntax", "interp/value", "interp/walk", "jit", "sched/base", "stdlib",
-           "stdlib/simdjson", "tests/tools"]
+           "stdlib/simdjson", "tests/package", "tests/tools"]
 UNNAMED = {"README.md", "CMakeLists.txt"}
 ROW = re.compile(r"^\| `([A-Za-z_]\w*)(\(.*)?` \|")
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)[^)]*\)")
