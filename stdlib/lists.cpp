@@ -36,9 +36,10 @@ posset_status unique(posset_call* call) {
   POSSET_TRY(posset_map(call->context, 0, seen.place()));
   POSSET_TRY(posset_list(call->context, 0, out.place()));
   for (uint64_t i = 0; i < posset_list_size(xs.get()); ++i) {
-    posset_value item = posset_list_at(xs.get(), i), found;
-    if (posset_map_find(seen.get(), item, &found)) continue;
+    posset_value item = posset_list_at(xs.get(), i);
+    const uint64_t before = posset_map_size(seen.get());
     POSSET_TRY(posset_map_set(call->context, seen.place(), posset_retain(item), posset_nil()));
+    if (posset_map_size(seen.get()) == before) continue;
     POSSET_TRY(posset_list_push(call->context, out.place(), posset_retain(item)));
   }
   return give(call, out);
@@ -116,6 +117,7 @@ posset_status binary_search(posset_call* call) {
     POSSET_TRY(posset_charge_steps(call->context, 1));
     uint64_t middle = from + (to - from) / 2;
     posset_value item = posset_list_at(xs, middle);
+    POSSET_TRY(posset_charge_value(call->context, item));
     int order = posset_order(item, wanted);
     if (order != -1 && order != 0 && order != 1) {
       return posset_raisef(call->context, POSSET_ERROR_WrongOperands, "cannot compare %s and %s in a binary search",

@@ -23,6 +23,7 @@ posset_status update(posset_call* call) {
   POSSET_TRY(posset_want_map(call, 0));
   POSSET_TRY(posset_want_function(call, 2));
   posset_value old = posset_nil();
+  POSSET_TRY(posset_charge_value(call->context, posset_argument(call, 1)));
   posset_map_find(posset_argument(call, 0), posset_argument(call, 1), &old);
   posset_value arguments[] = {posset_retain(posset_argument(call, 1)), posset_retain(old)};
   Owned changed;

@@ -113,6 +113,7 @@ posset_status posset_map_remove(posset_context* context, posset_value* map, poss
                                 posset_value* removed) {
   Evaluation evaluation(context);
   if (evaluation.failed()) return evaluation.status();
+  if (!charge_key(*context, in(key))) return POSSET_RAISED;
   if (map && !posset_map_find(*map, key, nullptr))
     return in(*map).is_map() ? POSSET_NOT_FOUND : POSSET_MISUSE;
   posset_status status = POSSET_OK;
