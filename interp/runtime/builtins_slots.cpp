@@ -273,7 +273,7 @@ Value builtin_last(NativeCall& call) {
     case Tag::List:
       return list_copy(call[0].as<List>(), n - 1);
     case Tag::Range:
-      return Value::integer(call[0].as<Range>()->at(n - 1));
+      return Value::integer(call[0].as<Range>()->back());
     case Tag::Map:
       return last_of_map(call.context, call[0].as<Map>());
     default:

@@ -89,11 +89,16 @@ struct Range : Object {  // flags: kInclusive, kDescending
     if (!descending()) return static_cast<int64_t>(static_cast<uint64_t>(first) + index);
     return static_cast<int64_t>(static_cast<uint64_t>(last) - (inclusive() ? 0 : 1) - index);
   }
+  // The last int of a range that has one, in its order; right where size() is one too few, too.
+  int64_t back() const {
+    if (descending()) return first;
+    return inclusive() ? last : static_cast<int64_t>(static_cast<uint64_t>(last) - 1);
+  }
   // Ranges are equal when they give the same ints in the same order.
   bool same_ints(const Range& other) const {
     uint64_t n = size();
     if (n != other.size()) return false;
-    return n == 0 || (at(0) == other.at(0) && at(n - 1) == other.at(n - 1));
+    return n == 0 || (at(0) == other.at(0) && back() == other.back());
   }
 };
 
