@@ -79,7 +79,7 @@ posset_status has_part(posset_call* call) {
   POSSET_TRY(want_text(call, 0, text));
   POSSET_TRY(want_text(call, 1, part));
   POSSET_TRY(posset_charge_bytes(call->context, kWhere == Where::Anywhere ? text.size() : part.size()));
-  bool found = kWhere == Where::Anywhere ? text.find(part) != std::string_view::npos
+  bool found = kWhere == Where::Anywhere ? part.empty() || find_text(text, part) != std::string_view::npos
                : kWhere == Where::Start  ? text.starts_with(part)
                                          : text.ends_with(part);
   return posset_return(call, posset_bool(found));
@@ -95,7 +95,7 @@ posset_status replace(posset_call* call) {
   Buffer out(call->context);
   size_t at = 0;
   while (!out.failed()) {
-    size_t found = text.find(from, at);
+    size_t found = find_text(text, from, at);
     if (found == std::string_view::npos) break;
     out.append(text.substr(at, found - at));
     out.append(to);

@@ -3,6 +3,7 @@
 
 #include <posset/posset.h>
 
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,6 +12,13 @@ namespace posset::stdlib {
 
 inline posset_text text_of(std::string_view text) { return posset_text_n(text.data(), text.size()); }
 inline std::string_view view_of(posset_text text) { return {text.data ? text.data : "", text.size}; }
+
+// Where `part` (not empty) occurs in `text` at or after `from`; npos: nowhere. In linear time, as it is charged:
+// the standard library's find compares from anew at every place, which a part that almost matches makes quadratic.
+inline size_t find_text(std::string_view text, std::string_view part, size_t from = 0) {
+  const void* found = memmem(text.data() + from, text.size() - from, part.data(), part.size());
+  return found ? static_cast<size_t>(static_cast<const char*>(found) - text.data()) : std::string_view::npos;
+}
 
 // Owns one reference.
 class Owned {
