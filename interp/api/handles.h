@@ -287,8 +287,13 @@ posset_status guarded(posset_context* context, Body&& body) {
   } catch (const std::bad_alloc&) {
     context->stack_top = top;
     context->depth = depth;
-    if (!context->error_pending()) context->raise_memory_limit();
+    if (context->error_pending()) return POSSET_RAISED;
+  }
+  try {
+    context->raise_memory_limit();
     return POSSET_RAISED;
+  } catch (const std::bad_alloc&) {
+    return POSSET_NO_MEMORY;  // none for an error that says so
   }
 }
 

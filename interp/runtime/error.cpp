@@ -29,10 +29,17 @@ Value Context::make_error(ErrorCode code, std::string message, std::string hint,
   // An error must be reportable when memory has run out: it is made outside the limit.
   size_t saved = heap.limit_bytes();
   heap.set_limit_bytes(SIZE_MAX);
-  auto* error = heap.make<ErrorObject>(Tag::Error);
-  error->message = make_string_lossy(heap, message).take();
+  // Not even the system may have any; then who called the library is told by a status (handles.h, `guarded`).
+  auto data = std::make_unique<ErrorData>();
+  Value text = make_string_lossy(heap, message);
+  auto* error = text.failed() ? nullptr : heap.make<ErrorObject>(Tag::Error);
+  if (!error) {
+    heap.set_limit_bytes(saved);
+    throw std::bad_alloc();
+  }
+  error->message = text.take();
   error->value = Borrowed::unset();
-  error->data = new ErrorData();
+  error->data = data.release();
   error->data->code = code;
   error->data->limit = limit;
   error->data->hint = std::move(hint);

@@ -10,6 +10,13 @@ namespace posset::interp {
 
 namespace {
 
+// An object that was asked of the heap without a limit: only the system can have none.
+template <class Object>
+Object* given(Object* object) {
+  if (!object) throw std::bad_alloc();
+  return object;
+}
+
 using syntax::FunctionDecl;
 using syntax::Link;
 static_assert(syntax::kInlineText <= kMaxShort);
@@ -39,12 +46,12 @@ void make_type(Context& context, ModuleInstance& instance, const syntax::TypeDec
   for (size_t i = 0; i < type.constructors.size(); ++i) {
     const Shape* shape = shapes.shape(made->constructors[i]);
     if (type.constructors[i].fields.empty()) {
-      values.push_back(Value::adopt(Borrowed::heap(Tag::Variant, new_record(context.heap, shape))));
+      values.push_back(Value::adopt(Borrowed::heap(Tag::Variant, given(new_record(context.heap, shape)))));
       continue;
     }
     instance.constructor_infos.push_back(
         std::make_unique<ConstructorInfo>(ConstructorInfo{&type.constructors[i], &instance}));
-    auto* constructor = context.heap.make<Constructor>(Tag::Constructor);
+    auto* constructor = given(context.heap.make<Constructor>(Tag::Constructor));
     constructor->shape = shape->id;
     constructor->declaration = instance.constructor_infos.back().get();
     values.push_back(Value::adopt(Borrowed::heap(Tag::Constructor, constructor)));
@@ -150,7 +157,7 @@ class Linker {
   }
 
   const Borrowed* module_value(Function& function, const Link& link) {
-    auto* object = context_.heap.make<ModuleObject>(Tag::Module);
+    auto* object = given(context_.heap.make<ModuleObject>(Tag::Module));
     object->instance = link.module ? &owner_of(link.module) : nullptr;
     return own(function, Value::adopt(Borrowed::heap(Tag::Module, object)));
   }
@@ -250,7 +257,13 @@ ModuleInstance* instantiate(Context& context, const std::shared_ptr<syntax::Modu
   context.instances.emplace(tree.get(), std::move(made));
   size_t limit = context.heap.limit_bytes();
   context.heap.set_limit_bytes(SIZE_MAX);
-  fill_instance(context, *instance);
+  try {
+    fill_instance(context, *instance);
+  } catch (const std::bad_alloc&) {
+    context.heap.set_limit_bytes(limit);
+    context.instances.erase(tree.get());
+    throw;
+  }
   context.heap.set_limit_bytes(limit);
   return instance;
 }
