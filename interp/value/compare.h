@@ -37,7 +37,7 @@ struct RangeInts {
 inline RangeInts ints_of(const Range* range) {
   const uint64_t size = range->size();
   if (size == 0) return {true, 0, 0};
-  return {false, range->at(0), range->at(size - 1)};  // reversed ranges differ in which comes first
+  return {false, range->at(0), range->back()};  // reversed ranges differ in which comes first
 }
 
 // How much work comparing or hashing v may be (elements looked at; 64 bytes of a string are one),

@@ -94,12 +94,6 @@ struct Range : Object {  // flags: kInclusive, kDescending
     if (descending()) return first;
     return inclusive() ? last : static_cast<int64_t>(static_cast<uint64_t>(last) - 1);
   }
-  // Ranges are equal when they give the same ints in the same order.
-  bool same_ints(const Range& other) const {
-    uint64_t n = size();
-    if (n != other.size()) return false;
-    return n == 0 || (at(0) == other.at(0) && back() == other.back());
-  }
 };
 
 struct Ref : Object {  // made by Heap::make<Ref>, which sets the value to nil
