@@ -405,6 +405,19 @@ Kind Kinds::speculated_part(uint32_t pc) const {
   return exited(pc) ? Kind::Any : kind_of_mask(bytecode::SeenInside{insides_[pc]}.part());
 }
 
+// In operand b, which is the first of those that instructions about texts read.
+bool Kinds::meets_texts(uint32_t pc) const {
+  const uint64_t tags = seen(pc).tags(Seen::First);
+  return tags && !(tags & ~(Seen::of(Tag::Str) | Seen::of(Tag::ShortStr)));
+}
+
+Plan Kinds::text_plan(uint32_t pc, Kind result, Plan otherwise) const {
+  if (!meets_texts(pc)) return otherwise;
+  Plan plan{Way::Dynamic, Kind::Any, Kind::Any, Kind::Any, result};
+  plan.texts = true;
+  return plan;
+}
+
 Kind Kinds::speculated(Kind known, uint32_t pc, Seen::Operand operand) const {
   return known == Kind::Any ? seen_kind(pc, operand) : known;
 }
@@ -525,14 +538,14 @@ Plan Kinds::data_plan(uint32_t pc, const Insn& insn, const State& before) const 
       const Kind b = speculated(before.kinds[insn.b], pc, Seen::First);
       const Kind c = speculated(before.kinds[insn.c], pc, Seen::Second);
       if (b == Kind::Text && c == Kind::Int) return {Way::Inline, Kind::Any, b, c};
-      if (!is_list(b) || c != Kind::Int) return {Way::Dynamic};
+      if (!is_list(b) || c != Kind::Int) return text_plan(pc, Kind::Any, {Way::Dynamic});
       return {Way::Inline, Kind::Any, b, c, b == Kind::Items ? speculated_part(pc) : element_of(b)};
     }
     case Op::CodeAt: {
       if (insn.x & (bytecode::kConsumeB | bytecode::kConsumeC)) return {Way::Exec};
       const Kind b = speculated(before.kinds[insn.b], pc, Seen::First);
       const Kind c = speculated(before.kinds[insn.c], pc, Seen::Second);
-      return b == Kind::Text && c == Kind::Int ? Plan{Way::Inline, Kind::Any, b, c} : Plan{Way::Exec};
+      return b == Kind::Text && c == Kind::Int ? Plan{Way::Inline, Kind::Any, b, c} : text_plan(pc, Kind::Int, {Way::Exec});
     }
     case Op::Swap: {
       const Kind a = speculated(before.kinds[insn.a], pc, Seen::Changed);
@@ -547,7 +560,7 @@ Plan Kinds::data_plan(uint32_t pc, const Insn& insn, const State& before) const 
       const bool made = insn.x & bytecode::kConsumeB;
       const Kind b = made ? before.kinds[insn.b] : speculated(before.kinds[insn.b], pc, Seen::First);
       if (is_list(b) || b == Kind::Text) return {Way::Inline, Kind::Any, b, Kind::Any, Kind::Int};
-      return {Way::Dynamic, Kind::Any, Kind::Any, Kind::Any, Kind::Int};
+      return text_plan(pc, Kind::Int, {Way::Dynamic, Kind::Any, Kind::Any, Kind::Any, Kind::Int});
     }
     default: return container_plan(pc, insn, before);
   }

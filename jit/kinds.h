@@ -68,6 +68,7 @@ struct Plan {
   uint32_t shape = kNoShape;
   uint32_t field = 0;
   Kind part = Kind::Any;  // the old value of an update
+  bool texts = false;     // Dynamic: operand b has been nothing but texts, long ones and such as are kept inside a value
 };
 
 struct State {
@@ -209,6 +210,8 @@ class Kinds {
   Plan intrinsic_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   Plan loop_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   Kind speculated_part(uint32_t pc) const;
+  bool meets_texts(uint32_t pc) const;
+  Plan text_plan(uint32_t pc, Kind result, Plan otherwise) const;
   // ---- kinds_data.cpp ----
   Plan container_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   bool find_field(uint16_t cache, uint32_t known_shape, Kind base, Plan& plan) const;

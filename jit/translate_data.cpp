@@ -1,17 +1,15 @@
-// Containers: elements of packed and plain lists, characters of texts, fields whose shape the inline cache has seen.
+// Containers: elements of packed and plain lists, fields whose shape the inline cache has seen.
 #include <cstddef>
 
 #include <llvm/IR/Intrinsics.h>
 
 #include "interp/value/objects.h"
-#include "interp/value/string.h"
 #include "jit/translator.h"
 
 namespace posset::jit {
 
 using interp::List;
 using interp::Packing;
-using interp::Str;
 
 bool Translator::data(uint32_t pc, const Insn& insn) {
   switch (static_cast<Op>(insn.op)) {
@@ -38,8 +36,8 @@ bool Translator::data(uint32_t pc, const Insn& insn) {
       length_of(pc, insn);
       return true;
     case Op::CodeAt:
-      if (plan_.way != Way::Inline || !kinds_) return false;
-      write(insn.a, {Kind::Int, nullptr, ascii_byte(read(insn.b), read(insn.c), exit_at(pc))});
+      if (!kinds_ || plan_.way == Way::Exec) return false;
+      code_at(pc, insn);
       return true;
     default: return false;
   }
@@ -112,35 +110,10 @@ void Translator::by_packing(const Operand& list, llvm::BasicBlock* slow, llvm::B
   go_on_in(after);
 }
 
-// Its number of bytes, behind the answer to whether each of them is a character; else `slow`.
-llvm::Value* Translator::ascii_size(const Operand& text, llvm::BasicBlock* slow) {
-  auto* ascii = block("ascii");
-  llvm::Value* flags = of(Memory::Header, load(b_.getInt8Ty(), word_pointer(object(text), offsetof(Str, flags))));
-  b_.CreateCondBr(b_.CreateICmpNE(b_.CreateAnd(flags, b_.getInt8(Str::kAscii)), b_.getInt8(0)), ascii, slow);
-  go_on_in(ascii);
-  llvm::Value* size = of(Memory::Header, load(b_.getInt32Ty(), word_pointer(object(text), offsetof(Str, size))));
-  return b_.CreateZExt(size, b_.getInt64Ty());
-}
-
-// The character at an int within such a text, else `slow`.
-llvm::Value* Translator::ascii_byte(const Operand& text, const Operand& at, llvm::BasicBlock* slow) {
-  llvm::Value* size = ascii_size(text, slow);
-  auto* inside = block("inside");
-  b_.CreateCondBr(b_.CreateICmpULT(payload_of(at), size), inside, slow);
-  go_on_in(inside);
-  llvm::Value* from = b_.CreateInBoundsGEP(b_.getInt8Ty(), word_pointer(object(text), sizeof(Str)), payload_of(at));
-  return b_.CreateZExt(of(Memory::Header, load(b_.getInt8Ty(), from)), b_.getInt64Ty());
-}
-
-// As make_ascii (interp/value/string.h).
-Operand Translator::short_text(llvm::Value* byte) {
-  const uint64_t empty = interp::make_ascii(0).word0;
-  return unknown(b_.CreateOr(b_.CreateShl(byte, 16), word(empty)), word(0));
-}
-
 void Translator::index(uint32_t pc, const Insn& insn) {
   const Operand list = read(insn.b);
   if (list.kind == Kind::Text) return write(insn.a, short_text(ascii_byte(list, read(insn.c), exit_at(pc))));
+  if (plan_.texts) return index_of_texts(pc, insn);
   auto* after = block("after");
   auto* slow = slow_way(pc, after);
   llvm::Value* at = element(list, read(insn.c), slow);
@@ -276,7 +249,9 @@ void Translator::length_of(uint32_t pc, const Insn& insn) {
   const Operand v = read(insn.b);
   auto* after = block("after");
   auto* slow = slow_way(pc, after);
-  llvm::Value* size = v.kind == Kind::Text ? ascii_size(v, slow) : list_size(v, slow);
+  llvm::Value* size = plan_.texts            ? any_ascii_size(v, slow)
+                      : v.kind == Kind::Text ? ascii_size(v, slow)
+                                             : list_size(v, slow);
   if (insn.x & bytecode::kConsumeB) {
     write(insn.b, nil());
     release(v);

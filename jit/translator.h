@@ -366,6 +366,14 @@ class Translator {
   llvm::Value* ascii_size(const Operand& text, llvm::BasicBlock* slow);
   llvm::Value* ascii_byte(const Operand& text, const Operand& at, llvm::BasicBlock* slow);
   Operand short_text(llvm::Value* byte);
+  void by_length(const Operand& text, llvm::BasicBlock* in_object, llvm::BasicBlock* inside, llvm::BasicBlock* slow);
+  llvm::Value* short_size(const Operand& text);
+  llvm::Value* short_byte(const Operand& text, llvm::Value* at, llvm::BasicBlock* slow);
+  llvm::Value* any_ascii_size(const Operand& text, llvm::BasicBlock* slow);
+  llvm::Value* any_ascii_byte(const Operand& text, const Operand& at, llvm::BasicBlock* slow);
+  llvm::Value* either_way(llvm::Value* a, llvm::BasicBlock* from_a, llvm::Value* b, llvm::BasicBlock* from_b);
+  void index_of_texts(uint32_t pc, const Insn& insn);
+  void code_at(uint32_t pc, const Insn& insn);
   llvm::Value* list_size(const Operand& v, llvm::BasicBlock* slow);
   void length_of(uint32_t pc, const Insn& insn);
   llvm::Value* is_unique(const Operand& v);

@@ -1,0 +1,139 @@
+// Texts: characters and lengths of those whose every byte is a character, long ones by pointer and those that are kept
+// inside the value. Where one kind only has been met, code is made for it; where both have, it asks each time.
+#include "interp/value/string.h"
+
+#include <cstddef>
+
+#include "jit/translator.h"
+
+namespace posset::jit {
+
+using interp::Str;
+
+// Its number of bytes, behind the answer to whether each of them is a character; else `slow`.
+llvm::Value* Translator::ascii_size(const Operand& text, llvm::BasicBlock* slow) {
+  auto* ascii = block("ascii");
+  llvm::Value* flags = of(Memory::Header, load(b_.getInt8Ty(), word_pointer(object(text), offsetof(Str, flags))));
+  b_.CreateCondBr(b_.CreateICmpNE(b_.CreateAnd(flags, b_.getInt8(Str::kAscii)), b_.getInt8(0)), ascii, slow);
+  go_on_in(ascii);
+  llvm::Value* size = of(Memory::Header, load(b_.getInt32Ty(), word_pointer(object(text), offsetof(Str, size))));
+  return b_.CreateZExt(size, b_.getInt64Ty());
+}
+
+// The character at an int within such a text, else `slow`.
+llvm::Value* Translator::ascii_byte(const Operand& text, const Operand& at, llvm::BasicBlock* slow) {
+  llvm::Value* size = ascii_size(text, slow);
+  auto* inside = block("inside");
+  b_.CreateCondBr(b_.CreateICmpULT(payload_of(at), size), inside, slow);
+  go_on_in(inside);
+  llvm::Value* from = b_.CreateInBoundsGEP(b_.getInt8Ty(), word_pointer(object(text), sizeof(Str)), payload_of(at));
+  return b_.CreateZExt(of(Memory::Header, load(b_.getInt8Ty(), from)), b_.getInt64Ty());
+}
+
+// As make_ascii (interp/value/string.h).
+Operand Translator::short_text(llvm::Value* byte) {
+  const uint64_t empty = interp::make_ascii(0).word0;
+  return unknown(b_.CreateOr(b_.CreateShl(byte, 16), word(empty)), word(0));
+}
+
+// ---- long and short in turn ----
+
+namespace {
+
+constexpr uint64_t kFirstByte = 16;       // of a short text, its bit in the first word
+constexpr uint64_t kBytesInFirst = 6;
+constexpr uint64_t kSizeMask = 0x7f, kSizeShift = 8;
+constexpr uint64_t kTagAndOthers = 0x80ff;  // the tag, and whether there are others than ASCII characters
+
+}  // namespace
+
+// Goes to one of the blocks, or to `slow`.
+void Translator::by_length(const Operand& text, llvm::BasicBlock* in_object, llvm::BasicBlock* inside, llvm::BasicBlock* slow) {
+  auto* other = block("other");
+  b_.CreateCondBr(is(text, Kind::Text), in_object, other);
+  go_on_in(other);
+  llvm::Value* asked = b_.CreateAnd(tag_of(text), word(kTagAndOthers));
+  b_.CreateCondBr(b_.CreateICmpEQ(asked, tag_word(interp::Tag::ShortStr)), inside, slow);
+}
+
+llvm::Value* Translator::short_size(const Operand& text) {
+  return b_.CreateAnd(b_.CreateLShr(tag_of(text), kSizeShift), word(kSizeMask));
+}
+
+llvm::Value* Translator::any_ascii_size(const Operand& text, llvm::BasicBlock* slow) {
+  auto* in_object = block("long");
+  auto* inside = block("short");
+  auto* sized = block("sized");
+  by_length(text, in_object, inside, slow);
+  go_on_in(in_object);
+  llvm::Value* long_size = ascii_size(text, slow);
+  llvm::BasicBlock* from_long = b_.GetInsertBlock();
+  b_.CreateBr(sized);
+  go_on_in(inside);
+  llvm::Value* size = short_size(text);
+  b_.CreateBr(sized);
+  go_on_in(sized);
+  return either_way(long_size, from_long, size, inside);
+}
+
+// The character at an int within the text, else `slow`.
+llvm::Value* Translator::any_ascii_byte(const Operand& text, const Operand& at, llvm::BasicBlock* slow) {
+  auto* in_object = block("long");
+  auto* inside = block("short");
+  auto* found = block("found");
+  if (at.kind != Kind::Int) {
+    auto* counted = block("counted");
+    b_.CreateCondBr(is(at, Kind::Int), counted, slow);
+    go_on_in(counted);
+  }
+  by_length(text, in_object, inside, slow);
+  go_on_in(in_object);
+  llvm::Value* long_byte = ascii_byte(text, at, slow);
+  llvm::BasicBlock* from_long = b_.GetInsertBlock();
+  b_.CreateBr(found);
+  go_on_in(inside);
+  llvm::Value* byte = short_byte(text, payload_of(at), slow);
+  llvm::BasicBlock* from_short = b_.GetInsertBlock();
+  b_.CreateBr(found);
+  go_on_in(found);
+  return either_way(long_byte, from_long, byte, from_short);
+}
+
+llvm::Value* Translator::short_byte(const Operand& text, llvm::Value* at, llvm::BasicBlock* slow) {
+  auto* within = block("within");
+  b_.CreateCondBr(b_.CreateICmpULT(at, short_size(text)), within, slow);
+  go_on_in(within);
+  llvm::Value* in_first = b_.CreateICmpULT(at, word(kBytesInFirst));
+  llvm::Value* bytes = b_.CreateSelect(in_first, b_.CreateLShr(tag_of(text), kFirstByte), payload_of(text));
+  llvm::Value* number = b_.CreateSelect(in_first, at, b_.CreateSub(at, word(kBytesInFirst)));
+  return b_.CreateAnd(b_.CreateLShr(bytes, b_.CreateShl(number, 3)), word(0xff));
+}
+
+llvm::Value* Translator::either_way(llvm::Value* a, llvm::BasicBlock* from_a, llvm::Value* b, llvm::BasicBlock* from_b) {
+  llvm::PHINode* value = b_.CreatePHI(a->getType(), 2);
+  value->addIncoming(a, from_a);
+  value->addIncoming(b, from_b);
+  return value;
+}
+
+// ---- instructions ----
+
+void Translator::index_of_texts(uint32_t pc, const Insn& insn) {
+  auto* after = block("after");
+  auto* slow = slow_way(pc, after);
+  write(insn.a, short_text(any_ascii_byte(read(insn.b), read(insn.c), slow)));
+  b_.CreateBr(after);
+  go_on_in(after);
+}
+
+void Translator::code_at(uint32_t pc, const Insn& insn) {
+  const Operand text = read(insn.b), at = read(insn.c);
+  if (plan_.way == Way::Inline) return write(insn.a, {Kind::Int, nullptr, ascii_byte(text, at, exit_at(pc))});
+  auto* after = block("after");
+  auto* slow = slow_way(pc, after);
+  write(insn.a, {Kind::Int, nullptr, any_ascii_byte(text, at, slow)});
+  b_.CreateBr(after);
+  go_on_in(after);
+}
+
+}  // namespace posset::jit
