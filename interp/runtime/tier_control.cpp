@@ -32,10 +32,26 @@ sched::HybridOptions scheduler_options(const RuntimeOptions& given) {
 
 }  // namespace
 
+// A declaration and the trees it refers to, which may be other modules': a context may go while they are compiled.
+struct TierControl::KeptTrees {
+  std::shared_ptr<const syntax::Module> own;
+  std::vector<std::shared_ptr<const syntax::Module>> linked;
+
+  explicit KeptTrees(const syntax::FunctionDecl& decl) : own(decl.module->shared_from_this()) {
+    for (const syntax::Link& link : decl.links) {
+      const syntax::Module* home = link.home();
+      if (home && home != decl.module && !has(home)) linked.push_back(home->shared_from_this());
+    }
+  }
+  bool has(const syntax::Module* module) const {
+    return std::any_of(linked.begin(), linked.end(), [&](const auto& each) { return each.get() == module; });
+  }
+};
+
 // One request, from the threshold to the published code. It keeps alive what it reads.
 struct TierControl::Compilation {
   UnitRef unit;
-  std::shared_ptr<const syntax::Module> tree;
+  KeptTrees trees;
   const syntax::FunctionDecl* decl;
   int loop;
   int level;
@@ -207,9 +223,8 @@ void TierControl::request_bytecode(Context& context, const Function& function, i
 
 void TierControl::hand_over(const Function& function, int loop, int level, bool insists, bool at_once) noexcept try {
   free_some_ended();
-  auto job = std::make_unique<Compilation>(runtime_.units.share(*function.unit),
-                                           function.decl->module->shared_from_this(), function.decl, loop, level,
-                                           next_job(), insists);
+  auto job = std::make_unique<Compilation>(runtime_.units.share(*function.unit), KeptTrees(*function.decl),
+                                           function.decl, loop, level, next_job(), insists);
   if (at_once || in_foreground(level)) {
     compile(*job);
   } else {
@@ -288,7 +303,7 @@ void TierControl::refused(Compilation& job, const Refusal& refusal) {
   counted.reason[job.level].store(refusal.reason, std::memory_order_relaxed);
   counted.status[job.level].store(TierStatus::Failed, std::memory_order_release);
   if (!trace_) return;
-  const std::string at = refusal.span.end == 0 ? "" : job.tree->source->place(refusal.span.begin);
+  const std::string at = refusal.span.end == 0 ? "" : job.trees.own->source->place(refusal.span.begin);
   trace_->record(kind(TierEvent::compile_refused),
                  {job.unit->number, job.loop, job.level, static_cast<int64_t>(job.job),
                   static_cast<int64_t>(refusal.reason), trace_->text(at)});
@@ -414,7 +429,7 @@ void TierControl::take_kept_above(const Compilation& below) {
       !counted.status[level].compare_exchange_strong(expected, TierStatus::Compiling, std::memory_order_acq_rel)) {
     return;
   }
-  Compilation job{runtime_.units.share(*below.unit), below.tree, below.decl, below.loop, level, next_job(), false};
+  Compilation job{runtime_.units.share(*below.unit), below.trees, below.decl, below.loop, level, next_job(), false};
   job.only_kept = true;
   job.in_background = below.in_background;
   compile(job);

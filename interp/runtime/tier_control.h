@@ -89,6 +89,7 @@ class TierControl {
   uint64_t next_job() { return jobs_.fetch_add(1, std::memory_order_relaxed); }
 
  private:
+  struct KeptTrees;
   struct Compilation;
   bool wanted(int level, uint32_t count, Counted& counted, uint32_t passed = 1) const;
   bool is_settled(const Counted& counted, uint32_t count) const;

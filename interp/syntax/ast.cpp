@@ -121,6 +121,8 @@ const Node* last_expression(const Node* node) {
   }
 }
 
+Module* Link::home() const { return function ? function->module : type ? type->module : module; }
+
 FunctionDecl* Module::new_function() {
   owned_functions.push_back(std::make_unique<FunctionDecl>());
   FunctionDecl* made = owned_functions.back().get();

@@ -234,6 +234,9 @@ struct Link {
   TypeDecl* type = nullptr;
   Module* module = nullptr;
   uint32_t index = 0;
+
+  // The module of what it refers to, whose text `name` may be part of; null: this one, or none.
+  Module* home() const;
 };
 
 enum class Purity : uint8_t { Unknown, Pure, Impure, Unproved };

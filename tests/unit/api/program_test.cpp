@@ -1,9 +1,13 @@
 // Programs, expressions, sessions, module loading, diagnostics, and looking inside.
 #include <algorithm>
+#include <atomic>
+#include <latch>
 #include <map>
 #include <vector>
 
 #include "fixture.h"
+#include "interp/api/handles.h"
+#include "sched/p2/hybrid.h"
 
 using posset::test::append;
 using posset::test::str;
@@ -149,6 +153,54 @@ TEST_CASE("modules come from the host's loader, once each") {
   CHECK(report.find("no module of that name") != std::string::npos);
   posset_diagnostics_free(diagnostics);
   CHECK(w.eval("import \"loop\"") == POSSET_INVALID);
+}
+
+namespace {
+
+// Keeps a runtime's compile threads from their work while it lives.
+class HeldCompilations {
+ public:
+  explicit HeldCompilations(posset_runtime* runtime) {
+    for (size_t i = 0; i < threads_; ++i) {
+      auto wait = [this](posset::sched::TaskContext&) {
+        held_.count_down();
+        released_.wait(false);
+      };
+      REQUIRE(runtime->state.control.scheduler().try_submit({.run = wait, .lane = posset::sched::Lane::Compile}) ==
+              posset::sched::Admission::Accepted);
+    }
+    held_.wait();
+  }
+  void release() {
+    released_ = true;
+    released_.notify_all();
+  }
+
+ private:
+  const size_t threads_ = posset::sched::HybridOptions{}.pool_threads;
+  std::latch held_{static_cast<ptrdiff_t>(threads_)};
+  std::atomic<bool> released_{false};
+};
+
+}  // namespace
+
+// Without a sanitizer it may be found by chance only. No function of the module is hot: it would keep the module.
+TEST_CASE("code that refers to an imported module is compiled after the context has gone") {
+  Files files{{"geometry",
+               "export fn area(w, h, ..also) => w * h\nexport type Shape = Square(side) | Dot\n"
+               "export let unit_of_all_measures = 1"}};
+  posset_runtime* runtime = posset::test::make_runtime();
+  HeldCompilations held(runtime);
+  {
+    World w(runtime, posset_context_defaults());
+    REQUIRE(posset_context_set_loader(w.context, load_file, &files) == POSSET_OK);
+    CHECK(w.show("import \"geometry\" as g\nimport {Square} from \"geometry\"\n"
+                 "fn f(x) => if x < 0 { g.area(x, 1) } else { [g.unit_of_all_measures, Square(x)] }\nfor i in 0..1000 { f(i) }\nf(3)") ==
+          "[1, Square(3)]");
+  }
+  held.release();
+  posset_runtime_settle(runtime);
+  posset_runtime_release(runtime);
 }
 
 TEST_CASE("a module that failed fails again wherever it is imported") {
