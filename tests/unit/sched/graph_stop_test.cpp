@@ -1,14 +1,15 @@
 // How a graph begins and ends: orders of start and stop, what is drained, abandoned, told; activations that are left in
 // the middle and resumed.
 #include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include <boost/context/fiber.hpp>
 #include <doctest/doctest.h>
 
 #include "graph_fixture.h"
 #include "sched/base/random.h"
+#include "sched/fiber/context.h"
 
 using namespace posset::sched;
 using namespace posset::sched::graph;
@@ -30,7 +31,8 @@ class FiberNode : public Node {
     }
     void leave(Progress progress) {
       node_.progress_ = progress;
-      node_.loop_ = std::move(node_.loop_).resume();
+      node_.fiber_->switch_to(node_.loop_);
+      if (node_.unwinds_) throw Unwound();
     }
     Activation& activation() { return *node_.current_; }
 
@@ -41,29 +43,39 @@ class FiberNode : public Node {
   std::function<void(Hand&)> body;
 
   Progress call(Activation& activation) override {
-    current_ = &activation;
-    fiber_ = boost::context::fiber([this](boost::context::fiber&& loop) {
-      loop_ = std::move(loop);
-      Hand hand(*this);
-      body(hand);
-      progress_ = Progress::Done;
-      return std::move(loop_);
-    });
+    fiber_.emplace(size_t{64} << 10, &FiberNode::run, this);
+    REQUIRE(fiber_->ok());
     return resume(activation);
   }
   Progress resume(Activation& activation) override {
     current_ = &activation;
-    fiber_ = std::move(fiber_).resume();
+    loop_.switch_to(*fiber_);
     return progress_;
   }
-  void cancel(Activation&) override {
-    fiber_ = {};  // unwinds it
+  void cancel(Activation& activation) override {
+    unwinds_ = true;
+    resume(activation);
+    unwinds_ = false;
     ++cancelled;
   }
   int cancelled = 0;
 
  private:
-  boost::context::fiber fiber_, loop_;
+  struct Unwound {};
+
+  static void run(void* self) {
+    FiberNode& node = *static_cast<FiberNode*>(self);
+    Hand hand(node);
+    try {
+      node.body(hand);
+    } catch (const Unwound&) {
+    }
+    node.progress_ = Progress::Done;
+  }
+
+  fiber::Context loop_;
+  std::optional<fiber::Context> fiber_;
+  bool unwinds_ = false;
   Activation* current_ = nullptr;
   Progress progress_ = Progress::Done;
 };
