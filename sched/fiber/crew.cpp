@@ -42,7 +42,7 @@ Worker::Added Crew::place(Task& task) {
   // A mutex that somebody has is passed by, but not for ever.
   for (size_t tries = workers_.size(); tries > 0; --tries) {
     const Worker::Added added = workers_[placement_.turn()]->try_add(task);
-    if (added == Worker::Added::Yes || added == Worker::Added::Closed) return added;
+    if (added != Worker::Added::Busy && added != Worker::Added::NoThread) return added;
   }
   Worker::Added added = Worker::Added::NoThread;
   for (size_t tries = workers_.size(); tries > 0 && added == Worker::Added::NoThread; --tries) {
@@ -58,9 +58,10 @@ Scheduled Crew::hand_over(Task& task, Worker* here) {
     added = here->add(task);
   } else {
     added = place(task);
+    if (added == Worker::Added::Behind) call_somebody();
   }
   if (added == Worker::Added::NoThread) return Scheduled::NoThread;
-  return added == Worker::Added::Yes ? Scheduled::Accepted : Scheduled::Stopped;
+  return added == Worker::Added::Closed ? Scheduled::Stopped : Scheduled::Accepted;
 }
 
 // From a thread that is none of these executors'. It counts as active until it has handed the task in, so that the end is
@@ -99,18 +100,23 @@ Scheduled Crew::schedule(Task& task) {
   return answer;
 }
 
-Task* Crew::steal_for(const Worker& thief, uint64_t random) {
+void Crew::call_somebody() {
+  if (!placement_.any_idle()) return;
+  if (const auto idle = placement_.claim()) workers_[*idle]->call();
+}
+
+Task* Crew::steal_for(const Worker& thief, uint64_t random, bool patient) {
   const size_t count = workers_.size();
   for (size_t i = 0; i < count; ++i) {
     Worker& victim = *workers_[(random + i) % count];
     if (&victim == &thief) continue;
-    if (Task* task = victim.try_steal()) {
-      if (trace_) {
-        trace_->record(static_cast<uint16_t>(TraceKind::task_stolen),
-                       {static_cast<int64_t>(task->number()), victim.number(), thief.number()});
-      }
-      return task;
+    Task* task = victim.steal(patient);
+    if (!task) continue;
+    if (trace_) {
+      trace_->record(static_cast<uint16_t>(TraceKind::task_stolen),
+                     {static_cast<int64_t>(task->number()), victim.number(), thief.number()});
     }
+    return task;
   }
   return nullptr;
 }

@@ -53,7 +53,9 @@ class Crew {
 
   // ---- for the workers ----
 
-  Task* steal_for(const Worker& thief, uint64_t random);
+  Task* steal_for(const Worker& thief, uint64_t random, bool patient);
+  // Tasks wait that an idle worker would begin sooner.
+  void call_somebody();
   // Nobody was active: looks whether all has ended, or nothing can go on. With no lock held.
   void quiet() POSSET_EXCLUDES(mutex_);
   std::unique_ptr<Fiber> make_fiber(Worker& worker, uint32_t number);

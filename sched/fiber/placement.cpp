@@ -11,10 +11,10 @@ Placement::Placement(uint32_t workers)
   for (std::atomic<int32_t>& slot : spinning_) slot.store(kNobody, std::memory_order_relaxed);
 }
 
-// The orders here are relaxed: a bit says only where a task would be welcome. The task itself is handed over under the
+// Most orders here are relaxed: a bit says only where a task would be welcome. The task itself is handed over under the
 // worker's mutex, and a worker that is not idle after all takes it as well.
 void Placement::set_idle(uint32_t worker) {
-  idle_[worker / 64].fetch_or(uint64_t{1} << (worker % 64), std::memory_order_relaxed);
+  idle_[worker / 64].fetch_or(uint64_t{1} << (worker % 64));
 }
 
 void Placement::set_busy(uint32_t worker) { try_claim(worker); }
@@ -44,6 +44,13 @@ std::optional<uint32_t> Placement::claim() {
     }
   }
   return std::nullopt;
+}
+
+bool Placement::any_idle() const {
+  for (uint32_t word = 0; word < words_; ++word) {
+    if (idle_[word].load() != 0) return true;
+  }
+  return false;
 }
 
 uint32_t Placement::turn() { return next_turn_.fetch_add(1, std::memory_order_relaxed) % workers_; }

@@ -5,6 +5,10 @@
 // workers that spin the latest one, which costs no wake-up, else that of the lowest number. A bit is cleared once, so as
 // many tasks as there are idle workers go to as many workers. Without idle workers it is each one's turn.
 //
+// A task may still come behind something that runs: when it is its worker's turn, or when the worker that was claimed for it
+// has stolen another meanwhile. Whoever added it then calls an idle worker, which looks around; and a worker that goes from
+// looking around to work without having looked everywhere calls the next. So no worker sleeps while a task could begin.
+//
 // Activity. Everything that could make work counts itself in: a worker while it is awake, a foreign thread while it hands
 // a task over. Whoever wakes a worker counts it in on its behalf, while it is itself counted. So when the count is zero
 // nothing goes on inside, and only something outside (or a timer) can change that: the moment to end, or to say that all
@@ -32,6 +36,8 @@ class Placement {
 
   // A worker that was idle, and is the caller's. Empty: none was.
   std::optional<uint32_t> claim();
+  // Some worker is idle; sequentially consistent, as is `set_idle`.
+  bool any_idle() const;
   // Any worker: each one's turn.
   uint32_t turn();
 

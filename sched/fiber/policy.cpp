@@ -1,26 +1,43 @@
 // See policy.h.
 #include "sched/fiber/policy.h"
 
+#include <utility>
+
 namespace posset::sched::fiber {
 
 // ---- what comes in ----
 
 WorkerPolicy::Added WorkerPolicy::add(TaskCore& task) {
-  if (ending_) return {false, false};
+  if (ending_) return {false, false, false};
   tasks_.push_back(task);
-  count(1);
+  // Whoever adds behind something that runs looks for an idle worker next, and whoever becomes idle looks for tasks next.
+  // One of them sees the other, because each of the four is sequentially consistent.
   no_memory_ = false;
-  return {true, (sleeps_free_ || can_start(nullptr)) && wake()};
+  const bool waits = !looking_ || !can_begin();
+  if (waits) {
+    ready_.fetch_add(1);
+  } else {
+    count(1);
+  }
+  return {true, can_begin() && wake(), waits};
+}
+
+bool WorkerPolicy::call() {
+  called_ = looks_again_ = true;
+  return wake();
 }
 
 void WorkerPolicy::add_stolen(TaskCore& task) {
   tasks_.push_front(task);
   count(1);
+  called_ = true;  // there may be more where it was, and who finds work sends for the next to look
 }
 
 TaskCore* WorkerPolicy::steal() {
   if (tasks_.empty() || tasks_.front()->same_thread()) return nullptr;
   count(-1);
+  // It was taken for idle, and has the thief's part now.
+  if (looking_) called_ = looks_again_ = true;
   return tasks_.pop_front();
 }
 
@@ -128,11 +145,17 @@ void WorkerPolicy::make_idle(FiberCore& fiber) {
   idle_.push_back(&fiber);
 }
 
+bool WorkerPolicy::ends_look() {
+  looks_free_ = false;
+  const bool calls_another = std::exchange(looking_, false) && !tasks_.empty();
+  return std::exchange(called_, false) || calls_another;
+}
+
 WorkerPolicy::Decision WorkerPolicy::resume(FiberCore& fiber, FiberCore* free) {
   count(-1);
   fiber.state_ = FiberState::Running;
   if (free) make_idle(*free);
-  return {Do::Resume, &fiber, nullptr};
+  return {Do::Resume, &fiber, nullptr, ends_look()};
 }
 
 WorkerPolicy::Decision WorkerPolicy::start(FiberCore* free) {
@@ -149,7 +172,7 @@ WorkerPolicy::Decision WorkerPolicy::start(FiberCore* free) {
   } else {
     ++fibers_;
   }
-  return {Do::Start, free, task};
+  return {Do::Start, free, task, ends_look()};
 }
 
 WorkerPolicy::Decision WorkerPolicy::next(FiberCore* free) {
@@ -174,14 +197,15 @@ WorkerPolicy::Decision WorkerPolicy::next(FiberCore* free) {
     if (free) make_idle(*free);
     return {Do::End, main_, nullptr};
   }
+  looking_ = true;
+  looks_free_ = free != nullptr;
   return {};
 }
 
 // ---- sleep and end ----
 
-int64_t WorkerPolicy::sleep(const FiberCore* free) {
+int64_t WorkerPolicy::sleep() {
   asleep_ = true;
-  sleeps_free_ = free != nullptr;
   return timers_.next_ns();
 }
 

@@ -33,10 +33,13 @@ class WorkerPolicy {
   struct Added {
     bool accepted;  // false: the worker takes no more
     bool wake;      // it slept
+    bool waits;     // for what runs: somebody else would begin it sooner, and is to be called
   };
   Added add(TaskCore& task);
   // One that was stolen goes before all: it has waited longest.
   void add_stolen(TaskCore& task);
+  // There is something to steal. True: the worker slept and is to be woken.
+  bool call();
   // The fiber need not wait any longer. True: the worker slept and is to be woken.
   bool unpark(FiberCore& fiber);
   // Takes the oldest task away. Null: there is none, or it has to stay.
@@ -73,6 +76,7 @@ class WorkerPolicy {
     Do what = Do::Nothing;
     FiberCore* fiber = nullptr;
     TaskCore* task = nullptr;
+    bool calls_another = false;  // that is idle: there may be tasks that wait for what runs
   };
   // What the thread does next. `free` is the fiber that asks, when its task has ended: it can take another, and is Idle if
   // it is not what comes next. Null: the one that asks is blocked.
@@ -80,9 +84,16 @@ class WorkerPolicy {
 
   // ---- sleep ----
 
-  // Nothing to do: sleeps until it is told to wake, or until the time it answers. `free` as in `next`.
-  int64_t sleep(const FiberCore* free);
+  // Nothing to do: sleeps until it is told to wake, or until the time it answers.
+  int64_t sleep();
   bool asleep() const { return asleep_; }
+  // It could begin another task, when it looks for something to do.
+  bool can_begin() const { return looks_free_ || can_start(nullptr); }
+  // Somebody counts on it since it began to look around: it looks once more before it sleeps.
+  bool looks_again() const { return looks_again_; }
+  // It begins to look for something to steal; everywhere, unless it finds something.
+  void look_around() { looks_again_ = false; }
+  void has_looked_around() { called_ = looks_again_; }
   // It woke by itself.
   void awake() { asleep_ = false; }
   // When the next deadline is.
@@ -100,8 +111,9 @@ class WorkerPolicy {
 
   // ---- what others may know ----
 
-  // Fibers and tasks that wait for the thread. Any thread, without the lock: a hint then.
-  uint32_t ready() const { return ready_.load(std::memory_order_relaxed); }
+  // Fibers and tasks that wait for the thread. Any thread, without the lock: a hint then, except as `add`
+  // says.
+  uint32_t ready() const { return ready_.load(); }
   uint32_t tasks() const { return tasks_.size(); }
   uint32_t busy() const { return busy_; }
   uint32_t fibers() const { return fibers_; }
@@ -135,6 +147,7 @@ class WorkerPolicy {
   }
   void queue(FiberCore& fiber);
   void expire();
+  bool ends_look();
   Decision resume(FiberCore& fiber, FiberCore* free);
   Decision start(FiberCore* free);
   void make_idle(FiberCore& fiber);
@@ -155,7 +168,10 @@ class WorkerPolicy {
   bool task_turn_ = true;
   bool no_memory_ = false;  // there was none for a stack, and nothing has changed
   bool asleep_ = false;
-  bool sleeps_free_ = false;  // with a fiber that can take a task
+  bool looks_again_ = false;
+  bool called_ = false;      // and has not looked around in vain since
+  bool looking_ = true;      // for something to do: it will see what is added
+  bool looks_free_ = false;  // with a fiber that can take a task
   bool draining_ = false;  // the main fiber waits for the end
   bool ending_ = false;
 };

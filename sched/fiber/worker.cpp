@@ -80,7 +80,8 @@ Worker::Added Worker::add_locked(Task& task) {
   if (!start_thread()) return Added::NoThread;
   const WorkerPolicy::Added added = policy_.add(task);
   if (added.wake) wake();
-  return added.accepted ? Added::Yes : Added::Closed;
+  if (!added.accepted) return Added::Closed;
+  return added.waits ? Added::Behind : Added::Yes;
 }
 
 Worker::Added Worker::add(Task& task) {
@@ -98,11 +99,21 @@ Worker::Added Worker::try_add(Task& task) {
 // A hint, and an atomic: read without the lock that guards the rest of the policy.
 POSSET_NOT_ANALYSED uint32_t Worker::ready() const { return policy_.ready(); }
 
-Task* Worker::try_steal() {
-  if (ready() == 0 || !mutex_.try_lock()) return nullptr;
+Task* Worker::steal(bool patient) {
+  if (ready() == 0) return nullptr;
+  if (patient) {
+    mutex_.lock();
+  } else if (!mutex_.try_lock()) {
+    return nullptr;
+  }
   TaskCore* task = policy_.steal();
   mutex_.unlock();
   return static_cast<Task*>(task);
+}
+
+void Worker::call() {
+  MutexLock lock(mutex_);
+  if (!policy_.closed() && start_thread() && policy_.call()) wake();
 }
 
 void Worker::unpark(Fiber& fiber) {
@@ -254,7 +265,7 @@ void Worker::suspend(Fiber& self) {
   for (;;) {
     const WorkerPolicy::Decision decision = policy_.next(nullptr);
     if (decision.what == WorkerPolicy::Do::Nothing) {
-      wait_for_work(nullptr);
+      wait_for_work();
     } else if (Fiber* fiber = fiber_for(decision)) {
       switch_to(self, *fiber);
       return;
@@ -267,7 +278,7 @@ void Worker::next_task(Fiber& self) {
   for (;;) {
     const WorkerPolicy::Decision decision = policy_.next(&self);
     if (decision.what == WorkerPolicy::Do::Nothing) {
-      wait_for_work(&self);
+      wait_for_work();
     } else {
       switch_to(self, *fiber_for(decision));
       return;
@@ -279,6 +290,12 @@ void Worker::next_task(Fiber& self) {
 Fiber* Worker::fiber_for(const WorkerPolicy::Decision& decision) {
   auto* fiber = static_cast<Fiber*>(decision.fiber);
   spun_ = false;
+  set_busy();
+  if (decision.calls_another) {
+    mutex_.unlock();
+    crew_.call_somebody();
+    mutex_.lock();
+  }
   if (decision.what != WorkerPolicy::Do::Start) return fiber;
   auto* task = static_cast<Task*>(decision.task);
   cap_reported_ = false;
@@ -337,22 +354,26 @@ void Worker::preempt(Fiber& fiber) {
 
 // ---- what does not ----
 
-void Worker::wait_for_work(const Fiber* free) {
+void Worker::wait_for_work() {
   if (cancelled() && policy_.busy() > 0) {
     // Nobody waits in earnest any more but for what is waited for regardless.
     unwinding_.store(true, std::memory_order_relaxed);
     policy_.unpark_all();
     return;
   }
-  // Spinning gives the lock back, so what is next is asked once more before the sleep. What is ready already cannot begin
-  // for want of a fiber, and when the executors stop there is little to come.
-  if (own_thread_ && !spun_ && policy_.ready() == 0 && !crew_.stopping()) {
+  // Spinning gives the lock back, so what is next is asked once more before the sleep.
+  if (is_to_spin()) {
     spun_ = true;
     spin();
   } else {
     spun_ = false;
-    sleep(free);
+    sleep();
   }
+}
+
+// What is ready already cannot begin for want of a fiber, and what is stolen could not either.
+bool Worker::is_to_spin() const {
+  return own_thread_ && (!spun_ || policy_.looks_again()) && policy_.ready() == 0 && policy_.can_begin();
 }
 
 // Looks for work, its own or somebody else's.
@@ -360,31 +381,46 @@ void Worker::spin() {
   int64_t left_ns = crew_.config().spin_ns;
   const int64_t deadline_ns = policy_.next_deadline_ns();
   if (deadline_ns != kNever) left_ns = std::min(left_ns, deadline_ns - crew_.clock().now_ns());
+  // When the executors stop there is little to come.
+  if (crew_.stopping()) left_ns = 0;
+  policy_.look_around();
   mutex_.unlock();
+  idle_ = true;
   crew_.placement().set_idle(number_);
   crew_.placement().spins(number_);
-  Task* stolen = nullptr;
-  while (left_ns > 0 && !stolen && !spin_until(std::chrono::nanoseconds(std::min(left_ns, kRoundNs)), [this] { return ready() != 0; })) {
-    left_ns -= kRoundNs;
-    stolen = crew_.steal_for(*this, random_.next());
-    if (!stolen) std::this_thread::yield();
-  }
-  crew_.placement().set_busy(number_);
+  Task* stolen = look_around(left_ns);
   mutex_.lock();
   if (stolen) {
     policy_.add_stolen(*stolen);
     ++counts_.stolen;
+  } else if (policy_.ready() == 0) {
+    policy_.has_looked_around();
   }
 }
 
-void Worker::sleep(const Fiber* free) {
+// The last look is after it has said that it is idle, and misses nothing: see WorkerPolicy::add.
+Task* Worker::look_around(int64_t left_ns) {
+  const auto has_own = [this] { return ready() != 0; };
+  for (; left_ns > 0; left_ns -= kRoundNs) {
+    if (spin_until(std::chrono::nanoseconds(std::min(left_ns, kRoundNs)), has_own)) return nullptr;
+    if (Task* stolen = crew_.steal_for(*this, random_.next(), false)) return stolen;
+    std::this_thread::yield();
+  }
+  return crew_.steal_for(*this, random_.next(), true);
+}
+
+void Worker::set_busy() {
+  if (idle_) crew_.placement().set_busy(number_);
+  idle_ = false;
+}
+
+void Worker::sleep() {
   if (policy_.stuck_at_cap() && !cap_reported_) {
     report_cap();
     return;  // the lock was given back: something may have come
   }
-  const int64_t deadline_ns = policy_.sleep(free);
+  const int64_t deadline_ns = policy_.sleep();
   mutex_.unlock();
-  if (own_thread_) crew_.placement().set_idle(number_);
   if (crew_.activity().leave()) crew_.quiet();
   {
     MutexLock lock(mutex_);
@@ -395,7 +431,6 @@ void Worker::sleep(const Fiber* free) {
       crew_.activity().enter();
     }
   }
-  if (own_thread_) crew_.placement().set_busy(number_);
   mutex_.lock();
 }
 

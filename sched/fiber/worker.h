@@ -79,13 +79,16 @@ class Worker {
 
   // ---- any thread ----
 
-  enum class Added : uint8_t { Yes, Busy, Closed, NoThread };
-  // Takes over the caller's reference when it says Yes.
+  enum class Added : uint8_t { Yes, Behind, Busy, Closed, NoThread };
+  // Takes over the caller's reference when it says Yes, or Behind: something runs there, and somebody else would begin it
+  // sooner.
   Added add(Task& task) POSSET_EXCLUDES(mutex_);
   // Busy: somebody else has the mutex.
   Added try_add(Task& task) POSSET_EXCLUDES(mutex_);
-  // Null: there is none to be had at this moment.
-  Task* try_steal() POSSET_EXCLUDES(mutex_);
+  // Null: there is none; or, unless the caller is `patient`, there is none to be had at this moment.
+  Task* steal(bool patient) POSSET_EXCLUDES(mutex_);
+  // There is something to steal: it looks, at once or before it sleeps.
+  void call() POSSET_EXCLUDES(mutex_);
   void unpark(Fiber& fiber) POSSET_EXCLUDES(mutex_);
   // It ends when nothing is left. Then `join`.
   void end() POSSET_EXCLUDES(mutex_);
@@ -136,9 +139,12 @@ class Worker {
   void switch_to(Fiber& from, Fiber& to) POSSET_RELEASE(mutex_);
   Fiber* fiber_for(const WorkerPolicy::Decision& decision) POSSET_REQUIRES(mutex_);
   void fail_to_start(Task& task) POSSET_EXCLUDES(mutex_);
-  void wait_for_work(const Fiber* free) POSSET_REQUIRES(mutex_);
+  void wait_for_work() POSSET_REQUIRES(mutex_);
+  bool is_to_spin() const POSSET_REQUIRES(mutex_);
   void spin() POSSET_REQUIRES(mutex_);
-  void sleep(const Fiber* free) POSSET_REQUIRES(mutex_);
+  Task* look_around(int64_t left_ns) POSSET_EXCLUDES(mutex_);
+  void set_busy();
+  void sleep() POSSET_REQUIRES(mutex_);
   void report_cap() POSSET_REQUIRES(mutex_);
   uint32_t ready() const;
   std::unique_ptr<Fiber> retire() POSSET_EXCLUDES(mutex_);
@@ -161,6 +167,7 @@ class Worker {
   std::optional<Fiber> main_;
   Fiber* running_ = nullptr;
   bool spun_ = false;  // since there was something to do
+  bool idle_ = false;  // said so, to be given work
   Worker* outer_ = nullptr;  // whose thread this was before
   Random random_;
 };

@@ -1,6 +1,7 @@
 // The fiber executors in the simulator: workers that run scripts instead of code, around the rules the threads use
 // (WorkerPolicy, Placement, Activity). One step is what a worker does between two givings back of its mutex. A wait is as in
-// wait_list.h: a place in the list of an event in one step, parking in the next, so that a signal may fall in between.
+// wait_list.h: a place in the list of an event in one step, parking in the next, so that a signal may fall in between. So is
+// the handing over of a task: a worker is claimed, the task added, and if nobody will look, somebody called.
 //
 // The policy is a parameter so that a test can put a broken one in and see it caught. Invariants, checked after every
 // step:
@@ -16,6 +17,7 @@
 #include <deque>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sched/base/random.h"
@@ -42,7 +44,6 @@ struct FiberPlan {
   uint32_t workers = 2;
   uint32_t max_fibers = 8;
   uint32_t events = 0;
-  uint64_t seed = 1;
   std::vector<std::vector<SimStep>> tasks;                // their scripts, by number
   std::vector<std::pair<int64_t, uint32_t>> submissions;  // from outside: when, which; in the order of times
 };
@@ -81,9 +82,15 @@ class FiberWorld final : public World {
     std::vector<SimFiber*> waiting;
   };
 
+  // How far the handing over of a task is.
+  struct Handover {
+    enum class Next : uint8_t { Claim, Add, Call } next = Next::Claim;
+    uint32_t worker = 0;
+  };
+
   class Worker final : public Actor {
    public:
-    enum class State : uint8_t { Looks, Spins, LooksAgain, Sleeps, Runs, Ended };
+    enum class State : uint8_t { Looks, Spins, Arrives, Calls, LooksAgain, Sleeps, Runs, Ended };
     Worker(FiberWorld& world, uint32_t number)
         : world_(world), number_(number), policy_(world.simulation_.clock(), world.plan_.max_fibers), main_(number, UINT32_MAX) {
       policy_.add_main(main_);
@@ -97,10 +104,15 @@ class FiberWorld final : public World {
     std::string step() override;
     void hash_into(StateHash& hash) const override;
 
-    void add(SimTask& task) {
+    // True: the task waits for what runs here.
+    bool add(SimTask& task) {
       const auto added = policy_.add(task);
       if (!added.accepted) world_.simulation_.fail("end", "a task for a worker that has ended");
       if (added.wake) wake();
+      return added.waits;
+    }
+    void call() {
+      if (policy_.call()) wake();
     }
     void unpark(SimFiber& fiber) {
       if (fiber.blocked()) {
@@ -127,8 +139,16 @@ class FiberWorld final : public World {
     }
     std::string look();
     std::string begin(const WorkerPolicy::Decision& decision);
-    std::string go_on(SimFiber& fiber);
+    std::string go_on(const WorkerPolicy::Decision& decision);
+    void goes_on(const WorkerPolicy::Decision& decision) {
+      world_.placement_.set_busy(number_);
+      state_ = decision.calls_another ? State::Calls : State::Runs;
+      until_ns_ = world_.simulation_.now_ns();
+    }
     std::string spin();
+    std::string arrive();
+    std::string call_others();
+    std::string spawn(uint32_t task);
     std::string sleep();
     std::string run();
     std::string wait(const SimStep& step);
@@ -144,6 +164,9 @@ class FiberWorld final : public World {
     std::vector<std::unique_ptr<SimFiber>> fibers_;
     State state_ = State::Looks;
     int64_t until_ns_ = 0;
+    size_t scanned_ = 0;           // victims, since it began to spin
+    SimTask* stolen_ = nullptr;    // and not added yet
+    Handover handover_;
     SimFiber* current_ = nullptr;  // runs, or has no task and looks for one
     // The reference: what `next` has to say.
     std::deque<SimFiber*> unblocked_, preempted_;
@@ -162,14 +185,16 @@ class FiberWorld final : public World {
       return next_ < all.size() ? world_.simulation_.now_ns() >= all[next_].first : !world_.stopping_;
     }
     std::string step() override;
-    void hash_into(StateHash& hash) const override { hash.add(next_); }
+    void hash_into(StateHash& hash) const override { hash.add(next_ * 4 + static_cast<size_t>(handover_.next)); }
 
    private:
     FiberWorld& world_;
     size_t next_ = 0;
+    Handover handover_;
   };
 
-  void schedule(uint32_t task);
+  bool schedule(uint32_t task, Handover& handover);
+  void call_somebody();
   void signal(uint32_t event);
   void quiet();
 
@@ -177,7 +202,6 @@ class FiberWorld final : public World {
   const FiberPlan& plan_;
   Placement placement_;
   Activity activity_;
-  Random random_;
   std::deque<SimTask> tasks_;
   std::vector<SimEvent> events_;
   std::vector<std::unique_ptr<Worker>> workers_;
@@ -187,7 +211,7 @@ class FiberWorld final : public World {
 
 template <class Policy>
 FiberWorld<Policy>::FiberWorld(Simulation& simulation, const FiberPlan& plan)
-    : simulation_(simulation), plan_(plan), placement_(plan.workers), random_(plan.seed), events_(plan.events), outside_(*this) {
+    : simulation_(simulation), plan_(plan), placement_(plan.workers), events_(plan.events), outside_(*this) {
   for (uint32_t number = 0; number < plan.tasks.size(); ++number) tasks_.emplace_back(number);
   for (uint32_t number = 0; number < plan.workers; ++number) {
     workers_.push_back(std::make_unique<Worker>(*this, number));
@@ -219,17 +243,38 @@ std::string FiberWorld<Policy>::Outside::step() {
     if (world_.activity_.leave()) world_.quiet();
     return "stops";
   }
-  const uint32_t task = world_.plan_.submissions[next_++].second;
-  world_.activity_.enter();
-  world_.schedule(task);
+  const uint32_t task = world_.plan_.submissions[next_].second;
+  if (handover_.next == Handover::Next::Claim) world_.activity_.enter();
+  if (!world_.schedule(task, handover_)) return "is submitting task " + std::to_string(task);
+  ++next_;
   if (world_.activity_.leave()) world_.quiet();
-  return "submits task " + std::to_string(task);
+  return "has submitted task " + std::to_string(task);
+}
+
+// One step of it. True: the last.
+template <class Policy>
+bool FiberWorld<Policy>::schedule(uint32_t task, Handover& handover) {
+  using Next = typename Handover::Next;
+  switch (handover.next) {
+    case Next::Claim: {
+      const auto idle = placement_.claim();
+      handover = {Next::Add, idle ? *idle : placement_.turn()};
+      return false;
+    }
+    case Next::Add:
+      handover.next = workers_[handover.worker]->add(tasks_[task]) ? Next::Call : Next::Claim;
+      break;
+    case Next::Call:
+      call_somebody();
+      handover.next = Next::Claim;
+      break;
+  }
+  return handover.next == Next::Claim;
 }
 
 template <class Policy>
-void FiberWorld<Policy>::schedule(uint32_t task) {
-  const auto idle = placement_.claim();
-  workers_[idle ? *idle : placement_.turn()]->add(tasks_[task]);
+void FiberWorld<Policy>::call_somebody() {
+  if (const auto idle = placement_.claim()) workers_[*idle]->call();
 }
 
 template <class Policy>
@@ -261,6 +306,8 @@ std::string FiberWorld<Policy>::Worker::step() {
   switch (state_) {
     case State::Looks: return look();
     case State::Spins: return spin();
+    case State::Arrives: return arrive();
+    case State::Calls: return call_others();
     case State::LooksAgain: return look();
     case State::Sleeps:
       policy_.awake();
@@ -314,9 +361,7 @@ std::string FiberWorld<Policy>::Worker::look() {
   const WorkerPolicy::Decision decision = policy_.next(free);
   check_order(decision, free);
   switch (decision.what) {
-    case WorkerPolicy::Do::Resume:
-      current_ = static_cast<SimFiber*>(decision.fiber);
-      return go_on(*current_);
+    case WorkerPolicy::Do::Resume: return go_on(decision);
     case WorkerPolicy::Do::Start: return begin(decision);
     case WorkerPolicy::Do::End:
       state_ = State::Ended;
@@ -324,8 +369,11 @@ std::string FiberWorld<Policy>::Worker::look() {
       return "ends";
     case WorkerPolicy::Do::Nothing: break;
   }
-  if (state_ == State::LooksAgain || policy_.ready() > 0) return sleep();
+  const bool has_spun = state_ == State::LooksAgain && !policy_.looks_again();
+  if (has_spun || policy_.ready() > 0 || !policy_.can_begin()) return sleep();
   state_ = State::Spins;
+  scanned_ = 0;
+  policy_.look_around();
   world_.placement_.set_idle(number_);
   world_.placement_.spins(number_);
   return "finds nothing";
@@ -342,36 +390,53 @@ std::string FiberWorld<Policy>::Worker::begin(const WorkerPolicy::Decision& deci
   current_->task = static_cast<SimTask*>(decision.task);
   current_->at = 0;
   if (++current_->task->runs > 1) world_.simulation_.fail("order", "task " + std::to_string(current_->task->number) + " runs twice");
-  state_ = State::Runs;
-  until_ns_ = world_.simulation_.now_ns();
+  goes_on(decision);
   return "begins task " + std::to_string(current_->task->number) + " on fiber " + std::to_string(current_->number());
 }
 
 template <class Policy>
-std::string FiberWorld<Policy>::Worker::go_on(SimFiber& fiber) {
+std::string FiberWorld<Policy>::Worker::go_on(const WorkerPolicy::Decision& decision) {
+  current_ = static_cast<SimFiber*>(decision.fiber);
+  const SimFiber& fiber = *current_;
   if (fiber.worker() != number_) world_.simulation_.fail("home", name() + " resumes a fiber of worker" + std::to_string(fiber.worker()));
-  state_ = State::Runs;
-  until_ns_ = world_.simulation_.now_ns();
+  goes_on(decision);
   return "resumes fiber " + std::to_string(fiber.number());
 }
 
+// Looks at each of the others in turn.
 template <class Policy>
 std::string FiberWorld<Policy>::Worker::spin() {
+  if (policy_.ready() > 0 || ++scanned_ == world_.workers_.size()) {
+    if (policy_.ready() == 0) policy_.has_looked_around();
+    state_ = State::LooksAgain;
+    return "has spun";
+  }
+  Worker& victim = *world_.workers_[(number_ + scanned_) % world_.workers_.size()];
+  stolen_ = victim.steal();
+  if (!stolen_) return "spins";
+  state_ = State::Arrives;
+  return "steals task " + std::to_string(stolen_->number) + " from " + victim.name();
+}
+
+template <class Policy>
+std::string FiberWorld<Policy>::Worker::arrive() {
+  policy_.add_stolen(*std::exchange(stolen_, nullptr));
   state_ = State::LooksAgain;
-  world_.placement_.set_busy(number_);
-  Worker& victim = *world_.workers_[world_.random_.below(world_.workers_.size())];
-  SimTask* task = &victim == this ? nullptr : victim.steal();
-  if (!task) return "spins";
-  policy_.add_stolen(*task);
-  return "steals task " + std::to_string(task->number) + " from " + victim.name();
+  return look();
+}
+
+template <class Policy>
+std::string FiberWorld<Policy>::Worker::call_others() {
+  world_.call_somebody();
+  state_ = State::Runs;
+  return "calls for help";
 }
 
 template <class Policy>
 std::string FiberWorld<Policy>::Worker::sleep() {
   state_ = State::Sleeps;
-  until_ns_ = policy_.sleep(current_);
+  until_ns_ = policy_.sleep();
   if (until_ns_ != kNever) world_.simulation_.wake_at(until_ns_);
-  world_.placement_.set_idle(number_);
   if (world_.activity_.leave()) world_.quiet();
   return "sleeps";
 }
@@ -383,6 +448,7 @@ std::string FiberWorld<Policy>::Worker::run() {
   if (fiber.at == script.size()) return finish();
   const SimStep& step = script[fiber.at];
   if (step.act == SimStep::Do::Wait) return wait(step);
+  if (step.act == SimStep::Do::Spawn) return spawn(step.what);
   ++fiber.at;
   switch (step.act) {
     case SimStep::Do::Work:
@@ -392,9 +458,6 @@ std::string FiberWorld<Policy>::Worker::run() {
     case SimStep::Do::Signal:
       world_.signal(step.what);
       return "signals event " + std::to_string(step.what);
-    case SimStep::Do::Spawn:
-      world_.schedule(step.what);
-      return "spawns task " + std::to_string(step.what);
     case SimStep::Do::Preempt:
       expire();
       if (!policy_.preempt(fiber)) return "is not preempted";
@@ -402,9 +465,17 @@ std::string FiberWorld<Policy>::Worker::run() {
       current_ = nullptr;
       state_ = State::Looks;
       return "is preempted";
+    case SimStep::Do::Spawn:
     case SimStep::Do::Wait: break;
   }
   return "";
+}
+
+template <class Policy>
+std::string FiberWorld<Policy>::Worker::spawn(uint32_t task) {
+  if (!world_.schedule(task, handover_)) return "is spawning task " + std::to_string(task);
+  ++current_->at;
+  return "has spawned task " + std::to_string(task);
 }
 
 // One look at the event, or parking: between two of these anything may happen.
@@ -463,7 +534,8 @@ void FiberWorld<Policy>::Worker::hash_into(StateHash& hash) const {
   hash.add(current_ ? current_->number() : UINT32_MAX);
   hash.add(static_cast<uint64_t>(until_ns_ == kNever ? -1 : until_ns_ - world_.simulation_.now_ns()));
   hash.add(policy_.ready());
-  hash.add(last_was_task_);
+  hash.add(last_was_task_ * 2 + policy_.looks_again());
+  hash.add(scanned_ * 4 + static_cast<size_t>(handover_.next));
   for (const auto& fiber : fibers_) {
     hash.add(static_cast<uint64_t>(fiber->state()) * 1024 + fiber->at);
     hash.add(fiber->task ? fiber->task->number : UINT32_MAX);

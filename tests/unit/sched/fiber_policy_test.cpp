@@ -45,7 +45,7 @@ TEST_CASE("fiber policy: a permit lets the next park return, once") {
   CHECK_FALSE(bench.policy.park(bench.main, kNever));
   CHECK(bench.policy.park(bench.main, kNever));
   CHECK(bench.main.state() == FiberState::Yielded);
-  bench.policy.sleep(nullptr);
+  bench.policy.sleep();
   CHECK(bench.policy.unpark(bench.main));
   CHECK(bench.main.state() == FiberState::Queued);
   CHECK_FALSE(bench.policy.unpark(bench.main));  // once more: nothing
@@ -59,7 +59,7 @@ TEST_CASE("fiber policy: a deadline ends a wait, and not one that has ended") {
   Bench bench;
   REQUIRE(bench.policy.park(bench.main, 100));
   CHECK(bench.main.state() == FiberState::Waiting);
-  CHECK(bench.policy.sleep(nullptr) == 100);
+  CHECK(bench.policy.sleep() == 100);
   bench.clock.advance_to(99);
   CHECK(bench.policy.next(nullptr).what == Do::Nothing);
   bench.clock.advance_to(100);
@@ -99,7 +99,7 @@ TEST_CASE("fiber policy: at the cap tasks wait, and do not wake the worker for n
   bench.policy.add(first);
   FiberCore& fiber = bench.begin();
   REQUIRE(bench.policy.park(fiber, kNever));
-  bench.policy.sleep(nullptr);
+  bench.policy.sleep();
   CHECK_FALSE(bench.policy.add(second).wake);
   CHECK(bench.policy.stuck_at_cap());
   CHECK(bench.policy.unpark(fiber));
@@ -110,7 +110,7 @@ TEST_CASE("fiber policy: at the cap tasks wait, and do not wake the worker for n
   TaskCore third(false);
   bench.policy.finish(fiber);
   CHECK(bench.policy.next(&fiber).what == Do::Nothing);
-  bench.policy.sleep(&fiber);
+  bench.policy.sleep();
   CHECK(bench.policy.add(third).wake);
 }
 
@@ -171,7 +171,7 @@ TEST_CASE("fiber policy: draining has a deadline") {
   bench.policy.drain(50);
   FiberCore& fiber = bench.begin();
   REQUIRE(bench.policy.park(fiber, kNever));
-  CHECK(bench.policy.sleep(nullptr) == 50);
+  CHECK(bench.policy.sleep() == 50);
   bench.clock.advance_to(50);
   const auto decision = bench.policy.next(nullptr);
   CHECK(decision.what == Do::Resume);
@@ -189,7 +189,7 @@ TEST_CASE("fiber policy: cancelling unparks all and hands back what has not begu
   REQUIRE(bench.policy.park(fiber, 100));
   bench.policy.add(second);
   bench.policy.add(third);
-  bench.policy.sleep(nullptr);
+  bench.policy.sleep();
   Fifo<TaskCore> dropped;
   CHECK(bench.policy.cancel(dropped));
   CHECK(dropped.size() == 2);

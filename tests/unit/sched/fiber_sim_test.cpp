@@ -17,7 +17,6 @@ using Do = SimStep::Do;
 FiberPlan random_plan(uint64_t seed) {
   Random random(seed);
   FiberPlan plan;
-  plan.seed = seed;
   plan.workers = 1 + static_cast<uint32_t>(random.below(4));
   plan.events = 1 + static_cast<uint32_t>(random.below(3));
   const auto tasks = static_cast<uint32_t>(plan.events + random.below(6));
@@ -89,7 +88,7 @@ class ForgetsToWake : public WorkerPolicy {
   bool unpark(FiberCore& fiber) {
     const bool slept = asleep();
     WorkerPolicy::unpark(fiber);
-    if (slept) sleep(nullptr);
+    if (slept) sleep();
     return false;
   }
 };
@@ -103,6 +102,49 @@ class EndsWhenItIsIdle : public WorkerPolicy {
     return WorkerPolicy::next(free);
   }
 };
+
+// A task behind one that runs waits for it, though others are idle: an idle worker that was claimed for it had stolen
+// another meanwhile.
+class CallsNobody : public WorkerPolicy {
+ public:
+  using WorkerPolicy::WorkerPolicy;
+  Added add(TaskCore& task) {
+    Added added = WorkerPolicy::add(task);
+    added.waits = false;
+    return added;
+  }
+  Decision next(FiberCore* free) {
+    Decision decision = WorkerPolicy::next(free);
+    decision.calls_another = false;
+    return decision;
+  }
+};
+
+// As many tasks of 100 ns as workers, at once: all from outside, or the first one spawns the others.
+FiberPlan at_once(uint32_t workers, int64_t at_ns, bool spawned) {
+  FiberPlan plan;
+  plan.workers = workers;
+  plan.tasks.resize(workers);
+  for (uint32_t task = 0; task < workers; ++task) {
+    if (!spawned || task == 0) plan.submissions.emplace_back(at_ns, task);
+    if (spawned && task > 0) plan.tasks[0].push_back({Do::Spawn, task});
+    if (task > 0) plan.tasks[task] = {{Do::Work, 0, 100}};
+  }
+  plan.tasks[0].push_back({Do::Work, 0, 100});
+  return plan;
+}
+
+// The latest end of a thousand orders.
+template <class Policy>
+int64_t latest_end(const FiberPlan& plan) {
+  int64_t latest_ns = 0;
+  for (uint64_t seed = 1; seed <= 1000; ++seed) {
+    const RunResult result = run_seeded(FiberWorld<Policy>::scenario(plan), seed);
+    REQUIRE_MESSAGE(result.ok(), result.problem);
+    latest_ns = std::max(latest_ns, result.end_ns);
+  }
+  return latest_ns;
+}
 
 template <class Policy>
 std::string caught(const FiberPlan& plan) {
@@ -149,18 +191,18 @@ TEST_CASE("fiber sim: the same seed gives the same trace, to the byte") {
   }
 }
 
-TEST_CASE("fiber sim: as many tasks as workers that sleep wake as many workers") {
-  FiberPlan plan;
-  plan.workers = 8;
-  for (uint32_t task = 0; task < 8; ++task) {
-    plan.tasks.push_back({{Do::Work, 0, 100}});
-    plan.submissions.emplace_back(1000, task);
+TEST_CASE("fiber sim: as many tasks as idle workers go to as many workers") {
+  for (uint32_t workers : {2U, 3U, 4U, 8U}) {
+    for (bool spawned : {false, true}) {
+      // While they spin, and when they sleep. Two on one worker would take 200.
+      CHECK(latest_end<WorkerPolicy>(at_once(workers, 0, spawned)) == 100);
+      CHECK(latest_end<WorkerPolicy>(at_once(workers, 1000, spawned)) == 1100);
+    }
   }
-  for (uint64_t seed = 1; seed <= 1000; ++seed) {
-    const RunResult result = run_seeded(FiberWorld<>::scenario(plan), seed);
-    REQUIRE(result.ok());
-    REQUIRE(result.end_ns == 1100);  // all at once: two on one worker would take 200
-  }
+}
+
+TEST_CASE("fiber sim regression: a task that comes to a worker that has just stolen another") {
+  CHECK(latest_end<CallsNobody>(at_once(2, 0, false)) > 100);
 }
 
 TEST_CASE("fiber sim: rules that are broken are caught") {
