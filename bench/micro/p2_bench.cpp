@@ -5,78 +5,19 @@
 // "submit" measures what the evaluating thread pays, with the worker held; "round" hands over a batch of tasks
 // that take about so many nanoseconds and waits for the last.
 #include <atomic>
-#include <condition_variable>
-#include <deque>
-#include <functional>
-#include <mutex>
 #include <thread>
 #include <vector>
 
 #include <benchmark/benchmark.h>
 
+#include "baseline.h"
 #include "sched/base/random.h"
 #include "sched/p2/hybrid.h"
 
+using namespace posset::bench;
 using namespace posset::sched;
 
 namespace {
-
-constexpr int kBatch = 1000;
-
-// The thing to compare with.
-class Fifo {
- public:
-  Fifo() : worker_([this] { work(); }) {}
-  ~Fifo() {
-    {
-      std::lock_guard lock(mutex_);
-      stopped_ = true;
-    }
-    more_.notify_all();
-    worker_.join();
-  }
-  void submit(std::function<void()> task) {
-    {
-      std::lock_guard lock(mutex_);
-      tasks_.push_back(std::move(task));
-    }
-    more_.notify_one();
-  }
-
- private:
-  void work() {
-    for (;;) {
-      std::unique_lock lock(mutex_);
-      more_.wait(lock, [this] { return stopped_ || !tasks_.empty(); });
-      if (tasks_.empty()) return;
-      std::function<void()> task = std::move(tasks_.front());
-      tasks_.pop_front();
-      lock.unlock();
-      task();
-    }
-  }
-
-  std::mutex mutex_;
-  std::condition_variable more_;
-  std::deque<std::function<void()>> tasks_;
-  bool stopped_ = false;
-  std::thread worker_;
-};
-
-// Counts down to the end of a batch.
-class Batch {
- public:
-  void begin() { left_.store(kBatch, std::memory_order_relaxed); }
-  void end_one() {
-    if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) left_.notify_all();
-  }
-  void wait() {
-    for (int left; (left = left_.load(std::memory_order_acquire)) != 0;) left_.wait(left);
-  }
-
- private:
-  std::atomic<int> left_{0};
-};
 
 HybridOptions one_thread() {
   return {.hardware = 2, .pool_threads = 1, .evaluation_threads = 1, .max_queue_size = size_t{1} << 22,
@@ -136,7 +77,7 @@ void work_for(int64_t ns) {
 }
 
 void round_fifo(benchmark::State& state) {
-  Fifo fifo;
+  LockedQueue fifo;
   Batch batch;
   const int64_t ns = state.range(0);
   for (auto _ : state) {
@@ -196,7 +137,7 @@ constexpr int kSubmits = 20'000;
 void submit_fifo(benchmark::State& state) {
   Hold hold;
   Batch batch;
-  Fifo fifo;
+  LockedQueue fifo;
   fifo.submit([&hold] { hold(); });
   hold.await();
   for (auto _ : state) fifo.submit([&batch] { batch.end_one(); });

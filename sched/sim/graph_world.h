@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "sched/graph/loop.h"
+#include "sched/sim/script.h"
 #include "sched/sim/simulation.h"
 
 namespace posset::sched::graph {
@@ -210,32 +211,9 @@ class GraphWorld final : public World, public Notifier {
     int64_t until_ns_ = 0;
   };
 
-  // Does something at each of its times.
-  class Script final : public Actor {
-   public:
-    struct Line {
-      int64_t at_ns;
-      std::function<std::string()> act;
-    };
-    Script(Simulation& simulation, std::string name, std::vector<Line> lines)
-        : simulation_(simulation), name_(std::move(name)), lines_(std::move(lines)) {
-      for (const Line& line : lines_) simulation_.wake_at(line.at_ns);
-    }
-    std::string name() const override { return name_; }
-    bool enabled() const override { return next_ < lines_.size() && simulation_.now_ns() >= lines_[next_].at_ns; }
-    std::string step() override { return lines_[next_++].act(); }
-    void hash_into(StateHash& hash) const override { hash.add(next_); }
-
-   private:
-    Simulation& simulation_;
-    const std::string name_;
-    const std::vector<Line> lines_;
-    size_t next_ = 0;
-  };
-
   Plan described();
   void add_scripts();
-  void add_script(std::string name, std::vector<typename Script::Line> lines) {
+  void add_script(std::string name, std::vector<Script::Line> lines) {
     scripts_.push_back(std::make_unique<Script>(simulation_, std::move(name), std::move(lines)));
     simulation_.add(*scripts_.back());
   }
@@ -281,13 +259,13 @@ Plan GraphWorld<Policy>::described() {
 template <class Policy>
 void GraphWorld<Policy>::add_scripts() {
   for (size_t i = 0; i < sim_.putters.size(); ++i) {
-    std::vector<typename Script::Line> lines;
+    std::vector<Script::Line> lines;
     for (const SimPut& line : sim_.putters[i]) {
       lines.push_back({line.at_ns, [this, edge = static_cast<EdgeId>(line.edge)] { return put(edge); }});
     }
     add_script("putter" + std::to_string(i), std::move(lines));
   }
-  std::vector<typename Script::Line> changes;
+  std::vector<Script::Line> changes;
   for (const SimChange& line : sim_.changes) changes.push_back({line.at_ns, [this, &line] { return change(line.command); }});
   if (!changes.empty()) add_script("changer", std::move(changes));
   add_script("stopper", {{sim_.stop_ns, [this] {

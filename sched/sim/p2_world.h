@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "sched/p2/policy.h"
+#include "sched/sim/script.h"
 #include "sched/sim/simulation.h"
 
 namespace posset::sched {
@@ -99,31 +100,6 @@ class P2World final : public World {
     int64_t until_ns_ = 0;
   };
 
-  // Does something at each of its times: submits, cancels, stops.
-  class Script final : public Actor {
-   public:
-    struct Line {
-      int64_t at_ns;
-      std::function<std::string()> act;
-    };
-    Script(P2World& world, std::string name, std::vector<Line> lines)
-        : world_(world), name_(std::move(name)), lines_(std::move(lines)) {
-      for (const Line& line : lines_) world_.simulation_.wake_at(line.at_ns);
-    }
-    std::string name() const override { return name_; }
-    bool enabled() const override {
-      return next_ < lines_.size() && world_.simulation_.now_ns() >= lines_[next_].at_ns;
-    }
-    std::string step() override { return lines_[next_++].act(); }
-    void hash_into(StateHash& hash) const override { hash.add(next_); }
-
-   private:
-    P2World& world_;
-    const std::string name_;
-    const std::vector<Line> lines_;
-    size_t next_ = 0;
-  };
-
   void add_submitters();
   void add_others();
   std::string submit(uint64_t job);
@@ -169,22 +145,22 @@ P2World<Policy>::P2World(Simulation& simulation, const P2Plan& plan, std::vector
 template <class Policy>
 void P2World<Policy>::add_submitters() {
   for (size_t i = 0; i < plan_.submitters.size(); ++i) {
-    std::vector<typename Script::Line> lines;
+    std::vector<Script::Line> lines;
     for (const SimTask& task : plan_.submitters[i]) {
       lines.push_back({task.at_ns, [this, job = tasks_.size()] { return submit(job); }});
       tasks_.push_back(task);
     }
-    add_actor(std::make_unique<Script>(*this, "submitter" + std::to_string(i), std::move(lines)));
+    add_actor(std::make_unique<Script>(simulation_, "submitter" + std::to_string(i), std::move(lines)));
   }
 }
 
 template <class Policy>
 void P2World<Policy>::add_others() {
-  std::vector<typename Script::Line> cancels, stops;
+  std::vector<Script::Line> cancels, stops;
   for (const auto& line : plan_.cancels) cancels.push_back({line.first, [this, job = line.second] { return cancel(job); }});
   for (const SimStop& line : plan_.stops) stops.push_back({line.at_ns, [this, mode = line.mode] { return stop(mode); }});
-  if (!cancels.empty()) add_actor(std::make_unique<Script>(*this, "canceller", std::move(cancels)));
-  if (!stops.empty()) add_actor(std::make_unique<Script>(*this, "stopper", std::move(stops)));
+  if (!cancels.empty()) add_actor(std::make_unique<Script>(simulation_, "canceller", std::move(cancels)));
+  if (!stops.empty()) add_actor(std::make_unique<Script>(simulation_, "stopper", std::move(stops)));
 }
 
 template <class Policy>

@@ -55,17 +55,24 @@ struct Alone {
   }
 };
 
+// A ring of `n` that one worker has solved.
+struct SolvedRing {
+  SolvedRing(uint32_t n, double beta, Schedule schedule) : x(n) {
+    const LinearSystem system = ring(n, beta, 1);
+    result = Alone().solve(system, x, {.schedule = schedule});
+    REQUIRE(result.status == SolveStatus::Converged);
+  }
+  std::vector<double> x;
+  SolveResult result;
+};
+
 constexpr Schedule kSchedules[] = {Schedule::Static, Schedule::Residual, Schedule::Auto};
 
 }  // namespace
 
 TEST_CASE("fixpoint solver: a ring converges to r / (1 - beta), under each schedule") {
   for (Schedule schedule : kSchedules) {
-    Alone alone;
-    const LinearSystem system = ring(64, 0.9, 1);
-    std::vector<double> x(64);
-    const SolveResult result = alone.solve(system, x, {.schedule = schedule});
-    CHECK(result.status == SolveStatus::Converged);
+    const auto [x, result] = SolvedRing(64, 0.9, schedule);
     for (double value : x) CHECK(std::abs(value - 10) <= 10 * 1e-6);
     CHECK(result.residual <= 1e-6);
     CHECK(result.problem().empty());
@@ -341,11 +348,7 @@ TEST_CASE("fixpoint solver regression: convergence is what a full scan found, ne
 TEST_CASE("fixpoint solver regression: scans cost a bounded part of the work") {
   // The original's, every 2 ms, took 80 %.
   for (Schedule schedule : kSchedules) {
-    Alone alone;
-    const LinearSystem system = ring(2000, 0.999, 1);
-    std::vector<double> x(2000);
-    const SolveResult result = alone.solve(system, x, {.schedule = schedule});
-    REQUIRE(result.status == SolveStatus::Converged);
+    const SolveResult result = SolvedRing(2000, 0.999, schedule).result;
     CHECK(result.evaluations - result.updates == result.scans * 2000);
     CHECK(static_cast<double>(result.evaluations) <= 1.1 * static_cast<double>(result.updates));
   }

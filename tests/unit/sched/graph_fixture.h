@@ -121,6 +121,10 @@ class GraphFixture : public Notifier {
     Message item = Message::of<int>(value);
     return loop().mailbox().put(plan().input(input), item);
   }
+  // 0, 1, 2 and so on, into the input of that name.
+  void feed(int count) {
+    for (int i = 0; i < count; ++i) put("feed", i);
+  }
   void set_capacity(const std::string& edge, int64_t capacity) {
     loop().mailbox().change({Command::Kind::SetCapacity, plan().edge(edge), capacity});
   }
@@ -142,6 +146,15 @@ class GraphFixture : public Notifier {
  private:
   std::unique_ptr<Plan> plan_;
   std::unique_ptr<GraphLoop> loop_;
+};
+
+// A node `a` that keeps what it gets from the input `feed`.
+struct FedSink : GraphFixture {
+  FedSink() {
+    sink("a", seen);
+    graph.input("feed", "a:in");
+  }
+  std::vector<int> seen;
 };
 
 }  // namespace posset::sched::graph

@@ -49,7 +49,7 @@ TEST_CASE("graph 4.1.4: a turn has at most max_batch messages, then the tick tha
   node->tick = [&](Activation&) { calls += 't'; };
   f.graph.input("feed", "a:in");
   f.settle();
-  for (int i = 0; i < 7; ++i) f.put("feed", i);
+  f.feed(7);
   f.clock.advance_to(10);
   f.settle();
   CHECK(calls == "mmmtmmmm");
@@ -68,7 +68,7 @@ TEST_CASE("graph 4.1.4: the best band first, looked for after each message") {
   f.graph.input("feed", "a:in");
   f.graph.connect("a:out", "a:in1", {.priority = 3});
   f.settle();
-  for (int i = 0; i < 5; ++i) f.put("feed", i);
+  f.feed(5);
   f.settle();
   CHECK(seen == std::vector<int>{0, 1, 99, 2, 3, 4});
   CHECK(f.of("a").turns == 1);
@@ -198,7 +198,7 @@ TEST_CASE("graph 4.1.6: a tick that becomes due within a turn ends it") {
   node->tick = [&](Activation&) { calls += 't'; };
   f.graph.input("feed", "a:in");
   f.settle();
-  for (int i = 0; i < 8; ++i) f.put("feed", i);
+  f.feed(8);
   f.settle();
   CHECK(calls == "mmmmtmmmmt");
 }
@@ -511,7 +511,7 @@ TEST_CASE("graph 4.1.11: skip counts the message as consumed and goes on") {
   };
   f.graph.input("feed", "a:in");
   f.settle();
-  for (int i = 0; i < 4; ++i) f.put("feed", i);
+  f.feed(4);
   f.settle();
   CHECK(seen == std::vector<int>{0, 3});
   CHECK(f.of("a").errors == 2);

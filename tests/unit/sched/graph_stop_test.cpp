@@ -262,7 +262,7 @@ TEST_CASE("graph 4.1.10: a circle of edges that may lose items is gone around on
     f.graph.connect("b:out", "a:in", {.policy = policy});
     f.graph.input("feed", "a:in");
     f.settle();
-    for (int i = 0; i < 3; ++i) f.put("feed", i);
+    f.feed(3);
     for (int i = 0; i < 100; ++i) f.step();
     const int before = calls;
     f.end();
@@ -282,7 +282,7 @@ TEST_CASE("graph 4.1.10: a circle of block edges is drained until the time is up
   f.graph.connect("a:out", "a:in");
   f.graph.input("feed", "a:in");
   f.settle();
-  for (int i = 0; i < 5; ++i) f.put("feed", i);
+  f.feed(5);
   for (int i = 0; i < 20; ++i) f.step();
   const int64_t stop_ns = f.clock.now_ns();
   f.end();
@@ -304,7 +304,7 @@ TEST_CASE("graph 4.1.10: no ticks and no again while it drains") {
   };
   f.graph.input("feed", "a:in");
   f.settle();
-  for (int i = 0; i < 5; ++i) f.put("feed", i);
+  f.feed(5);
   f.end();
   CHECK(f.of("a").messages == 5);
   CHECK(ticks == 0);

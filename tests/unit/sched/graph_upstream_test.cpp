@@ -54,26 +54,20 @@ TEST_CASE("graph 4.2: nodes start in topological order, not in that of registrat
 }
 
 TEST_CASE("graph 4.2: an idle graph goes on however long it has been up") {
-  GraphFixture f;
+  FedSink f;
   f.config.shutdown_timeout_ns = kSecond;
-  std::vector<int> seen;
-  f.sink("a", seen);
-  f.graph.input("feed", "a:in");
   REQUIRE(f.run_to(1000 * kSecond));
   f.put("feed", 1);
   REQUIRE(f.run_to(2000 * kSecond));
-  CHECK(seen.size() == 1);
+  CHECK(f.seen.size() == 1);
 }
 
 TEST_CASE("graph 4.2: a shutdown drains") {
-  GraphFixture f;
-  std::vector<int> seen;
-  f.sink("a", seen);
-  f.graph.input("feed", "a:in");
+  FedSink f;
   f.settle();
-  for (int i = 0; i < 100; ++i) f.put("feed", i);
+  f.feed(100);
   f.end();
-  CHECK(seen.size() == 100);
+  CHECK(f.seen.size() == 100);
 }
 
 TEST_CASE("graph 4.2: Blocked is a result, no error, and loses neither message") {
@@ -85,7 +79,7 @@ TEST_CASE("graph 4.2: Blocked is a result, no error, and loses neither message")
   f.graph.input("feed", "a:in");
   f.graph.connect("a:out", "b:in", {.capacity = 1});
   f.settle();
-  for (int i = 0; i < 50; ++i) f.put("feed", i);
+  f.feed(50);
   f.settle();
   CHECK(seen.size() == 50);
   CHECK(handled == 50);
@@ -149,14 +143,11 @@ TEST_CASE("graph 4.2: a capacity can be set before the run") {
 }
 
 TEST_CASE("graph 4.2: a turn takes several messages of one port") {
-  GraphFixture f;
-  std::vector<int> seen;
-  f.sink("a", seen);
-  f.graph.input("feed", "a:in");
+  FedSink f;
   f.settle();
-  for (int i = 0; i < 8; ++i) f.put("feed", i);
+  f.feed(8);
   f.settle();
-  CHECK(seen.size() == 8);
+  CHECK(f.seen.size() == 8);
   CHECK(f.of("a").turns == 1);
 }
 
@@ -215,7 +206,7 @@ TEST_CASE("graph: turns, blocked time and deadlocks are traced") {
   f.graph.connect("a:out", "b:in", {.capacity = 1});
   f.graph.connect("b:out", "b:in", {.capacity = 1});
   f.settle();
-  for (int i = 0; i < 4; ++i) f.put("feed", i);
+  f.feed(4);
   f.settle();
   f.end();
   std::vector<int> kinds(100);
