@@ -71,6 +71,9 @@ struct Config {
   std::function<void(std::string_view title, std::exception_ptr)> on_error;
   // Nothing goes on. Outside threads may yet wake tasks: only the host knows whether any will. Once for each time.
   std::function<void(const StuckReport&)> on_stuck;
+  // A worker has slept so long, or as long again: for what no wake-up tells of.
+  std::function<void()> on_watch;
+  int64_t watch_ns = 10 * kMillisecond;
 };
 
 constexpr uint32_t kMaxWorkers = 256;
@@ -83,7 +86,7 @@ struct Statistics {
   uint64_t stolen = 0;     // tasks that began on another worker than the one they were given to
   uint64_t switches = 0;   // from one fiber to another
   uint64_t refused = 0;    // tasks not accepted
-  uint64_t lost_errors = 0;  // exceptions of `on_error` and `on_stuck`
+  uint64_t lost_errors = 0;  // exceptions of what the host has given
   uint32_t threads = 0;    // that were started
   uint32_t fibers = 0;     // stacks there are
   uint32_t busy = 0;       // tasks that have begun and not ended

@@ -153,6 +153,14 @@ void Crew::tell_error(const Task& task, const std::exception_ptr& error) {
   }
 }
 
+void Crew::watch() {
+  try {
+    config_.on_watch();
+  } catch (...) {
+    lost_errors_.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
 void Crew::tell_stuck(StuckReport::Reason reason, uint32_t waiting, const Worker* worker) {
   if (!config_.on_stuck && !trace_) return;
   StuckReport report{.reason = reason, .waiting = waiting, .blocked = {}};
@@ -213,6 +221,16 @@ bool Crew::drain(Worker& worker, int64_t deadline_ns) {
   give_up_all(dropped);
   worker.drain(kNever);
   return false;
+}
+
+bool Crew::detach() {
+  Worker* const worker = here();
+  return worker && !worker->own_thread() && !Worker::current_fiber()->task() && worker->detach();
+}
+
+bool Crew::attach() {
+  MutexLock lock(mutex_);
+  return std::any_of(bound_.begin(), bound_.end(), [](const auto& bound) { return bound->attach(); });
 }
 
 bool Crew::unbind(int64_t deadline_ns) {

@@ -43,6 +43,8 @@ class Crew {
   // The calling thread gets a worker. False: it has one of these executors, or they have stopped.
   bool bind() POSSET_EXCLUDES(mutex_);
   // False: it has none, or is running a task.
+  bool detach();
+  bool attach() POSSET_EXCLUDES(mutex_);
   bool unbind(int64_t deadline_ns) POSSET_EXCLUDES(mutex_);
   StopReport stop(int64_t deadline_ns) POSSET_EXCLUDES(mutex_);
   void wait_unbound() POSSET_EXCLUDES(mutex_);
@@ -64,6 +66,7 @@ class Crew {
   bool give_up(Task& task);
   void tell_error(const Task& task, const std::exception_ptr& error);
   // Of all workers, or of that one.
+  void watch();
   void tell_stuck(StuckReport::Reason reason, uint32_t waiting, const Worker* worker);
   int64_t trace_started(const Task& task);
   void trace_finished(const Task& task, TaskState state, int64_t began_ns);

@@ -17,6 +17,8 @@ Executors::~Executors() {
 
 bool Executors::bind() { return crew_->bind(); }
 bool Executors::unbind(int64_t deadline_ns) { return crew_->unbind(deadline_ns); }
+bool Executors::detach() { return crew_->detach(); }
+bool Executors::attach() { return crew_->attach(); }
 Scheduled Executors::hand_over(Task& task) { return crew_->schedule(task); }
 StopReport Executors::stop(int64_t deadline_ns) { return crew_->stop(deadline_ns); }
 std::vector<BlockedTask> Executors::blocked() const { return crew_->blocked(); }

@@ -44,6 +44,11 @@ class Executors {
   // Runs the tasks of the calling thread to the end; at the deadline their waits return Cancelled. In the reverse order of
   // `bind`, not from a task. False: it is not bound to these, or to others since.
   bool unbind(int64_t deadline_ns = kNever);
+  // The calling thread does something else for a while: what it has begun stays where it is, and its tasks wait. As for
+  // `unbind`.
+  bool detach();
+  // It takes up again what it detached from. False: it did not.
+  bool attach();
 
   // Runs `body()` once, on a fiber. Any thread; from a task without limit, from foreign threads up to `max_pending`.
   template <std::invocable Body>

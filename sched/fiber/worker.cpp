@@ -205,6 +205,20 @@ void Worker::leave() {
   current_worker = outer_;
 }
 
+bool Worker::detach() {
+  if (current_worker != this) return false;
+  current_worker = outer_;
+  detached_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+  return true;
+}
+
+bool Worker::attach() {
+  if (detached_.load(std::memory_order_relaxed) != std::this_thread::get_id()) return false;
+  detached_.store({}, std::memory_order_relaxed);
+  outer_ = std::exchange(current_worker, this);
+  return true;
+}
+
 void Worker::run_thread() {
   if (crew_.trace()) crew_.trace()->name_thread(crew_.config().name + " " + std::to_string(number_));
   enter();
@@ -426,12 +440,26 @@ void Worker::sleep() {
     MutexLock lock(mutex_);
     // Who wakes it counts it in.
     while (policy_.asleep()) {
-      if (wait_on(crew_.clock(), lock, more_, deadline_ns)) continue;
+      if (sleep_until(lock, deadline_ns)) continue;
       policy_.awake();
       crew_.activity().enter();
     }
   }
   mutex_.lock();
+}
+
+// False: the deadline has come. Not analysed: `lock` is of this mutex.
+POSSET_NOT_ANALYSED bool Worker::sleep_until(MutexLock& lock, int64_t deadline_ns) {
+  if (!crew_.config().on_watch) return wait_on(crew_.clock(), lock, more_, deadline_ns);
+  const int64_t look_ns = std::min(deadline_ns, crew_.clock().now_ns() + crew_.config().watch_ns);
+  while (policy_.asleep() && wait_on(crew_.clock(), lock, more_, look_ns)) {
+  }
+  if (!policy_.asleep()) return true;
+  if (look_ns == deadline_ns) return false;
+  lock.unlock();
+  crew_.watch();
+  lock.lock();
+  return true;
 }
 
 void Worker::report_cap() {

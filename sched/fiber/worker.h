@@ -120,6 +120,10 @@ class Worker {
   bool drain(int64_t deadline_ns) POSSET_EXCLUDES(mutex_);
   // After everything has ended: its fibers go.
   void leave() POSSET_EXCLUDES(mutex_);
+  // A host's thread is not its thread for a while. False: it is one of another set of executors now.
+  bool detach();
+  // False: it is not the one that detached.
+  bool attach();
   void park(Fiber& fiber, int64_t deadline_ns, const char* what) POSSET_EXCLUDES(mutex_);
   void preempt(Fiber& fiber) POSSET_EXCLUDES(mutex_);
 
@@ -145,6 +149,7 @@ class Worker {
   Task* look_around(int64_t left_ns) POSSET_EXCLUDES(mutex_);
   void set_busy();
   void sleep() POSSET_REQUIRES(mutex_);
+  bool sleep_until(MutexLock& lock, int64_t deadline_ns) POSSET_REQUIRES(mutex_);
   void report_cap() POSSET_REQUIRES(mutex_);
   uint32_t ready() const;
   std::unique_ptr<Fiber> retire() POSSET_EXCLUDES(mutex_);
@@ -169,6 +174,7 @@ class Worker {
   bool spun_ = false;  // since there was something to do
   bool idle_ = false;  // said so, to be given work
   Worker* outer_ = nullptr;  // whose thread this was before
+  std::atomic<std::thread::id> detached_{};  // the thread that is to come back; none: it is there
   Random random_;
 };
 

@@ -219,6 +219,52 @@ TEST_CASE("fiber executors: with worker threads tasks run on those alone") {
   CHECK(threads.count(std::this_thread::get_id()) == 0);
 }
 
+TEST_CASE("fiber executors: a thread that detaches finds its tasks where they were") {
+  Setup outer(0), inner(0);
+  CHECK_FALSE(outer.executors->detach());  // it is bound to the other one since
+  Event go_on;
+  std::vector<int> seen;
+  for (int i = 0; i < 3; ++i) {
+    inner.executors->schedule([&, i] {
+      seen.push_back(i);
+      CHECK(go_on.wait() == Wait::Ok);
+      seen.push_back(i + 10);
+    });
+  }
+  for (int i = 0; i < 3; ++i) this_fiber::yield_preempted();  // one begins each time
+  CHECK(seen == std::vector<int>{0, 1, 2});
+  CHECK(inner.executors->detach());
+  CHECK_FALSE(inner.executors->detach());
+  go_on.signal();
+  CHECK(outer.executors->spawn([&] { seen.push_back(5); }).task.join() == Wait::Ok);
+  CHECK(seen == std::vector<int>{0, 1, 2, 5});
+  std::thread stranger([&] { CHECK_FALSE(inner.executors->attach()); });
+  stranger.join();
+  CHECK(inner.executors->attach());
+  CHECK_FALSE(inner.executors->attach());
+  this_fiber::yield_preempted();
+  CHECK(seen == std::vector<int>{0, 1, 2, 5, 10, 11, 12});
+  inner.end();
+}
+
+TEST_CASE("fiber executors: a worker that sleeps looks from time to time") {
+  std::atomic<int> looks{0}, stuck{0};
+  Event enough;
+  Config config;
+  config.watch_ns = kMillisecond;
+  config.on_stuck = [&](const StuckReport&) { ++stuck; };
+  config.on_watch = [&] {
+    if (++looks == 3) enough.signal();
+  };
+  Setup setup(0, std::move(config));
+  CHECK(enough.wait() == Wait::Ok);
+  CHECK(looks == 3);
+  CHECK(stuck == 1);  // nobody knew
+  CHECK(this_fiber::sleep_until(setup.clock.now_ns() + 5 * kMillisecond) == Wait::Timeout);
+  CHECK(looks > 3);
+  CHECK(stuck == 1);
+}
+
 TEST_CASE("fiber executors: a thread that is not bound may schedule where there are worker threads") {
   for (uint32_t workers : kCounts) {
     CAPTURE(workers);
