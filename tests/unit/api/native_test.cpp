@@ -109,5 +109,5 @@ TEST_CASE("native: code that keeps exiting is made anew and in the end given up"
     given_up = is_given_up(runtime);
     posset_runtime_release(runtime);
   }
-  CHECK_MESSAGE(given_up, "nothing is said to be exits_often");
+  CHECK_MESSAGE(given_up, "nothing is said to be [exits_often]");
 }
