@@ -25,6 +25,8 @@ void Evaluation::begin() {
 
 void Evaluation::end() {
   if (kind_ == Kind::Work) return;  // nothing ran
+  // Only when there was no memory: else they have ended.
+  if (context_->tasks && context_->tasks->finish(Value()).failed()) context_->take_error();
   context_->runtime.control.settle(*context_);
   context_->running.reset();
   context_->code_slot.leave();

@@ -28,6 +28,7 @@
 #include "interp/runtime/native.h"
 #include "interp/api/trace_file.h"
 #include "interp/runtime/program.h"
+#include "interp/runtime/tasks.h"
 #include "interp/syntax/diagnostic.h"
 #include "sched/p2/hybrid.h"
 
@@ -275,6 +276,12 @@ inline posset_status ok_or_limit(posset_context* context, bool done) {
   if (done) return POSSET_OK;
   context->raise_memory_limit();
   return POSSET_RAISED;
+}
+
+// The result of what an evaluation has run, when the tasks that it has started have ended, too.
+inline Value end_tasks(posset_context* context, Value result) {
+  const bool outermost = context->evaluations == 1;
+  return outermost && context->tasks ? context->tasks->finish(std::move(result)) : std::move(result);
 }
 
 // Runs what may meet std::bad_alloc; the machine is brought back to where it was.

@@ -31,7 +31,7 @@ posset_status call(posset_context* context, Borrowed callee, posset_value* argum
     if (lent >> i & 1) arguments[i] = out(base[i]);
   }
   context->stack_top = base;
-  return posset::api::give(std::move(result), to);
+  return posset::api::give(posset::api::end_tasks(context, std::move(result)), to);
 }
 
 uint32_t count_of(uint16_t count) {

@@ -35,7 +35,7 @@ void forget_unused_trees(posset_context* context) {
 
 posset_status run(posset_context* context, ModuleInstance* instance, posset_value* out) {
   return posset::api::guarded(
-      context, [&] { return posset::api::give(run_module(*context, instance), out); });
+      context, [&] { return posset::api::give(posset::api::end_tasks(context, run_module(*context, instance)), out); });
 }
 
 Borrowed exported_value(const ModuleInstance& instance, const Export& entry) {

@@ -36,7 +36,7 @@ posset_status run_input(posset_context* context, const std::shared_ptr<Module>& 
                         posset_value* out) {
   ModuleInstance* instance = instantiate(*context, input);
   posset_status status = posset::api::guarded(
-      context, [&] { return posset::api::give(run_module(*context, instance), out); });
+      context, [&] { return posset::api::give(posset::api::end_tasks(context, run_module(*context, instance)), out); });
   if (status != POSSET_OK) hide_unset_names(*input, *instance);
   if (declares_anything(*input)) {
     context->session.inputs.push_back(input);

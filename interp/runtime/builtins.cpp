@@ -21,6 +21,7 @@ constexpr NativeFunction kBuiltins[] = {
 
 void register_builtins(RuntimeState& runtime) {
   for (const NativeFunction& function : kBuiltins) runtime.builtins[function.name] = &function;
+  register_task_module(runtime);
 }
 
 const NativeFunction& builtin(size_t number) { return kBuiltins[number]; }

@@ -18,6 +18,7 @@ namespace posset::interp {
 
 // Fills RuntimeState::builtins. The descriptors are static and outlive every runtime.
 void register_builtins(RuntimeState& runtime);
+void register_task_module(RuntimeState& runtime);  // builtins_tasks.cpp
 
 #define BUILTIN(name, signature, doc, min, max, inout, calls, pure, intrinsic) \
   Value builtin_##name(NativeCall& call);

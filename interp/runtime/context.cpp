@@ -1,31 +1,17 @@
-// Life of runtimes and contexts, the register stack, steps and limits. Errors on their way are in
+// Life of runtimes and contexts, steps and limits. Errors on their way are in
 // error.cpp, modules in instantiate.cpp.
 #include "interp/runtime/context.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
+
+#include "interp/runtime/tasks.h"
 
 namespace posset::interp {
 
 namespace {
 
-// Address space for registers; pages are committed as frames touch them. 100,000 frames of 640 registers
-// fit; where less is to be had (a container's limit on address space), less.
-constexpr size_t kStackBytes[] = {size_t{1} << 30, size_t{256} << 20, size_t{64} << 20, size_t{8} << 20};
-// Registers kept free above what a frame asks for, so that built-ins can place a few arguments unchecked.
-constexpr size_t kStackReserve = 64;
-
-void* reserve_registers(size_t& bytes) {
-  for (size_t size : kStackBytes) {
-    void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) continue;
-    bytes = size;
-    return memory;
-  }
-  bytes = 0;
-  return nullptr;
-}
+// 100,000 frames of 640 registers fit.
+constexpr size_t kRegisterBytes = size_t{1} << 30;
 
 }  // namespace
 
@@ -60,11 +46,9 @@ void RuntimeState::attach(const TierInterface* tier) {
 }
 
 Context::Context(RuntimeState& shared, const Limits& limits)
-    : runtime(shared), heap(shared.shapes), code_slot(shared.units.reclaimer) {
-  stack_memory_ = reserve_registers(stack_bytes_);
-  stack_top = static_cast<Borrowed*>(stack_memory_);
-  size_t registers = stack_bytes_ / sizeof(Borrowed);
-  stack_end = stack_top + (registers > kStackReserve ? registers - kStackReserve : 0);
+    : runtime(shared), heap(shared.shapes), code_slot(shared.units.reclaimer), registers_(kRegisterBytes) {
+  stack_top = registers_.begin();
+  stack_end = registers_.end();
   install_hooks();
   set_limits(limits);
   exit_random_ = runtime.options.exit_stress;
@@ -80,7 +64,6 @@ Context::~Context() {
   host_globals.clear();
   heap.collect_cycles();
   close_all_host_objects(*this);
-  if (stack_memory_) munmap(stack_memory_, stack_bytes_);
 }
 
 // Reference counts have 32 bits and a reference takes 16 bytes: in less than 32 GiB none can overflow.
@@ -143,6 +126,10 @@ bool Context::take_forced_exit() {
   return true;
 }
 
+bool Context::wants_to_stop() const {
+  return interrupted_.load(std::memory_order_relaxed) || (has_deadline_ && std::chrono::steady_clock::now() >= deadline_);
+}
+
 bool Context::poll() {
   steps_before_slice_ += static_cast<uint64_t>(slice_ - fuel);
   slice_ = fuel = 0;
@@ -161,7 +148,7 @@ bool Context::poll() {
     return false;
   }
   start_slice();
-  return true;
+  return !tasks || tasks->at_slice_end();
 }
 
 }  // namespace posset::interp

@@ -20,6 +20,7 @@
 #include "interp/runtime/host_object.h"
 #include "interp/runtime/native.h"
 #include "interp/runtime/native_plugin.h"
+#include "interp/runtime/strand.h"
 #include "interp/runtime/tier.h"
 #include "interp/runtime/tier_control.h"
 #include "interp/syntax/resolver.h"
@@ -27,9 +28,10 @@
 #include "interp/value/objects.h"
 #include "interp/value/shape.h"
 #include "interp/value/string.h"
-#include "sched/base/native_stack.h"
 
 namespace posset::interp {
+
+class Tasks;
 
 struct RuntimeOptions {
   uint32_t thresholds[kTiers] = {0, 2, 100, 500};
@@ -102,7 +104,7 @@ struct Limits {
 // is a prime number of steps, so its ends come to every place of a round, however many steps a round takes.
 constexpr int64_t kSlice = 8190;
 
-class Context {
+class Context : public Strand {
  public:
   Context(RuntimeState& runtime, const Limits& limits);
   ~Context();
@@ -145,8 +147,6 @@ class Context {
   // ---- steps, limits, safepoints (context.cpp) ----
   // Counts down at every function entry and loop iteration; below zero calls `poll`.
   int64_t fuel = 0;
-  uint32_t depth = 0;                    // nested script calls
-  uint32_t depth_limit = 100000;
   bool charge(uint64_t steps) {          // false: a limit was hit, the error is pending
     fuel -= static_cast<int64_t>(steps);
     return fuel >= 0 || poll();
@@ -155,6 +155,8 @@ class Context {
   bool poll();
   uint64_t steps_used() const;
   void interrupt() { interrupted_.store(true, std::memory_order_relaxed); }  // any thread
+  // An interruption or the time limit, at the next `poll`.
+  bool wants_to_stop() const;
   void clear_interrupt() { interrupted_.store(false, std::memory_order_relaxed); }
   const Limits& limits() const { return limits_; }
   void set_limits(const Limits& limits);
@@ -162,9 +164,7 @@ class Context {
   void begin_evaluation();
   // The evaluation that has just begun ends then at the latest, as at its own time limit.
   void end_by(std::chrono::steady_clock::time_point deadline);
-  // Native stack: recursive C++ asks before it recurses, and goes on elsewhere when little is left:
   //   if (context.native.low()) return context.on_fresh_stack([&] { return walk(node); });
-  sched::StackChain native;
   template <class Body>
   Value on_fresh_stack(Body&& body) {
     Value result;
@@ -174,19 +174,11 @@ class Context {
   }
   Value raise_stack_overflow();
 
-  // How native code of a loop was left (bytecode::Leave), when it did not fail.
-  uint8_t native_leave = 0;
-
   // ---- exit stress (RuntimeOptions::exit_stress) ----
   // Guards that native code still passes; where none is left it exits. Only counted while the stress is on.
   int64_t guards_left = INT64_MAX;
   // Whether the exit that is being taken was forced; the next one is set then.
   bool take_forced_exit();
-
-  // ---- the register stack ----
-  Borrowed* stack_top = nullptr;         // first free register
-  Borrowed* stack_end = nullptr;
-  bool has_stack(size_t registers) const { return static_cast<size_t>(stack_end - stack_top) >= registers; }
 
   DeferredRequests deferred;             // empty outside of evaluations
 
@@ -206,25 +198,16 @@ class Context {
   std::unordered_map<const syntax::Module*, std::unique_ptr<ModuleInstance>> instances;
   syntax::SessionScope session;
 
+  // What `spawn` has started (tasks.h); null: nothing yet.
+  std::unique_ptr<Tasks> tasks;
+
   // ---- output and grants ----
   std::function<bool(std::string_view)> output;   // false: could not be written
   uint64_t output_written = 0;
 
-  Value scratch;                                  // see place.h
-  Borrowed* grown = nullptr;                      // the map into which the walk to a place has inserted, see there
-  // Keeps a fresh value alive that tier 1 uses through a view in the next instructions (a slice, a part of
-  // an error value). Few such views are in use at once; kKeptViews of them are kept, then overwritten.
-  static constexpr size_t kKeptViews = 8;
-  void keep_view(Value v) { kept_views_[next_view_++ % kKeptViews] = std::move(v); }
-  void drop_kept_views() {
-    for (Value& v : kept_views_) v = Value();
-  }
-
  private:
   Value make_error(ErrorCode code, std::string message, std::string hint, bool limit);
   ErrorObject* pending_ = nullptr;                // owned
-  Value kept_views_[kKeptViews];
-  size_t next_view_ = 0;
   TracePoint point_;                              // of the frame the error is in
   bool noted_ = false;
   bool blame_caller_ = false;
@@ -235,8 +218,7 @@ class Context {
   std::atomic<bool> interrupted_{false};
   std::chrono::steady_clock::time_point deadline_{};
   bool has_deadline_ = false;
-  void* stack_memory_ = nullptr;
-  size_t stack_bytes_ = 0;
+  RegisterStack registers_;
   void start_slice();
   void force_next_exit();
   void install_hooks();   // instantiate.cpp

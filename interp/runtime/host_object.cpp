@@ -171,6 +171,7 @@ void raise_inside_property(Context& context, Borrowed object, std::string_view n
 
 Value call_method(Context& context, Borrowed method, Borrowed* base, uint32_t count) {
   const Value held = Value::copy(method.as<BoundMethod>()->receiver);
+  if (held->is(Tag::Chan)) return call_native(context, method_of(method), base, count, held);
   const auto* object = held->as<HostObject>();
   if (object->pointer) return call_native(context, method_of(method), base, count, held);
   const uint64_t lent = method_of(method)->inout_mask;

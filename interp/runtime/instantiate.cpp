@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "interp/runtime/call.h"
+#include "interp/runtime/channel.h"
 #include "interp/runtime/program.h"
 #include "interp/value/record.h"
 
@@ -242,6 +243,8 @@ std::string name_of_value(Borrowed v) {
 void Context::install_hooks() {
   heap.hooks.destroy_error = destroy_error_data;
   heap.hooks.destroy_host = destroy_host_object;
+  heap.hooks.destroy_task = destroy_task;
+  heap.hooks.destroy_chan = destroy_chan;
   heap.hooks.name_of = name_of_value;
 }
 

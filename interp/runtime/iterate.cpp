@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "interp/runtime/channel.h"
 #include "interp/runtime/messages.h"
 #include "interp/runtime/work.h"
 #include "interp/value/map.h"
@@ -106,6 +107,7 @@ bool begin_iteration(Context& context, Borrowed* hidden) {
     case Tag::Map:
     case Tag::Str:
     case Tag::ShortStr:
+    case Tag::Chan:
       return true;
     default:
       raise_not_iterable(context, hidden[0]);
@@ -148,6 +150,8 @@ Step next_item(Context& context, Borrowed* hidden, Value& item) {
       return next_of_range(hidden, item);
     case Tag::Map:
       return next_of_map(context, hidden, item);
+    case Tag::Chan:
+      return receive(context, hidden[0], item);
     default:
       return hidden[2].as_int() == kLines ? next_line(context, hidden, item)
                                           : next_scalar(hidden, item);

@@ -1,5 +1,6 @@
 // Reading indexes and fields: xs[i], m[k], s[i], slices, r.f. Places (the same on the left of an
 // assignment) are in place.cpp.
+#include "interp/runtime/channel.h"
 #include "interp/runtime/messages.h"
 #include "interp/runtime/ops.h"
 #include "interp/runtime/work.h"
@@ -288,6 +289,8 @@ Value load_field(Context& context, Borrowed base, const Symbol* name) {
       return load_module_field(context, base, name->text);
     case Tag::Host:
       return load_member(context, base, name->text);
+    case Tag::Chan:
+      return load_channel_method(context, base, name->text);
     default:
       break;
   }

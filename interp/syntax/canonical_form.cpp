@@ -58,6 +58,7 @@ class FormWriter {
   void note_hidden(uint32_t slot) { number(slot); }
   void note_tail(bool tail) { byte(tail); }
   void note_loop(uint32_t) {}   // follows from the order
+  void note_is_statement(bool) {}  // follows from where it stands
   void note_child(uint32_t) {}  // likewise
   void note_function(const FunctionDecl* child) { nested(*child); }
   void note_type(const TypeDecl* type);

@@ -80,6 +80,8 @@ class World {
 
 // The meaning of an import's names, for the importing module and for later inputs of its session.
 Link module_link(const ImportDecl& import);
+// An export of a built-in module; Nothing: there is none of that name.
+Meaning builtin_export(NameEnvironment& environment, const Link& module, Text name);
 bool is_broken(const ImportDecl& import);
 
 // A name bound by a `let` or `var` directly at module level.
@@ -175,6 +177,7 @@ class ModuleResolver {
   void record(RecordLiteralNode* node);
   void if_chain(IfNode* node);
   void spawn(SpawnNode* node);
+  void wait_at_end(BlockNode* body);
   Meaning bind_module_field(FieldNode* field, const Link& module);
   bool is_module_name(const Node* node, Link& module);
 
@@ -262,6 +265,7 @@ class ModuleResolver {
   Scopes scopes_;
   std::vector<Diagnostic> reports_;
   size_t errors_ = 0;
+  bool has_spawn_ = false;
 
   std::vector<ModuleLet> lets_;
   std::unordered_map<Text, std::vector<uint32_t>> lets_by_name_;

@@ -58,6 +58,8 @@ Meaning meaning_of(const Export& entry, const Module& module) {
   return meaning;
 }
 
+}  // namespace
+
 Meaning builtin_export(NameEnvironment& environment, const Link& module, Text name) {
   const auto* found = environment.builtin_export(module.owner, name);
   if (!found) return {};
@@ -69,8 +71,6 @@ Meaning builtin_export(NameEnvironment& environment, const Link& module, Text na
   if (found->is_function) meaning.info = &found->info;
   return meaning;
 }
-
-}  // namespace
 
 const World::Table& World::exports_of(const Module& module) {
   const auto [entry, inserted] = exports_.try_emplace(&module);

@@ -153,6 +153,7 @@ Meaning ModuleResolver::bind_module_field(FieldNode* field, const Link& module) 
 
 // What a task does to its arguments nobody waits for, so there is nothing to write back to.
 void ModuleResolver::spawn(SpawnNode* node) {
+  has_spawn_ = true;
   expression(node->call);
   const auto* call = as<CallNode>(node->call);
   if (!call) return;

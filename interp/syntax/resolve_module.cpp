@@ -237,11 +237,61 @@ void ModuleResolver::export_names() {
 
 // ---- the top level ----
 
+namespace {
+
+bool gives_value(const Node* node) {
+  switch (node->kind) {
+    case NodeKind::Let:
+    case NodeKind::ExportedLet:
+    case NodeKind::Assign:
+    case NodeKind::DestructuringAssign:
+    case NodeKind::FunctionStatement:
+    case NodeKind::TypeDeclaration:
+    case NodeKind::Import:
+    case NodeKind::Throw:
+    case NodeKind::Break:
+    case NodeKind::Continue:
+      return false;
+    default:
+      return true;
+  }
+}
+
+}  // namespace
+
+// A script waits for its tasks while it still has their handles, which the end of its variables would cancel:
+// `task.join_all(x)` around its last value. Only where there may be tasks.
+void ModuleResolver::wait_at_end(BlockNode* body) {
+  Link task;
+  task.kind = Link::Kind::Module;
+  task.owner = "task";
+  const Meaning meaning = builtin_export(world_.environment, task, "join_all");
+  if (meaning.kind == Meaning::Kind::Nothing || body->statements.empty()) return;
+  Arena& arena = module_.arena;
+  std::vector<Node*> all(body->statements.begin(), body->statements.end());
+  Node* const last = all.back();
+  auto* callee = arena.node<NameNode>(last->span);
+  callee->name = meaning.link.name;
+  bind(meaning, callee->name, callee->span, callee->binding);
+  auto* call = arena.node<CallNode>(last->span);
+  call->callee = callee;
+  if (gives_value(last)) {
+    auto* value = arena.node<ArgumentNode>(last->span);
+    value->value = last;
+    call->arguments = arena.list({value});
+    all.back() = call;
+  } else {
+    all.push_back(call);
+  }
+  body->statements = arena.list(all);
+}
+
 void ModuleResolver::top_level() {
   scopes_.push_function(module_.top, kNone);
   declare_session_vars();
   if (auto* body = as<BlockNode>(module_.top->body)) {
     statements(body);
+    if (!module_.is_session && (has_spawn_ || !module_.imports.empty())) wait_at_end(body);
   } else if (module_.top->body) {
     expression(module_.top->body);
   }

@@ -64,8 +64,38 @@ void ModuleResolver::block(BlockNode* node) {
   statements(node);
 }
 
+namespace {
+
+// What `node` gives is used by nothing. Those inside that stand before the last of a block have been told before.
+void discard(Node* node) {
+  while (node) {
+    Node* last = nullptr;
+    if (auto* spawn = as<SpawnNode>(node)) {
+      spawn->is_statement = true;
+    } else if (auto* block = as<BlockNode>(node)) {
+      if (!block->statements.empty()) last = block->statements[block->statements.size() - 1];
+    } else if (auto* branch = as<IfNode>(node)) {
+      discard(branch->then_branch);
+      last = branch->else_branch;
+    } else if (auto* match = as<MatchNode>(node)) {
+      for (Node* arm : match->arms) {
+        if (auto* each = as<MatchArmNode>(arm)) discard(each->body);
+      }
+    } else if (auto* attempt = as<TryNode>(node)) {
+      discard(attempt->body);
+      last = attempt->handler;
+    } else if (auto* with = as<WithNode>(node)) {
+      last = with->body;
+    }
+    node = last;
+  }
+}
+
+}  // namespace
+
 void ModuleResolver::statements(BlockNode* node) {
   blocks_.push_back({node, 0});
+  for (size_t i = 0; i + 1 < node->statements.size(); ++i) discard(node->statements[i]);
   for (Node*& each : node->statements) {
     expression(each);
     ++blocks_.back().statement;
@@ -149,6 +179,7 @@ void ModuleResolver::place_item(Node* item) {
 
 // The condition belongs to the loop: `break` in it leaves this very loop.
 void ModuleResolver::while_loop(WhileNode* node) {
+  discard(node->body);
   scopes_.enter_loop();
   expression(node->condition);
   expression(node->body);
@@ -156,6 +187,7 @@ void ModuleResolver::while_loop(WhileNode* node) {
 }
 
 void ModuleResolver::for_loop(ForNode* node) {
+  discard(node->body);
   expression(node->iterable);
   const ScopeGuard scope(scopes_);
   node->hidden = scopes_.reserve(3);

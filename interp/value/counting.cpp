@@ -167,10 +167,15 @@ class Burial {
           drop(static_cast<BoundMethod*>(object)->receiver);
           break;
         }
-        [[fallthrough]];
-      case Tag::Task:
-      case Tag::Chan:
         call_hook(heap_.hooks.destroy_host, static_cast<HostObject*>(object));
+        break;
+      case Tag::Task:
+        drop(static_cast<TaskObject*>(object)->result);
+        call_hook(heap_.hooks.destroy_task, static_cast<TaskObject*>(object));
+        break;
+      case Tag::Chan:
+        drop(static_cast<ChanObject*>(object)->held);
+        call_hook(heap_.hooks.destroy_chan, static_cast<ChanObject*>(object));
         break;
       default:
         break;  // no values inside

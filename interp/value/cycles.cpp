@@ -116,6 +116,8 @@ class CycleSearch {
       case Tag::Fn:
       case Tag::Ref:
       case Tag::Error:
+      case Tag::Task:
+      case Tag::Chan:
         return true;
       default:
         return false;

@@ -47,6 +47,12 @@ void for_each_value(Object* object, Visit&& visit) {
       visit(error->value);
       break;
     }
+    case Tag::Task:
+      visit(static_cast<TaskObject*>(object)->result);
+      break;
+    case Tag::Chan:
+      visit(static_cast<ChanObject*>(object)->held);
+      break;
     case Tag::Host:
       if (object->flags & HostObject::kMethod) visit(static_cast<BoundMethod*>(object)->receiver);
       break;

@@ -28,14 +28,18 @@ namespace posset::interp {
 
 class ShapeTable;
 struct ErrorData;
+struct ChanObject;
 struct HostObject;
 struct Ref;
+struct TaskObject;
 
 // What runs when an object that belongs to a higher layer dies or prints itself. Set by that layer
 // when it makes the heap. Hooks may release values; they run on the heap's thread.
 struct ObjectHooks {
   void (*destroy_error)(ErrorData*) = nullptr;
-  void (*destroy_host)(HostObject*) = nullptr;  // also tasks and channels
+  void (*destroy_host)(HostObject*) = nullptr;
+  void (*destroy_task)(TaskObject*) = nullptr;
+  void (*destroy_chan)(ChanObject*) = nullptr;
   // The name of a Fn, Builtin, Module, Task, Chan or Host for printing: "area" gives `<fn area>`;
   // empty gives `<fn>`. A Host's name stands alone: `<File>`.
   std::string (*name_of)(Borrowed) = nullptr;

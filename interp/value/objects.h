@@ -152,4 +152,18 @@ struct BoundMethod : Object {
   Borrowed receiver;  // a host object, owned
 };
 
+struct Job;  // runtime/tasks.h
+// The handle of a task. Its end cancels the task.
+struct TaskObject : Object {
+  Job* job;         // counted; null: it was never started
+  Borrowed result;  // owned; of one that failed the error value
+};
+
+struct Channel;  // runtime/channel.h
+struct ChanObject : Object {
+  static constexpr uint8_t kEmitter = 1;  // flags: what a generator gives its values to
+  Channel* channel;  // counted
+  Borrowed held;     // owned: a ref, whose value is the list of what waits in it (a ref, for cycle collection)
+};
+
 }  // namespace posset::interp

@@ -1,0 +1,122 @@
+// Channels and generators as built-ins, and the module `task`.
+#include <algorithm>
+
+#include "interp/runtime/builtins.h"
+#include "interp/runtime/channel.h"
+#include "interp/value/record.h"
+
+namespace posset::interp {
+
+Value builtin_chan(NativeCall& call) {
+  int64_t capacity = 0;
+  if (!want_int(call, 0, capacity)) return Value::failure();
+  if (capacity < 0) {
+    return raise_argument(call, ErrorCode::OutOfRange, 0,
+                          "how many values may wait in it cannot be " + std::to_string(capacity));
+  }
+  return make_channel(call.context, static_cast<uint64_t>(capacity));
+}
+
+Value builtin_gen(NativeCall& call) {
+  return want_function(call, 0) ? make_generator(call.context, call.take(0)) : Value::failure();
+}
+
+namespace {
+
+// When argument i, so many seconds, has passed. False: raised. What may wait is charged for: a host that limits steps must
+// not be kept for ever by what makes none.
+bool want_deadline(const NativeCall& call, uint32_t i, int64_t& deadline_ns) {
+  constexpr double kMostSeconds = 9e9;  // more than a clock of nanoseconds holds
+  constexpr double kStepsPerSecond = 1e6;
+  if (!want_number(call, i)) return false;
+  const double seconds = call[i].is_int() ? static_cast<double>(call[i].as_int()) : call[i].as_float();
+  if (!(seconds >= 0)) {
+    raise_argument(call, ErrorCode::OutOfRange, i, "a time to wait is 0 or more seconds");
+    return false;
+  }
+  if (!call.context.charge(static_cast<uint64_t>(std::min(seconds, kMostSeconds) * kStepsPerSecond))) return false;
+  const int64_t now_ns = tasks_of(call.context).now_ns();
+  deadline_ns = seconds >= kMostSeconds ? sched::kNever : now_ns + static_cast<int64_t>(seconds * 1e9);
+  return true;
+}
+
+Value task_sleep(NativeCall& call) {
+  int64_t deadline_ns = 0;
+  if (!want_deadline(call, 0, deadline_ns)) return Value::failure();
+  Tasks& tasks = tasks_of(call.context);
+  do {
+    if (!tasks.wait(deadline_ns, "a time")) return Value::failure();
+  } while (tasks.now_ns() < deadline_ns);
+  return Value();
+}
+
+Value task_select(NativeCall& call) {
+  int64_t deadline_ns = sched::kNever;
+  const bool limited = call.count > 0 && call[call.count - 1].is_number();
+  if (limited && !want_deadline(call, call.count - 1, deadline_ns)) return Value::failure();
+  return select(call.context, call.arguments, call.count - limited, deadline_ns);
+}
+
+Value task_join_all(NativeCall& call) {
+  if (!tasks_of(call.context).join_all()) return Value::failure();
+  return call.has(0) ? call.take(0) : Value();
+}
+
+Value task_yield(NativeCall& call) { return tasks_of(call.context).yield() ? Value() : Value::failure(); }
+
+Value task_cancel(NativeCall& call) {
+  if (!call[0].is(Tag::Task)) return raise_argument(call, 0, "task");
+  Tasks& tasks = tasks_of(call.context);
+  if (!call[0].as<TaskObject>()->job->ended) tasks.cancel(*call[0].as<TaskObject>()->job);
+  return Value();
+}
+
+Value task_stats(NativeCall& call) {
+  const Tasks& tasks = tasks_of(call.context);
+  RecordBuilder record(call.context.heap);
+  auto set = [&](const char* name, uint64_t count) {
+    record.set(call.context.heap.shapes().symbol(name), Value::integer(static_cast<int64_t>(count)));
+  };
+  set("begun", tasks.begun());
+  set("live", tasks.live());
+  return or_memory_limit(call.context, record.finish());
+}
+
+constexpr NativeFunction row(const char* name, const char* signature, const char* doc, NativeEntry entry, uint16_t least,
+                             uint16_t most) {
+  NativeFunction made;
+  made.name = name;
+  made.signature = signature;
+  made.doc = doc;
+  made.entry = entry;
+  made.min_arguments = least;
+  made.max_arguments = most;
+  made.pure = false;
+  made.module = "task";
+  return made;
+}
+
+constexpr NativeFunction kRows[] = {
+    row("sleep", "sleep(seconds)", "Waits so long; other tasks go on. A second counts as a million steps.", task_sleep, 1, 1),
+    row("select", "select(..cases)",
+        "The first thing that can happen, as [index, value]: a channel receives, a pair [channel, value] sends, a task ends. "
+        "With a number at the end it waits so many seconds at most, and then gives nil.",
+        task_select, 1, NativeFunction::kAnyCount),
+    row("join_all", "join_all(x = nil)",
+        "Waits until all tasks but this one have ended; gives x. The end of a script does.", task_join_all, 0, 1),
+    row("yield", "yield()", "Lets others go on first.", task_yield, 0, 0),
+    row("cancel", "cancel(t)", "Ends a task where it waits, or at its next step. One that has ended stays as it is.",
+        task_cancel, 1, 1),
+    row("stats", "stats()", "How many tasks have begun in this context, and how many of them have not ended.", task_stats,
+        0, 0),
+};
+
+}  // namespace
+
+void register_task_module(RuntimeState& runtime) {
+  for (const NativeFunction& function : kRows) {
+    runtime.modules["task"][function.name] = {.function = &function, .constant = Borrowed::nil(), .doc = function.doc};
+  }
+}
+
+}  // namespace posset::interp

@@ -1,0 +1,33 @@
+// See strand.h.
+#include "interp/runtime/strand.h"
+
+#include <sys/mman.h>
+
+namespace posset::interp {
+
+namespace {
+
+constexpr size_t kLeastBytes = size_t{1} << 20;
+constexpr size_t kReserve = 64;  // registers kept free behind the end
+
+}  // namespace
+
+RegisterStack::RegisterStack(size_t most) {
+  for (size_t bytes = most; bytes >= kLeastBytes && !memory_; bytes /= 4) {
+    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) continue;
+    memory_ = memory;
+    bytes_ = bytes;
+  }
+}
+
+RegisterStack::~RegisterStack() {
+  if (memory_) munmap(memory_, bytes_);
+}
+
+Borrowed* RegisterStack::end() const {
+  const size_t registers = bytes_ / sizeof(Borrowed);
+  return begin() + (registers > kReserve ? registers - kReserve : 0);
+}
+
+}  // namespace posset::interp

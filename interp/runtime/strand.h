@@ -1,0 +1,61 @@
+// What of a context belongs to what runs in it: the evaluation that the host began, or a task. A context is one of these as
+// long as that runs; when it waits, what it has is set aside (tasks.h) and another's takes its place.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "interp/value/value.h"
+#include "sched/base/native_stack.h"
+
+namespace posset::interp {
+
+// Address space for registers; pages are committed as frames touch them.
+class RegisterStack {
+ public:
+  // As much of `most` bytes as the system has to give; where less is to be had (a container's limit on address space), less.
+  explicit RegisterStack(size_t most);
+  ~RegisterStack();
+  RegisterStack(const RegisterStack&) = delete;
+  RegisterStack& operator=(const RegisterStack&) = delete;
+
+  Borrowed* begin() const { return static_cast<Borrowed*>(memory_); }
+  // Behind it a few registers are free, so that built-ins can place arguments unchecked.
+  Borrowed* end() const;
+
+ private:
+  void* memory_ = nullptr;
+  size_t bytes_ = 0;
+};
+
+struct Strand {
+  // Native stack: recursive C++ asks before it recurses, and goes on elsewhere when little is left (Context::on_fresh_stack).
+  sched::StackChain native;
+  uint32_t depth = 0;  // nested script calls
+  uint32_t depth_limit = 100000;
+
+  // The register stack: the first free one, and the end.
+  Borrowed* stack_top = nullptr;
+  Borrowed* stack_end = nullptr;
+  bool has_stack(size_t registers) const { return static_cast<size_t>(stack_end - stack_top) >= registers; }
+
+  // How native code of a loop was left (bytecode::Leave), when it did not fail.
+  uint8_t native_leave = 0;
+
+  Value scratch;              // see place.h
+  Borrowed* grown = nullptr;  // the map into which the walk to a place has inserted, see there
+  // Keeps a fresh value alive that tier 1 uses through a view in the next instructions (a slice, a part of
+  // an error value). Few such views are in use at once; kKeptViews of them are kept, then overwritten.
+  static constexpr size_t kKeptViews = 8;
+  void keep_view(Value v) { kept_views_[next_view_++ % kKeptViews] = std::move(v); }
+  void drop_kept_views() {
+    for (Value& v : kept_views_) v = Value();
+  }
+
+ private:
+  Value kept_views_[kKeptViews];
+  size_t next_view_ = 0;
+};
+
+}  // namespace posset::interp

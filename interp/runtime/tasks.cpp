@@ -1,0 +1,421 @@
+// See tasks.h.
+#include "interp/runtime/tasks.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "interp/runtime/call.h"
+#include "interp/runtime/channel.h"
+#include "interp/runtime/messages.h"
+
+namespace posset::interp {
+
+namespace {
+
+namespace fiber = sched::fiber;
+
+// What a task may compute while others are ready.
+constexpr int64_t kQuantumNs = 10 * sched::kMillisecond;
+constexpr uint32_t kNestedCalls = 10000;
+constexpr size_t kRegisterBytes = size_t{64} << 20;
+constexpr size_t kStackBytes = size_t{256} << 10;
+// Charged for a task: what it touches of its stacks.
+constexpr size_t kChargedBytes = size_t{16} << 10;
+constexpr size_t kMostFreeRegisters = 64;
+
+}  // namespace
+
+// ---- waiting ----
+
+Waiter::~Waiter() {
+  if (queue) queue->remove(*this);
+}
+
+WaitQueue::~WaitQueue() {
+  while (first_) remove(*first_);
+}
+
+void WaitQueue::push(Waiter& waiter) {
+  waiter.queue = this;
+  waiter.previous = last_;
+  (last_ ? last_->next : first_) = &waiter;
+  last_ = &waiter;
+}
+
+void WaitQueue::remove(Waiter& waiter) {
+  (waiter.previous ? waiter.previous->next : first_) = waiter.next;
+  (waiter.next ? waiter.next->previous : last_) = waiter.previous;
+  waiter.next = waiter.previous = nullptr;
+  waiter.queue = nullptr;
+}
+
+Waiter* WaitQueue::take() {
+  while (Waiter* waiter = first_) {
+    remove(*waiter);
+    if (waiter->choice.by) continue;
+    waiter->choice.by = waiter;
+    waiter->choice.job.tasks.wake(waiter->choice.job);
+    return waiter;
+  }
+  return nullptr;
+}
+
+bool WaitQueue::has_any() const {
+  for (const Waiter* each = first_; each; each = each->next) {
+    if (!each->choice.by) return true;
+  }
+  return false;
+}
+
+// ---- life ----
+
+Tasks& tasks_of(Context& context) {
+  if (!context.tasks) context.tasks = std::make_unique<Tasks>(context);
+  return *context.tasks;
+}
+
+Tasks::Tasks(Context& context) : context_(context), host_(*this) {}
+
+Tasks::~Tasks() = default;
+
+int64_t Tasks::now_ns() const { return context_.runtime.clock.now_ns(); }
+
+bool Tasks::start() {
+  if (executors_) return true;
+  fiber::Config config;
+  config.stack_bytes = kStackBytes;
+  config.max_fibers = UINT32_MAX;
+  config.name = "tasks";
+  config.on_stuck = [this](const fiber::StuckReport&) {
+    stuck_ = true;
+    set_alarm();
+  };
+  config.on_watch = [this] {
+    if (context_.wants_to_stop()) set_alarm();
+  };
+  executors_.emplace(context_.runtime.clock, std::move(config), nullptr);
+  if (executors_->bind()) return true;
+  executors_.reset();
+  context_.raise(ErrorCode::HostError, "this thread cannot run tasks");
+  return false;
+}
+
+void Tasks::set_alarm() {
+  alarm_ = true;
+  wake(host_);
+}
+
+std::unique_ptr<RegisterStack> Tasks::take_registers() {
+  if (free_registers_.empty()) return std::make_unique<RegisterStack>(kRegisterBytes);
+  auto registers = std::move(free_registers_.back());
+  free_registers_.pop_back();
+  return registers;
+}
+
+void Tasks::release(Job& job) {
+  if (--job.references != 0) return;
+  for (Borrowed argument : job.arguments) interp::release(argument);
+  context_.heap.discharge(kChargedBytes);
+  delete &job;
+}
+
+// ---- starting ----
+
+// Null: raised, and the arguments are released.
+bool Tasks::schedule(Job& job) {
+  ++job.references;
+  const fiber::Scheduled answer = executors_->schedule([this, &job] { run(job); }, {.same_thread = true});
+  if (answer != fiber::Scheduled::Accepted) {
+    release(job);
+    context_.raise(ErrorCode::HostError, "the tasks have been stopped");
+    return false;
+  }
+  job.next = jobs_;
+  if (jobs_) jobs_->previous = &job;
+  jobs_ = &job;
+  live_ += !job.is_generator;
+  ++begun_;
+  return true;
+}
+
+Value Tasks::spawn(Value callee, Borrowed* arguments, uint32_t count, bool held) {
+  std::vector<Borrowed> taken(arguments, arguments + count);
+  auto release_all = [&] { std::for_each(taken.begin(), taken.end(), [](Borrowed v) { interp::release(v); }); };
+  auto* handle = start() ? context_.heap.make<TaskObject>(Tag::Task) : nullptr;
+  if (handle) {
+    handle->job = nullptr;
+    handle->result = Borrowed::nil();
+  }
+  const Value task = handle ? Value::adopt(Borrowed::heap(Tag::Task, handle)) : Value();
+  if (!handle || !context_.heap.charge(kChargedBytes)) {
+    release_all();
+    return context_.error_pending() ? Value::failure() : context_.raise_memory_limit();
+  }
+  auto* job = new Job(*this);
+  job->callee = std::move(callee);
+  job->arguments = std::move(taken);
+  if (!schedule(*job)) {
+    release(*job);
+    return Value::failure();
+  }
+  if (!held) {
+    release(*job);
+    return Value();
+  }
+  handle->job = job;
+  job->handle = handle;
+  return Value::copy(task);
+}
+
+Job* Tasks::start_generator(Channel& channel, Value callee, Value emit) {
+  if (!start()) return nullptr;
+  if (!context_.heap.charge(kChargedBytes)) {
+    context_.raise_memory_limit();
+    return nullptr;
+  }
+  auto* job = new Job(*this, &channel);
+  job->callee = std::move(callee);
+  job->arguments.push_back(emit.take());
+  if (schedule(*job)) return job;
+  release(*job);
+  return nullptr;
+}
+
+// ---- running ----
+
+// What runs has its part of the context set aside while `body` lets others run.
+template <class Body>
+void Tasks::aside(Body&& body) {
+  Job& self = *current_;
+  Strand own;
+  std::swap(own, static_cast<Strand&>(context_));
+  body();
+  std::swap(own, static_cast<Strand&>(context_));
+  current_ = &self;
+  since_ns_ = now_ns();
+}
+
+// On a fiber, from its beginning to its end. Whoever ran before has set its part aside.
+void Tasks::run(Job& job) {
+  current_ = &job;
+  since_ns_ = now_ns();
+  auto registers = take_registers();
+  Strand own;
+  own.stack_top = registers->begin();
+  own.stack_end = registers->end();
+  own.depth_limit = std::min(kNestedCalls, context_.limits().nested_calls);
+  own.native.set_limit(fiber::this_fiber::stack_low() + sched::StackChain::kRedZone);
+  std::swap(own, static_cast<Strand&>(context_));
+  Value result = may_go_on() ? call(job) : Value::failure();
+  context_.drop_kept_views();
+  context_.scratch = Value();
+  end(job, std::move(result));
+  std::swap(own, static_cast<Strand&>(context_));
+  if (free_registers_.size() < kMostFreeRegisters) free_registers_.push_back(std::move(registers));
+  release(job);
+}
+
+Value Tasks::call(Job& job) {
+  if (!context_.has_stack(job.arguments.size())) return context_.raise_stack_overflow();
+  Borrowed* const base = context_.stack_top;
+  const auto count = static_cast<uint32_t>(job.arguments.size());
+  std::copy(job.arguments.begin(), job.arguments.end(), base);
+  job.arguments.clear();
+  context_.stack_top = base + count;
+  const Value callee = std::move(job.callee);
+  try {
+    return call_value(context_, callee, base, count, 0);
+  } catch (const std::bad_alloc&) {
+    return context_.error_pending() ? Value::failure() : context_.raise_memory_limit();
+  }
+}
+
+void Tasks::end(Job& job, Value result) {
+  job.failed = result.failed();
+  if (job.failed) {
+    const bool is_limit = context_.limit_pending();
+    result = context_.take_error();
+    if (is_limit && !job.cancelled && fatal_->is_nil()) {
+      fatal_ = Value::copy(result);
+      cancel_all();
+      set_alarm();
+    }
+    if (!job.cancelled && !job.awaited && !job.is_generator) {
+      job.error = Value::copy(result);
+      ++job.references;
+      failed_.push_back(&job);
+    }
+  }
+  job.callee = Value();
+  job.ended = true;
+  (job.previous ? job.previous->next : jobs_) = job.next;
+  if (job.next) job.next->previous = job.previous;
+  live_ -= !job.is_generator;
+  if (job.handle) job.handle->result = result.take();
+  while (job.ended_queue.take()) {
+  }
+  if (job.channel) generator_ended(*job.channel, job.failed && !job.cancelled ? std::move(result) : Value());
+  while (joining_.take()) {
+  }
+}
+
+// False: raised.
+bool Tasks::may_go_on() {
+  Job& self = *current_;
+  if (self.cancelled) {
+    context_.raise(ErrorCode::Cancelled, "the task was cancelled");
+    return false;
+  }
+  if (&self != &host_ || !std::exchange(alarm_, false)) return true;
+  if (!fatal_->is_nil()) {
+    context_.restore_error(std::move(fatal_));
+    return false;
+  }
+  if (context_.wants_to_stop()) return context_.poll();
+  return true;
+}
+
+bool Tasks::wait(int64_t deadline_ns, const char* what) {
+  if (!start() || !may_go_on()) return false;
+  Job& self = *current_;
+  aside([&] {
+    fiber::ThisParker parker(fiber::ThisParker::kRegardless);
+    self.parker = &*parker;
+    while (!self.woken && now_ns() < deadline_ns) self.parker->park(deadline_ns, what);
+    self.parker = nullptr;
+    self.woken = false;
+  });
+  if (!may_go_on()) return false;
+  if (&self != &host_ || !std::exchange(stuck_, false)) return true;
+  context_.raise(ErrorCode::Deadlock, std::string("deadlock: this waits for ") + what + ", and so does every task",
+                 "nothing is left that could wake one of them");
+  return false;
+}
+
+void Tasks::wake(Job& job) {
+  job.woken = true;
+  if (job.parker) job.parker->unpark();
+}
+
+bool Tasks::wait_for(const Choice& choice, const char* what) {
+  while (!choice.by) {
+    if (!wait(sched::kNever, what)) return false;
+  }
+  return true;
+}
+
+bool Tasks::yield() {
+  if (!executors_) return true;
+  if (!may_go_on()) return false;
+  aside([] { fiber::this_fiber::yield_preempted(); });
+  return may_go_on();
+}
+
+bool Tasks::at_slice_end() {
+  if (!executors_) return true;
+  if (now_ns() - since_ns_ >= kQuantumNs && !context_.heap.is_guarded()) return yield();
+  return may_go_on();
+}
+
+// ---- ends ----
+
+Value Tasks::await(Borrowed task) {
+  if (!task.is(Tag::Task)) {
+    return context_.raise(ErrorCode::TypeMismatch, "await needs a task, got " + kind_and_value(context_, task),
+                          "`spawn f(x)` gives one");
+  }
+  Job& job = *task.as<TaskObject>()->job;
+  if (&job == current_) return context_.raise(ErrorCode::BadArgument, "a task cannot await itself");
+  const Value held = Value::copy(task);
+  job.awaited = true;
+  if (!job.ended) {
+    Choice choice(*current_);
+    Waiter waiter(choice);
+    job.ended_queue.push(waiter);
+    if (!wait_for(choice, "a task")) return Value::failure();
+  }
+  const Borrowed result = task.as<TaskObject>()->result;
+  if (!job.failed) return Value::copy(result);
+  if (job.cancelled) return context_.raise(ErrorCode::TaskCancelled, "the task was cancelled");
+  return context_.throw_value(Value::copy(result));
+}
+
+void Tasks::cancel(Job& job) {
+  if (job.ended) return;
+  job.cancelled = true;
+  wake(job);
+}
+
+void Tasks::cancel_all() {
+  for (Job* job = jobs_; job; job = job->next) cancel(*job);
+}
+
+void destroy_task(TaskObject* object) {
+  if (Job* job = object->job) job->tasks.drop_handle(*job);
+}
+
+void Tasks::drop_handle(Job& job) {
+  job.handle = nullptr;
+  cancel(job);
+  release(job);
+}
+
+// Nil: there is none.
+Value Tasks::first_unawaited() {
+  Value first;
+  for (Job* job : failed_) {
+    if (!job->awaited && first->is_nil()) first = std::move(job->error);
+    job->error = Value();
+    release(*job);
+  }
+  failed_.clear();
+  return first;
+}
+
+bool Tasks::join_all() {
+  const bool is_counted = current_ != &host_ && !current_->is_generator;
+  while (live_ > (is_counted ? 1 : 0)) {
+    Choice choice(*current_);
+    Waiter waiter(choice);
+    joining_.push(waiter);
+    if (!wait_for(choice, "other tasks to end")) return false;
+  }
+  return true;
+}
+
+Value Tasks::finish(Value result) {
+  if (!executors_) return result;
+  Value error;
+  bool failed = result.failed();
+  auto fail = [&] {
+    Value later = context_.take_error();
+    if (!failed) error = std::move(later);
+    failed = true;
+    cancel_all();
+  };
+  if (failed) {
+    error = context_.take_error();
+    cancel_all();
+  }
+  while (live_ > 0) {
+    if (!join_all()) fail();
+  }
+  cancel_all();  // the generators
+  while (jobs_) {
+    Choice choice(host_);
+    Waiter waiter(choice);
+    joining_.push(waiter);
+    if (!wait_for(choice, "other tasks to end")) fail();
+  }
+  executors_->unbind();
+  executors_.reset();
+  alarm_ = stuck_ = false;
+  fatal_ = Value();
+  Value unawaited = first_unawaited();
+  if (!failed) error = std::move(unawaited);
+  if (error->is_nil()) return result;
+  context_.restore_error(std::move(error));
+  return Value::failure();
+}
+
+}  // namespace posset::interp
