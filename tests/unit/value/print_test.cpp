@@ -58,14 +58,17 @@ TEST_CASE("print: functions, handles and errors") {
   closure->owner_count = nullptr;
   closure->size = 0;
   Value fn = Value::adopt(Borrowed::heap(Tag::Fn, closure));
-  auto handle = [&](Tag tag) {
-    auto* made = world.heap.make<HostObject>(tag);
-    return Value::adopt(Borrowed::heap(tag, made));
-  };
+  auto* started = world.heap.make<TaskObject>(Tag::Task);
+  started->result = Borrowed::nil();
+  Value task = Value::adopt(Borrowed::heap(Tag::Task, started));
+  auto* opened = world.heap.make<ChanObject>(Tag::Chan);
+  opened->held = Borrowed::nil();
+  Value chan = Value::adopt(Borrowed::heap(Tag::Chan, opened));
+  Value host = Value::adopt(Borrowed::heap(Tag::Host, world.heap.make<HostObject>(Tag::Host)));
   CHECK(printed(world, fn) == "<fn>");
-  CHECK(printed(world, handle(Tag::Task)) == "<task>");
-  CHECK(printed(world, handle(Tag::Chan)) == "<chan>");
-  CHECK(printed(world, handle(Tag::Host)) == "<host>");
+  CHECK(printed(world, task) == "<task>");
+  CHECK(printed(world, chan) == "<chan>");
+  CHECK(printed(world, host) == "<host>");
   CHECK(printed(world, Borrowed::builtin(nullptr)) == "<fn>");
   world.heap.hooks.name_of = [](Borrowed v) -> std::string {
     return v.is(Tag::Fn) ? "area" : v.is(Tag::Builtin) ? "len" : v.is(Tag::Host) ? "File" : "";
@@ -75,8 +78,8 @@ TEST_CASE("print: functions, handles and errors") {
   CHECK(printed(world, Borrowed::builtin(nullptr)) == "<fn len>");
   CHECK(brief(world.heap, Borrowed::builtin(nullptr)) == "<fn len>");
   CHECK(brief(Borrowed::builtin(nullptr)) == "<fn>");
-  CHECK(printed(world, handle(Tag::Host)) == "<File>");
-  CHECK(printed(world, handle(Tag::Task)) == "<task>");
+  CHECK(printed(world, host) == "<File>");
+  CHECK(printed(world, task) == "<task>");
   auto* made = world.heap.make<Constructor>(Tag::Constructor);
   made->shape = world.shape_type()->constructors[0];
   made->declaration = nullptr;
