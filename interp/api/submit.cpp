@@ -179,6 +179,19 @@ class Claim {
   posset_context* context_ = nullptr;
 };
 
+// A handle of a context, given back unless it is kept.
+class Hold {
+ public:
+  explicit Hold(posset_context* context) : context_(context) { posset_context_retain(context); }
+  ~Hold() { posset_context_release(context_); }
+  Hold(const Hold&) = delete;
+  Hold& operator=(const Hold&) = delete;
+  void keep() { context_ = nullptr; }
+
+ private:
+  posset_context* context_;
+};
+
 // Without the handle it is to hold.
 std::unique_ptr<posset_future> make_future(const std::shared_ptr<Submission>& s) {
   auto future = std::make_unique<posset_future>();
@@ -239,10 +252,12 @@ posset_status submit(posset_context* context, const posset_submit_options* given
     posset::sched::Task task = task_of(s, options.priority);
     std::unique_ptr<posset_future> future = make_future(s);
     const int64_t room_ns = options.room_seconds > 0 ? after(options.room_seconds) : 0;
+    // The future's, before the work is handed over: that may have been done, and have dropped all others, by then.
+    Hold hold(context);
     const auto admission = hand_over(s, std::move(task), room_ns);
     if (admission != posset::sched::Admission::Accepted) return POSSET_FULL;
     claim.keep();
-    posset_context_retain(context);
+    hold.keep();
     if (out) {
       *out = future.release();
     } else {

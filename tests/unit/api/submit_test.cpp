@@ -588,6 +588,27 @@ TEST_CASE("submit: evaluations drop the last handles of each other's contexts") 
   posset_runtime_release(runtime);
 }
 
+TEST_CASE("submit regression: an evaluation dropped the last handle before the submission had taken the future's") {
+  posset_runtime* runtime = posset::test::make_runtime(with_threads(2));
+  std::atomic<int> gone{0};
+  constexpr int kRounds = 2000;
+  posset_submit_options patiently = posset_submit_defaults();
+  patiently.room_seconds = 60;
+  for (int i = 0; i < kRounds; ++i) {
+    posset_context* context = nullptr;
+    REQUIRE(posset_context_create(runtime, nullptr, &context) == POSSET_OK);
+    posset_set_data(context, &gone, &gone, [](void* data) { ++*static_cast<std::atomic<int>*>(data); });
+    define(context, "drop", [&, context](posset_call*) {
+      posset_context_release(context);
+      return POSSET_OK;
+    });
+    REQUIRE(posset_submit_eval(context, text("drop()"), &patiently, nullptr) == POSSET_OK);
+  }
+  while (gone < kRounds) std::this_thread::sleep_for(100us);
+  CHECK(gone == kRounds);
+  posset_runtime_release(runtime);
+}
+
 TEST_CASE("submit: a future freed while its context is in use leaves the result to it") {
   World w;
   posset_future* future = submit(w.context, "\"a result\" + \" that lives on the heap\"");
