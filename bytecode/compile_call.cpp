@@ -233,30 +233,25 @@ void Compiler::window_call(const CallNode& node, uint16_t dst) {
     emit_call(node, window, callee);
   }
   release_operand({window, true});
-  if (callee.consume) {
-    own(window);
-    emit(Op::Drop, callee.reg);
-    release_operand(callee);
-    disown(window);
-  }
+  release_after(callee, window);
   for (const PlacePath& path : lent) release_path(path);
   if (window != dst) emit(Op::Move, dst, window);
 }
 
-// The arguments, some of them spread, in one list; nil stands for lent ones.
+// An operand that has been used up, while the result exists.
+void Compiler::release_after(Operand used, uint16_t result) {
+  if (!used.consume) return;
+  own(result);
+  emit(Op::Drop, used.reg);
+  release_operand(used);
+  disown(result);
+}
+
+// The arguments in one list; nil stands for lent ones.
 uint16_t Compiler::argument_list(const CallNode& node) {
   uint16_t list = alloc();
-  emit(Op::NewList, list, node.arguments.count);
+  list_of(node.arguments, list);
   own(list);
-  for (Node* item : node.arguments) {
-    Temps inner(*this);
-    auto* arg = static_cast<ArgumentNode*>(item);
-    Operand o = arg->inout ? Operand{alloc(), false} : operand(arg->value);
-    if (arg->inout) emit(Op::LoadNil, o.reg);
-    Site site(*this, item);
-    emit(arg->spread ? Op::AppendSpread : Op::AppendItem, list, o.reg, 0, consume_flags(o));
-    release_operand(o);
-  }
   return list;
 }
 
@@ -271,12 +266,31 @@ void Compiler::spread_call(const CallNode& node, uint16_t dst) {
   uint16_t result = alloc();
   disown(list);
   emit(Op::CallSpread, result, callee.reg, list);
-  if (callee.consume) {
-    own(result);
-    emit(Op::Drop, callee.reg);
-    release_operand(callee);
-    disown(result);
-  }
+  release_after(callee, result);
+  emit(Op::Move, dst, result);
+}
+
+// ---- tasks ----
+
+// The list goes to the task, which may begin long after the frame has gone on.
+void Compiler::spawn(const SpawnNode& node, uint16_t dst) {
+  const auto& call = *static_cast<const CallNode*>(node.call);
+  Temps temps(*this);
+  Operand callee = operand(call.callee, &call);
+  uint16_t list = argument_list(call);
+  uint16_t result = alloc();
+  disown(list);
+  emit(Op::Spawn, result, callee.reg, list, node.is_statement ? kSense : 0);
+  release_after(callee, result);
+  emit(Op::Move, dst, result);
+}
+
+void Compiler::await(const AwaitNode& node, uint16_t dst) {
+  Temps temps(*this);
+  Operand task = operand(node.task);
+  uint16_t result = alloc();
+  emit(Op::Await, result, task.reg);
+  release_after(task, result);
   emit(Op::Move, dst, result);
 }
 

@@ -75,8 +75,6 @@ void Compiler::statement(const Node* node) {
       return;
     }
     case NodeKind::Import: return refuse(Reason::imports, node);
-    case NodeKind::Spawn:
-    case NodeKind::Await: return refuse(Reason::tasks, node);
     default: return refuse(Reason::internal, node);
   }
 }

@@ -60,30 +60,31 @@ void Compiler::interpolation(const InterpolationNode& node, uint16_t dst) {
   emit(Op::Interpolate, dst, first, descriptor(chunk_->texts, std::move(pieces)));
 }
 
-void Compiler::list_literal(const ListLiteralNode& node, uint16_t dst) {
-  // Longer ones are appended to, so that a large table does not need as many registers.
-  constexpr size_t kMaxAtOnce = 32;
+void Compiler::list_of(const NodeList& items, uint16_t dst) {
   Temps temps(*this);
-  bool spread = std::any_of(node.items.begin(), node.items.end(), [](Node* n) { return as<SpreadNode>(n); });
-  if (!spread && node.items.size() <= kMaxAtOnce) {
-    uint16_t first = alloc(std::max<uint32_t>(node.items.count, 1));
-    for (uint32_t i = 0; i < node.items.count; ++i) {
+  bool spread = std::any_of(items.begin(), items.end(), [](Node* n) { return ListItem(n).spread; });
+  if (!spread && items.count <= kMostAtOnce) {
+    uint16_t first = alloc(std::max<uint32_t>(items.count, 1));
+    for (uint32_t i = 0; i < items.count; ++i) {
       auto reg = static_cast<uint16_t>(first + i);
-      expression(node.items[i], reg);
-      if (!facts_.plain(node.items[i])) own(reg);
+      const Node* value = ListItem(items[i]).value;
+      expression(value, reg);
+      if (!facts_.plain(value)) own(reg);
     }
-    emit(Op::MakeList, dst, first, node.items.count);
+    emit(Op::MakeList, dst, first, items.count);
     return;
   }
   uint16_t list = alloc();
-  emit(Op::NewList, list, std::min<uint32_t>(node.items.count, UINT16_MAX));
+  emit(Op::NewList, list, std::min<uint32_t>(items.count, UINT16_MAX));
   own(list);
-  for (Node* item : node.items) {
+  for (Node* node : items) {
     Temps inner(*this);
-    auto* many = as<SpreadNode>(item);
-    Operand o = operand(many ? many->value : item);
-    Site site(*this, item);
-    emit(many ? Op::AppendSpread : Op::AppendItem, list, o.reg, 0, consume_flags(o));
+    const ListItem item(node);
+    Operand o = item.lent ? Operand{alloc(), false} : operand(item.value);
+    if (item.lent) emit(Op::LoadNil, o.reg);
+    Site site(*this, node);
+    emit(item.spread ? Op::AppendSpread : Op::AppendItem, list, o.reg, 0, consume_flags(o));
+    release_operand(o);
   }
   emit(Op::Move, dst, list);
 }

@@ -161,7 +161,7 @@ void Compiler::expression(const Node* node, uint16_t dst) {
     case NodeKind::FloatLiteral:
     case NodeKind::StringLiteral: return literal(node, dst);
     case NodeKind::Interpolation: return interpolation(*static_cast<const InterpolationNode*>(node), dst);
-    case NodeKind::ListLiteral: return list_literal(*static_cast<const ListLiteralNode*>(node), dst);
+    case NodeKind::ListLiteral: return list_of(static_cast<const ListLiteralNode*>(node)->items, dst);
     case NodeKind::MapLiteral: return map_literal(*static_cast<const MapLiteralNode*>(node), dst);
     case NodeKind::RecordLiteral: return record_literal(*static_cast<const RecordLiteralNode*>(node), dst);
     case NodeKind::RangeLiteral: return range_literal(*static_cast<const RangeLiteralNode*>(node), dst);
@@ -182,6 +182,8 @@ void Compiler::expression(const Node* node, uint16_t dst) {
     case NodeKind::Match: return match(*static_cast<const MatchNode*>(node), dst);
     case NodeKind::Try: return try_catch(*static_cast<const TryNode*>(node), dst);
     case NodeKind::With: return with(*static_cast<const WithNode*>(node), dst);
+    case NodeKind::Spawn: return spawn(*static_cast<const SpawnNode*>(node), dst);
+    case NodeKind::Await: return await(*static_cast<const AwaitNode*>(node), dst);
     default: break;
   }
   statement(node);
@@ -202,9 +204,7 @@ void Compiler::effect(const Node* node) {
     case NodeKind::Return:
     case NodeKind::Break:
     case NodeKind::Continue:
-    case NodeKind::Throw:
-    case NodeKind::Spawn:
-    case NodeKind::Await: return statement(node);
+    case NodeKind::Throw: return statement(node);
     case NodeKind::Block: return block(*static_cast<const BlockNode*>(node), 0, false);
     case NodeKind::If: return if_else(static_cast<const IfNode*>(node), 0, false);
     default: break;

@@ -188,7 +188,7 @@ class Compiler {
   void literal(const Node* node, uint16_t dst);
   void string_literal(const StringLiteralNode& node, uint16_t dst);
   void interpolation(const InterpolationNode& node, uint16_t dst);
-  void list_literal(const ListLiteralNode& node, uint16_t dst);
+  void list_of(const NodeList& items, uint16_t dst);
   void map_literal(const MapLiteralNode& node, uint16_t dst);
   void record_literal(const RecordLiteralNode& node, uint16_t dst);
   void range_literal(const RangeLiteralNode& node, uint16_t dst);
@@ -201,6 +201,9 @@ class Compiler {
   void window_call(const CallNode& node, uint16_t dst);
   void spread_call(const CallNode& node, uint16_t dst);
   void constructor_call(const CallNode& node, uint16_t link, uint16_t dst);
+  void spawn(const SpawnNode& node, uint16_t dst);
+  void await(const AwaitNode& node, uint16_t dst);
+  void release_after(Operand used, uint16_t result);
   uint16_t argument_list(const CallNode& node);
   void tail_call(const CallNode& node);
   uint16_t parameter_values(const CallNode& node);

@@ -84,6 +84,13 @@ POSSET_HANDLER const Insn* op_CallSpread(State& s, Insn i) {
   s.cx.stack_top = s.r + s.chunk->registers;
   return call_with_list(s.cx, &s.r[i.a], s.r[i.b], &s.r[i.c]) ? s.pc + 1 : nullptr;
 }
+POSSET_HANDLER const Insn* op_Spawn(State& s, Insn i) {
+  return spawn_with_list(s.cx, &s.r[i.a], s.r[i.b], &s.r[i.c], (i.x & kSense) == 0) ? s.pc + 1 : nullptr;
+}
+POSSET_HANDLER const Insn* op_Await(State& s, Insn i) {
+  s.cx.stack_top = s.r + s.chunk->registers;
+  return await_task(s.cx, &s.r[i.a], s.r[i.b]) ? s.pc + 1 : nullptr;
+}
 POSSET_HANDLER const Insn* op_TailJump(State& s, Insn i) { return go_round(s, s.pc + i.wide); }
 POSSET_HANDLER const Insn* op_SpreadParameters(State& s, Insn i) {
   return spread_parameters(s.cx, s.closure, &s.r[i.a], &s.r[i.b]) ? s.pc + 1 : nullptr;

@@ -83,6 +83,8 @@ uint32_t native_entry_at(const Chunk& chunk, const Insn* head);
 // One round of a loop in bytecode that is recording, by the instruction that jumps back.
 void count_round(Context& context, const interp::Function& function, const Chunk& chunk, uint32_t pc);
 bool call_with_list(Context& context, Borrowed* dst, Borrowed callee, Borrowed* list);
+bool spawn_with_list(Context& context, Borrowed* dst, Borrowed callee, Borrowed* list, bool held);
+bool await_task(Context& context, Borrowed* dst, Borrowed task);
 bool spread_parameters(Context& context, Closure* running, Borrowed* first, Borrowed* list);
 void remember_field(Context& context, Borrowed base, FieldCache& cache);
 bool undefined_link(Context& context, const Closure* closure, uint32_t link);

@@ -77,22 +77,26 @@ void count_round(Context& context, const interp::Function& function, const Chunk
   if (entry != 0) context.runtime.control.count_round(function, chunk.loop_heads[entry - 1].loop, chunk.loop);
 }
 
-bool call_with_list(Context& context, Borrowed* dst, Borrowed callee, Borrowed* list) {
-  Value arguments = move_out(*list);
-  auto* items = arguments->as<interp::List>();
-  Borrowed* base = context.stack_top;
-  if (!context.has_stack(items->size + 64)) {
-    context.raise_stack_overflow();
-    return false;
-  }
-  for (uint64_t i = 0; i < items->size; ++i) base[i] = interp::list_copy(items, i).take();
-  auto count = static_cast<uint32_t>(items->size);
-  context.stack_top = base + count;
-  Value result = interp::call_value(context, callee, base, count, 0);
-  context.stack_top = base;
+namespace {
+
+bool answer(Value result, Borrowed* dst) {
   if (result.failed()) return false;
   *dst = result.take();
   return true;
+}
+
+}  // namespace
+
+bool call_with_list(Context& context, Borrowed* dst, Borrowed callee, Borrowed* list) {
+  return answer(interp::call_with_list(context, callee, move_out(*list)), dst);
+}
+
+bool spawn_with_list(Context& context, Borrowed* dst, Borrowed callee, Borrowed* list, bool held) {
+  return answer(interp::spawn_task(context, Value::copy(callee), move_out(*list), held), dst);
+}
+
+bool await_task(Context& context, Borrowed* dst, Borrowed task) {
+  return answer(interp::await_task(context, task), dst);
 }
 
 // As a call would arrange its arguments.

@@ -194,22 +194,9 @@ bool new_list(Context& context, Borrowed* dst, uint32_t capacity) {
 }
 
 bool make_list(Context& context, Borrowed* dst, Borrowed* first, uint32_t count) {
-  Packing packing = count ? interp::packing_for(first[0]) : Packing::Any;
-  for (uint32_t i = 1; i < count && packing != Packing::Any; ++i) {
-    if (!interp::fits(packing, first[i])) packing = Packing::Any;
-  }
-  List* list = interp::new_list(context.heap, packing, count);
+  List* list = interp::new_list_of(context.heap, first, count);
   if (!list) return interp::or_memory_limit(context, false);
-  list->size = count;
-  for (uint32_t i = 0; i < count; ++i) {
-    Borrowed v = std::exchange(first[i], Borrowed::nil());
-    switch (packing) {
-      case Packing::Any: list->any()[i] = v; break;
-      case Packing::Int: list->ints()[i] = v.as_int(); break;
-      case Packing::Float: list->floats()[i] = v.as_float(); break;
-      case Packing::Bool: list->bools()[i] = v.as_bool(); break;
-    }
-  }
+  std::fill_n(first, count, Borrowed::nil());
   *dst = Borrowed::heap(interp::Tag::List, list);
   return true;
 }

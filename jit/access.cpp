@@ -53,6 +53,7 @@ class Accesses {
       case Op::SetLink:
       case Op::PlaceIndexOr:
       case Op::CallSpread:
+      case Op::Spawn:
       case Op::SpreadParameters: return true;
       default: return (insn_.x & (bytecode::kConsumeB | bytecode::kConsumeC)) != 0;
     }

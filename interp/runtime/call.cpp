@@ -125,6 +125,19 @@ Value call_closure(Context& context, Closure* closure, Borrowed* base, uint32_t 
   return result;
 }
 
+Value call_with_list(Context& context, Borrowed callee, Value arguments) {
+  const auto* items = arguments->as<List>();
+  const auto count = static_cast<uint32_t>(items->size);
+  Borrowed* const base = context.stack_top;
+  if (!context.has_stack(items->size + 64)) return context.raise_stack_overflow();
+  for (uint32_t i = 0; i < count; ++i) base[i] = list_copy(items, i).take();
+  arguments = Value();
+  context.stack_top = base + count;
+  Value result = call_value(context, callee, base, count, 0);
+  context.stack_top = base;
+  return result;
+}
+
 Value call_native(Context& context, const NativeFunction* function, Borrowed* base, uint32_t count, Borrowed self) {
   bool fits = count >= function->min_arguments &&
               (function->max_arguments == NativeFunction::kAnyCount || count <= function->max_arguments);

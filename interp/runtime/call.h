@@ -17,6 +17,13 @@ Value call_value(Context& context, Borrowed callee, Borrowed* base, uint32_t cou
 Value call_closure(Context& context, Closure* closure, Borrowed* base, uint32_t count);
 Value call_native(Context& context, const NativeFunction* function, Borrowed* base, uint32_t count,
                   Borrowed self = Borrowed::nil());
+// The arguments in a list, none of them marked.
+Value call_with_list(Context& context, Borrowed callee, Value arguments);
+
+// callee(..arguments), a list, as a task. Gives the handle, or nil when it is `held` by nobody.
+Value spawn_task(Context& context, Value callee, Value arguments, bool held);
+// What the task gives, when it has ended.
+Value await_task(Context& context, Borrowed task);
 
 // The inout mask of anything callable (0 when it is not).
 uint64_t inout_mask_of(Borrowed callee);

@@ -181,7 +181,11 @@ bool begin(Context& context, Borrowed chan) {
   Value emit = emitter ? bind(context, kEmit, Value::adopt(Borrowed::heap(Tag::Chan, emitter)))
                        : context.raise_memory_limit();
   if (emit.failed()) return false;
-  channel.job = tasks_of(context).start_generator(channel, std::move(function), std::move(emit));
+  List* arguments = new_list_of(context.heap, emit.operator->(), 1);
+  if (!or_memory_limit(context, arguments != nullptr)) return false;
+  static_cast<void>(emit.take());  // the list has it
+  channel.job = tasks_of(context).start_generator(channel, std::move(function),
+                                                  Value::adopt(Borrowed::heap(Tag::List, arguments)));
   channel.wanted = true;
   return channel.job != nullptr;
 }

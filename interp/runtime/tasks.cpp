@@ -114,7 +114,6 @@ std::unique_ptr<RegisterStack> Tasks::take_registers() {
 
 void Tasks::release(Job& job) {
   if (--job.references != 0) return;
-  for (Borrowed argument : job.arguments) interp::release(argument);
   context_.heap.discharge(kChargedBytes);
   delete &job;
 }
@@ -138,9 +137,7 @@ bool Tasks::schedule(Job& job) {
   return true;
 }
 
-Value Tasks::spawn(Value callee, Borrowed* arguments, uint32_t count, bool held) {
-  std::vector<Borrowed> taken(arguments, arguments + count);
-  auto release_all = [&] { std::for_each(taken.begin(), taken.end(), [](Borrowed v) { interp::release(v); }); };
+Value Tasks::spawn(Value callee, Value arguments, bool held) {
   auto* handle = start() ? context_.heap.make<TaskObject>(Tag::Task) : nullptr;
   if (handle) {
     handle->job = nullptr;
@@ -148,12 +145,11 @@ Value Tasks::spawn(Value callee, Borrowed* arguments, uint32_t count, bool held)
   }
   const Value task = handle ? Value::adopt(Borrowed::heap(Tag::Task, handle)) : Value();
   if (!handle || !context_.heap.charge(kChargedBytes)) {
-    release_all();
     return context_.error_pending() ? Value::failure() : context_.raise_memory_limit();
   }
   auto* job = new Job(*this);
   job->callee = std::move(callee);
-  job->arguments = std::move(taken);
+  job->arguments = std::move(arguments);
   if (!schedule(*job)) {
     release(*job);
     return Value::failure();
@@ -167,7 +163,7 @@ Value Tasks::spawn(Value callee, Borrowed* arguments, uint32_t count, bool held)
   return Value::copy(task);
 }
 
-Job* Tasks::start_generator(Channel& channel, Value callee, Value emit) {
+Job* Tasks::start_generator(Channel& channel, Value callee, Value arguments) {
   if (!start()) return nullptr;
   if (!context_.heap.charge(kChargedBytes)) {
     context_.raise_memory_limit();
@@ -175,7 +171,7 @@ Job* Tasks::start_generator(Channel& channel, Value callee, Value emit) {
   }
   auto* job = new Job(*this, &channel);
   job->callee = std::move(callee);
-  job->arguments.push_back(emit.take());
+  job->arguments = std::move(arguments);
   if (schedule(*job)) return job;
   release(*job);
   return nullptr;
@@ -216,15 +212,9 @@ void Tasks::run(Job& job) {
 }
 
 Value Tasks::call(Job& job) {
-  if (!context_.has_stack(job.arguments.size())) return context_.raise_stack_overflow();
-  Borrowed* const base = context_.stack_top;
-  const auto count = static_cast<uint32_t>(job.arguments.size());
-  std::copy(job.arguments.begin(), job.arguments.end(), base);
-  job.arguments.clear();
-  context_.stack_top = base + count;
   const Value callee = std::move(job.callee);
   try {
-    return call_value(context_, callee, base, count, 0);
+    return call_with_list(context_, callee, std::move(job.arguments));
   } catch (const std::bad_alloc&) {
     return context_.error_pending() ? Value::failure() : context_.raise_memory_limit();
   }
@@ -349,6 +339,12 @@ void Tasks::cancel(Job& job) {
 void Tasks::cancel_all() {
   for (Job* job = jobs_; job; job = job->next) cancel(*job);
 }
+
+Value spawn_task(Context& context, Value callee, Value arguments, bool held) {
+  return tasks_of(context).spawn(std::move(callee), std::move(arguments), held);
+}
+
+Value await_task(Context& context, Borrowed task) { return tasks_of(context).await(task); }
 
 void destroy_task(TaskObject* object) {
   if (Job* job = object->job) job->tasks.drop_handle(*job);

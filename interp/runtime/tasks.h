@@ -74,7 +74,7 @@ struct Job {
   const bool is_generator;
   uint32_t references = 1;
   Value callee;
-  std::vector<Borrowed> arguments;  // owned
+  Value arguments;  // a list
   TaskObject* handle = nullptr;     // while somebody has it
   Value error;                      // that nobody has awaited; until the evaluation's end
   WaitQueue ended_queue;            // who awaits it
@@ -95,10 +95,10 @@ class Tasks {
   Tasks(const Tasks&) = delete;
   Tasks& operator=(const Tasks&) = delete;
 
-  // callee(arguments...) as a task; the arguments are taken. Gives the handle, or nil when it is `held` by nobody.
-  Value spawn(Value callee, Borrowed* arguments, uint32_t count, bool held);
+  // callee(..arguments), a list, as a task. Gives the handle, or nil when it is `held` by nobody.
+  Value spawn(Value callee, Value arguments, bool held);
   // Starts it for a channel, which holds it.
-  Job* start_generator(Channel& channel, Value callee, Value emit);
+  Job* start_generator(Channel& channel, Value callee, Value arguments);
   Value await(Borrowed task);
   // The end of the evaluation with that result: waits for all tasks.
   Value finish(Value result);

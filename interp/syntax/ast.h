@@ -355,6 +355,26 @@ class Arena {
   size_t total_ = 0;
 };
 
+// An element of a list, or an argument of a call.
+struct ListItem {
+  explicit ListItem(const Node* node) : value(node) {
+    if (auto* element = as<SpreadNode>(node)) {
+      value = element->value;
+      spread = true;
+    } else if (auto* argument = as<ArgumentNode>(node)) {
+      value = argument->value;
+      spread = argument->spread;
+      lent = argument->inout;
+    }
+  }
+  const Node* value;
+  bool spread = false;
+  bool lent = false;
+};
+// A list of at most so many elements, none spread, is made when all are evaluated; one of more grows. Every tier takes room
+// in the same way, or a memory limit would tell them apart.
+constexpr uint32_t kMostAtOnce = 32;
+
 struct SessionVariable {
   Text name;
   Module* module = nullptr;         // the input that declared it

@@ -87,6 +87,16 @@ List* new_list(Heap& heap, Packing packing, uint64_t capacity) {
   return list;
 }
 
+List* new_list_of(Heap& heap, const Borrowed* values, uint32_t count) {
+  Packing packing = count != 0 ? packing_for(values[0]) : Packing::Any;
+  if (!std::all_of(values, values + count, [&](Borrowed v) { return fits(packing, v); })) packing = Packing::Any;
+  List* list = new_list(heap, packing, count);
+  if (list == nullptr) return nullptr;
+  list->size = count;
+  for (uint32_t i = 0; i < count; ++i) list_store(list, i, values[i]);
+  return list;
+}
+
 bool make_unique_list(Heap& heap, Borrowed& place) {
   auto* list = place.as<List>();
   if (is_unique(list)) return true;

@@ -11,6 +11,8 @@
 namespace posset::interp {
 
 List* new_list(Heap& heap, Packing packing, uint64_t capacity);  // size 0
+// Of values that are taken, packed if all are of a kind that can be. Null: no memory, nothing is taken.
+List* new_list_of(Heap& heap, const Borrowed* values, uint32_t count);
 // Element as a value. `list_get` gives a view (packed elements are made into views: they are not
 // counted); `list_copy` an owned value.
 inline Borrowed list_get(const List* list, uint64_t index);

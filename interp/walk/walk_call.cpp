@@ -6,7 +6,6 @@
 // call ended.
 #include "interp/runtime/call.h"
 #include "interp/runtime/messages.h"
-#include "interp/runtime/tasks.h"
 #include "interp/runtime/work.h"
 #include "interp/value/list.h"
 #include "interp/walk/walker.h"
@@ -330,19 +329,15 @@ Value Walker::visit(const SpawnNode& node) {
   const auto& call = *static_cast<const CallNode*>(node.call);
   Value callee = eval(call.callee);
   if (callee.failed()) return callee;
-  Window window(context_);
-  for (size_t i = 0; i < call.arguments.size(); ++i) {
-    if (!push_argument(call, i, window)) return Value::failure();
-  }
-  const uint32_t count = window.count();
-  window.given_away();
-  return tasks_of(context_).spawn(std::move(callee), window.base(), count, !node.is_statement);
+  Value arguments = list_of(call.arguments);
+  if (arguments.failed()) return arguments;
+  return spawn_task(context_, std::move(callee), std::move(arguments), !node.is_statement);
 }
 
 Value Walker::visit(const AwaitNode& node) {
   Value task = eval(node.task);
   if (task.failed()) return task;
-  return tasks_of(context_).await(task);
+  return await_task(context_, task);
 }
 
 }  // namespace posset::interp

@@ -50,54 +50,44 @@ Value Walker::visit(const InterpolationNode& node) {
 namespace {
 
 // Room is taken as compiled code takes it: memory limits must not tell the tiers apart.
-constexpr uint32_t kMostAtOnce = 32;
 constexpr uint32_t kMostRoom = UINT16_MAX;
-
-Packing common_packing(const Borrowed* items, uint32_t count) {
-  if (count == 0) return Packing::Any;
-  const Packing packing = packing_for(items[0]);
-  const bool all = std::all_of(items, items + count, [&](Borrowed v) { return fits(packing, v); });
-  return all ? packing : Packing::Any;
-}
 
 }  // namespace
 
-Value Walker::visit(const ListLiteralNode& node) {
-  const bool spread = std::any_of(node.items.begin(), node.items.end(),
-                                  [](const Node* n) { return as<SpreadNode>(n) != nullptr; });
-  if (!spread && node.items.count <= kMostAtOnce) return short_list(node);
+Value Walker::visit(const ListLiteralNode& node) { return list_of(node.items); }
+
+Value Walker::list_of(const NodeList& items) {
+  const bool spread = std::any_of(items.begin(), items.end(), [](const Node* n) { return ListItem(n).spread; });
+  if (!spread && items.count <= syntax::kMostAtOnce) return short_list(items);
   Holder list;
-  List* made = new_list(context_.heap, Packing::Any, std::min(node.items.count, kMostRoom));
+  List* made = new_list(context_.heap, Packing::Any, std::min(items.count, kMostRoom));
   if (!made) return context_.raise_memory_limit();
   list.raw = Borrowed::heap(Tag::List, made);
-  return append_items(list.raw, node.items) ? list.finish() : Value::failure();
+  return append_items(list.raw, items) ? list.finish() : Value::failure();
 }
 
-Value Walker::short_list(const ListLiteralNode& node) {
+Value Walker::short_list(const NodeList& nodes) {
   Window items(context_);
-  for (const Node* item : node.items) {
-    Value v = eval(item);
+  for (const Node* node : nodes) {
+    Value v = eval(ListItem(node).value);
     if (v.failed() || !items.push(std::move(v))) return Value::failure();
   }
-  const uint32_t count = items.count();
-  List* list = new_list(context_.heap, common_packing(items.base(), count), count);
+  List* list = new_list_of(context_.heap, items.base(), items.count());
   if (!list) return context_.raise_memory_limit();
-  list->size = count;
-  for (uint32_t i = 0; i < count; ++i) list_store(list, i, items.base()[i]);
   items.given_away();
   return Value::adopt(Borrowed::heap(Tag::List, list));
 }
 
 bool Walker::append_items(Borrowed& list, const NodeList& items) {
-  for (const Node* item : items) {
-    auto* spread = as<SpreadNode>(item);
-    Value v = eval(spread ? spread->value : item);
+  for (const Node* node : items) {
+    const ListItem item(node);
+    Value v = eval(item.value);
     if (v.failed()) return false;
-    const bool ok = spread
+    const bool ok = item.spread
                         ? append_spread(context_, list, v)
                         : or_memory_limit(context_, list_push(context_.heap, list, std::move(v)));
     if (ok) continue;
-    if (spread) note(spread);
+    if (item.spread) note(node);
     return false;
   }
   return true;

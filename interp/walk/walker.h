@@ -131,7 +131,8 @@ class Walker {
   Value index_slice(const syntax::IndexNode& node, const syntax::RangeLiteralNode& range);
 
   // ---- walk_data.cpp ----
-  Value short_list(const syntax::ListLiteralNode& node);
+  Value list_of(const syntax::NodeList& items);
+  Value short_list(const syntax::NodeList& nodes);
   bool append_items(Borrowed& list, const syntax::NodeList& items);
   Value build_record(const syntax::RecordLiteralNode& node, Window& values);
 

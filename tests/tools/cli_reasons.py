@@ -49,7 +49,6 @@ PROVOKED = {
     "optional_spread": ("f", "fn g(x, ..r) => x\nfn f(x, r) => x?.g(..r)\nf(nil, [1])", FORCED),
     "method_value": ("f", "fn f(g) {\nvar x = [1]\nx.g(2)\n}\nf((x, y) => x)", FORCED),
     "tail_call_in_loop": ("f", "fn f(n) {\nfor i in 0..3 {\nif n > 0 and i == 2 { return f(n - 1) }\n}\nn\n}\nf(100)", []),
-    "tasks": ("f", "fn f(x) {\nif x == 0 { spawn f(x) }\nx\n}\nf(1)", FORCED),
     "imports": ("<top>", "import \"lib\"\nlib.f(1)", FORCED),
 }
 BY_CASES = {
@@ -137,22 +136,22 @@ def the_top_level_of_an_input_is_walked_and_the_trace_says_why(cli):
 
 @case
 def a_refusal_says_where_in_the_function_it_is(cli):
-    cli.write("a.posset", "fn g(x) => x\nfn f(x) {\n  let y = x + 1\n  if x == 0 { spawn g(y) }\n  y\n}\nfn h(x) {\n"
-              "  let y = x + 1\n  if x == 0 {\n    spawn g(y) }\n  y\n}\nf(1)\nh(1)\n")
+    cli.write("a.posset", "fn g(x) => x\nfn f(x) {\n  let y = x + 1\n  if x == 0 { x?.g(..[y]) }\n  y\n}\nfn h(x) {\n"
+              "  let y = x + 1\n  if x == 0 {\n    x?.g(..[y]) }\n  y\n}\nf(1)\nh(1)\n")
     # They are one unit, and each is told its own place.
     for name, place in (("f", "4:15"), ("h", "10:5")):
         for verb in (["why", name, "a.posset"], ["explain", "a.posset", name]):
             outcome = cli(verb[0], *FORCED, *verb[1:]).ends(0)
-            if f"  tier 1: tasks, at a.posset:{place} [tasks]\n" not in outcome.stdout:
+            if f"  tier 1: an optional call with spread arguments, at a.posset:{place} [optional_spread]\n" not in outcome.stdout:
                 outcome.fail(f"does not say where: {place}")
     cli("run", *FORCED, "--trace", "t.json", "a.posset").ends(0)
-    if "tier 1: tasks, at a.posset:4:15 [tasks]\n" not in cli("why", "f", "t.json").ends(0).stdout:
+    if "tier 1: an optional call with spread arguments, at a.posset:4:15 [optional_spread]\n" not in cli("why", "f", "t.json").ends(0).stdout:
         raise Failure("the trace does not say where")
 
 
 @case
 def a_unit_that_tier_1_refused_is_not_called_cold_in_the_tiers_above(cli):
-    cli.write("a.posset", "fn f(x) {\nif x == 0 { spawn f(x) }\nx\n}\nf(1)\nf(2)\nf(3)\n")
+    cli.write("a.posset", "fn f(x) {\nif x == 0 { x?.f(..[]) }\nx\n}\nf(1)\nf(2)\nf(3)\n")
     outcome = cli("why", *FORCED, "f", "a.posset").ends(0)
     if "[not_built]" in outcome.stdout:
         raise Skip("no native tiers")
@@ -161,7 +160,7 @@ def a_unit_that_tier_1_refused_is_not_called_cold_in_the_tiers_above(cli):
         if "not_hot" in told.stdout:
             told.fail("it is not for want of heat")
         for level in (2, 3):
-            if f"  tier {level}: needs tier 1: tasks [tasks]\n" not in told.stdout:
+            if f"  tier {level}: needs tier 1: an optional call with spread arguments [optional_spread]\n" not in told.stdout:
                 told.fail(f"does not say why there is no tier {level}")
 
 
