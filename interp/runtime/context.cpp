@@ -47,8 +47,7 @@ void RuntimeState::attach(const TierInterface* tier) {
 
 Context::Context(RuntimeState& shared, const Limits& limits)
     : runtime(shared), heap(shared.shapes), code_slot(shared.units.reclaimer), registers_(kRegisterBytes) {
-  stack_top = registers_.begin();
-  stack_end = registers_.end();
+  stand_on(registers_);
   install_hooks();
   set_limits(limits);
   exit_random_ = runtime.options.exit_stress;

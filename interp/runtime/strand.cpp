@@ -30,4 +30,10 @@ Borrowed* RegisterStack::end() const {
   return begin() + (registers > kReserve ? registers - kReserve : 0);
 }
 
+void Strand::stand_on(const RegisterStack& stack) {
+  kept_views_ = stack.begin();  // nil: fresh pages are zero, and whoever leaves drops them
+  stack_top = stack.begin() + kKeptViews;
+  stack_end = stack.end();
+}
+
 }  // namespace posset::interp

@@ -35,6 +35,9 @@ struct Strand {
   uint32_t depth = 0;  // nested script calls
   uint32_t depth_limit = 100000;
 
+  // Has the stack for its registers and nothing on it. The stack must have been left as it was found.
+  void stand_on(const RegisterStack& stack);
+
   // The register stack: the first free one, and the end.
   Borrowed* stack_top = nullptr;
   Borrowed* stack_end = nullptr;
@@ -46,15 +49,17 @@ struct Strand {
   Value scratch;              // see place.h
   Borrowed* grown = nullptr;  // the map into which the walk to a place has inserted, see there
   // Keeps a fresh value alive that tier 1 uses through a view in the next instructions (a slice, a part of
-  // an error value). Few such views are in use at once; kKeptViews of them are kept, then overwritten.
+  // an error value). Few such views are in use at once; kKeptViews of them are kept, at the bottom of the register stack,
+  // then overwritten.
   static constexpr size_t kKeptViews = 8;
-  void keep_view(Value v) { kept_views_[next_view_++ % kKeptViews] = std::move(v); }
+  void keep_view(Value v) { release(std::exchange(kept_views_[next_view_++ % kKeptViews], v.take())); }
   void drop_kept_views() {
-    for (Value& v : kept_views_) v = Value();
+    for (size_t i = 0; i < kKeptViews; ++i) release(std::exchange(kept_views_[i], Borrowed::nil()));
+    next_view_ = 0;
   }
 
  private:
-  Value kept_views_[kKeptViews];
+  Borrowed* kept_views_ = nullptr;
   size_t next_view_ = 0;
 };
 

@@ -183,30 +183,26 @@ Job* Tasks::start_generator(Channel& channel, Value callee, Value arguments) {
 template <class Body>
 void Tasks::aside(Body&& body) {
   Job& self = *current_;
-  Strand own;
-  std::swap(own, static_cast<Strand&>(context_));
+  Strand own = std::move(static_cast<Strand&>(context_));
   body();
-  std::swap(own, static_cast<Strand&>(context_));
+  static_cast<Strand&>(context_) = std::move(own);
   current_ = &self;
-  since_ns_ = now_ns();
+  since_ns_ = kNotYet;
 }
 
 // On a fiber, from its beginning to its end. Whoever ran before has set its part aside.
 void Tasks::run(Job& job) {
   current_ = &job;
-  since_ns_ = now_ns();
+  since_ns_ = kNotYet;
   auto registers = take_registers();
-  Strand own;
-  own.stack_top = registers->begin();
-  own.stack_end = registers->end();
-  own.depth_limit = std::min(kNestedCalls, context_.limits().nested_calls);
-  own.native.set_limit(fiber::this_fiber::stack_low() + sched::StackChain::kRedZone);
-  std::swap(own, static_cast<Strand&>(context_));
+  static_cast<Strand&>(context_) = Strand();
+  context_.stand_on(*registers);
+  context_.depth_limit = std::min(kNestedCalls, context_.limits().nested_calls);
+  context_.native.set_limit(fiber::this_fiber::stack_low() + sched::StackChain::kRedZone);
   Value result = may_go_on() ? call(job) : Value::failure();
   context_.drop_kept_views();
   context_.scratch = Value();
   end(job, std::move(result));
-  std::swap(own, static_cast<Strand&>(context_));
   if (free_registers_.size() < kMostFreeRegisters) free_registers_.push_back(std::move(registers));
   release(job);
 }
@@ -271,7 +267,7 @@ bool Tasks::wait(int64_t deadline_ns, const char* what) {
   aside([&] {
     fiber::ThisParker parker(fiber::ThisParker::kRegardless);
     self.parker = &*parker;
-    while (!self.woken && now_ns() < deadline_ns) self.parker->park(deadline_ns, what);
+    while (!self.woken && (deadline_ns == sched::kNever || now_ns() < deadline_ns)) self.parker->park(deadline_ns, what);
     self.parker = nullptr;
     self.woken = false;
   });
@@ -303,7 +299,10 @@ bool Tasks::yield() {
 
 bool Tasks::at_slice_end() {
   if (!executors_) return true;
-  if (now_ns() - since_ns_ >= kQuantumNs && !context_.heap.is_guarded()) return yield();
+  // The clock is first read when a slice has ended: most that run end or wait before.
+  const int64_t now = now_ns();
+  if (since_ns_ == kNotYet) since_ns_ = now;
+  if (now - since_ns_ >= kQuantumNs && !context_.heap.is_guarded()) return yield();
   return may_go_on();
 }
 

@@ -146,7 +146,8 @@ class Tasks {
   WaitQueue joining_;    // who waits for the end of others
   bool alarm_ = false;   // the evaluation has to look what is wrong
   bool stuck_ = false;
-  int64_t since_ns_ = 0;  // when what runs went on
+  static constexpr int64_t kNotYet = -1;
+  int64_t since_ns_ = kNotYet;  // when what runs first asked after it had gone on
   Value fatal_;           // a limit that a task has reached
   std::vector<Job*> failed_;  // whose error nobody had awaited when they ended; counted
   std::vector<std::unique_ptr<RegisterStack>> free_registers_;
