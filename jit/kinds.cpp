@@ -531,6 +531,8 @@ Plan Kinds::data_plan(uint32_t pc, const Insn& insn, const State& before) const 
       const auto found = captured_.find(insn.b);
       return {Way::Inline, Kind::Any, Kind::Any, Kind::Any, found == captured_.end() ? Kind::Any : found->second};
     }
+    case Op::ViewLink:
+    case Op::GetLink:
     case Op::AppendItem: return {Way::Dynamic};
     case Op::Index:
     case Op::ViewIndex: {

@@ -40,6 +40,8 @@ bool Translator::build(uint32_t pc, const Insn& insn) {
       return true;
     case Op::ViewCaptured:
     case Op::GetCaptured: captured(insn); return true;
+    case Op::ViewLink:
+    case Op::GetLink: linked(pc, insn); return true;
     case Op::CallbackReady: callback_ready(pc, insn); return true;
     case Op::JumpAnswer: jump_on_bool(pc, insn, false); return true;
     default: return false;
@@ -127,6 +129,20 @@ void Translator::captured(const Insn& insn) {
   const Operand v = captured_value(insn.b);
   if (static_cast<Op>(insn.op) == Op::GetCaptured) retain(v);
   write(insn.a, v);
+}
+
+// exec raises what is not defined yet.
+void Translator::linked(uint32_t pc, const Insn& insn) {
+  const Operand v = load_value(link_cell(insn.b), Memory::Links);
+  auto* after = block("after");
+  auto* slow = slow_way(pc, after);
+  auto* defined = block("defined");
+  b_.CreateCondBr(b_.CreateICmpNE(tag_of(v), tag_word(Tag::Unset)), defined, slow);
+  go_on_in(defined);
+  if (static_cast<Op>(insn.op) == Op::GetLink) retain(v);
+  write(insn.a, v);
+  b_.CreateBr(after);
+  go_on_in(after);
 }
 
 // As bytecode's callback_ready.

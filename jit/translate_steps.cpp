@@ -85,7 +85,9 @@ llvm::Value* Translator::call_poll() {
 // ---- memory ----
 
 llvm::MDNode* Translator::memory_tag(Memory memory) {
-  static constexpr std::array kNames = {"host", "frame", "count", "header", "shape", "ints", "floats", "bools", "items", "fields"};
+  static constexpr std::array kNames = {"host", "frame",  "count", "header", "shape", "ints",
+                                        "floats", "bools", "items", "fields", "links"};
+  static_assert(kNames.size() == static_cast<size_t>(Memory::kCount));
   llvm::MDNode*& tag = memory_tags_[static_cast<size_t>(memory)];
   if (tag) return tag;
   llvm::MDBuilder builder(*context_);

@@ -52,8 +52,9 @@ interp::Packing packing_of_kind(Kind list);
 constexpr uint32_t kNativeArguments = UINT32_MAX;
 
 // What an access to memory is about. Two that are about different things never meet: memory changes its use only
-// when its object dies, which is a helper's. Items: of lists of anything. Fields: of records and variants.
-enum class Memory : uint8_t { Host, Frame, Count, Header, Shape, Ints, Floats, Bools, Items, Fields, kCount };
+// when its object dies, which is a helper's. Items: of lists of anything. Fields: of records and variants. Links: what
+// modules and the host have defined.
+enum class Memory : uint8_t { Host, Frame, Count, Header, Shape, Ints, Floats, Bools, Items, Fields, Links, kCount };
 
 class Translator {
  public:
@@ -387,6 +388,7 @@ class Translator {
                       llvm::BasicBlock* slow);
   void iter_begin(uint32_t pc, const Insn& insn);
   void captured(const Insn& insn);
+  void linked(uint32_t pc, const Insn& insn);
   void callback_ready(uint32_t pc, const Insn& insn);
   llvm::Value* iterates(const Operand& v, bool counts);
 
