@@ -32,7 +32,7 @@ Borrowed* RegisterStack::end() const {
 
 void Strand::stand_on(const RegisterStack& stack) {
   kept_views_ = stack.begin();  // nil: fresh pages are zero, and whoever leaves drops them
-  stack_top = stack.begin() + kKeptViews;
+  stack_top = kept_views_ ? kept_views_ + kKeptViews : nullptr;
   stack_end = stack.end();
 }
 

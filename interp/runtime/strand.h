@@ -35,7 +35,8 @@ struct Strand {
   uint32_t depth = 0;  // nested script calls
   uint32_t depth_limit = 100000;
 
-  // Has the stack for its registers and nothing on it. The stack must have been left as it was found.
+  // Has the stack for its registers and nothing on it; one for which there was no memory has room for none. The stack must
+  // have been left as it was found.
   void stand_on(const RegisterStack& stack);
 
   // The register stack: the first free one, and the end.
@@ -54,12 +55,13 @@ struct Strand {
   static constexpr size_t kKeptViews = 8;
   void keep_view(Value v) { release(std::exchange(kept_views_[next_view_++ % kKeptViews], v.take())); }
   void drop_kept_views() {
+    if (!kept_views_) return;
     for (size_t i = 0; i < kKeptViews; ++i) release(std::exchange(kept_views_[i], Borrowed::nil()));
     next_view_ = 0;
   }
 
  private:
-  Borrowed* kept_views_ = nullptr;
+  Borrowed* kept_views_ = nullptr;  // null: without a stack nothing can run that keeps one
   size_t next_view_ = 0;
 };
 

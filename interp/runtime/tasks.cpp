@@ -17,7 +17,7 @@ namespace fiber = sched::fiber;
 // What a task may compute while others are ready.
 constexpr int64_t kQuantumNs = 10 * sched::kMillisecond;
 constexpr uint32_t kNestedCalls = 10000;
-constexpr size_t kRegisterBytes = size_t{64} << 20;
+constexpr size_t kRegisterBytes = size_t{64} << 20;  // 400 for each of kNestedCalls; less where that cannot be had
 constexpr size_t kStackBytes = size_t{256} << 10;
 // Charged for a task: what it touches of its stacks.
 constexpr size_t kChargedBytes = size_t{16} << 10;
@@ -199,7 +199,8 @@ void Tasks::run(Job& job) {
   context_.stand_on(*registers);
   context_.depth_limit = std::min(kNestedCalls, context_.limits().nested_calls);
   context_.native.set_limit(fiber::this_fiber::stack_low() + sched::StackChain::kRedZone);
-  Value result = may_go_on() ? call(job) : Value::failure();
+  // Calls want registers before they run. Without any, as under a limit on address space, it is memory that is missing.
+  Value result = !registers->begin() ? context_.raise_memory_limit() : may_go_on() ? call(job) : Value::failure();
   context_.drop_kept_views();
   context_.scratch = Value();
   end(job, std::move(result));
