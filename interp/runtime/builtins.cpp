@@ -22,6 +22,13 @@ constexpr NativeFunction kBuiltins[] = {
 void register_builtins(RuntimeState& runtime) {
   for (const NativeFunction& function : kBuiltins) runtime.builtins[function.name] = &function;
   register_task_module(runtime);
+  register_fixpoint_module(runtime);
+}
+
+void register_module(RuntimeState& runtime, std::span<const NativeFunction> rows) {
+  for (const NativeFunction& function : rows) {
+    runtime.modules[function.module][function.name] = {.function = &function, .constant = Borrowed::nil(), .doc = function.doc};
+  }
 }
 
 const NativeFunction& builtin(size_t number) { return kBuiltins[number]; }

@@ -4,6 +4,7 @@
 // right.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -18,7 +19,25 @@ namespace posset::interp {
 
 // Fills RuntimeState::builtins. The descriptors are static and outlive every runtime.
 void register_builtins(RuntimeState& runtime);
-void register_task_module(RuntimeState& runtime);  // builtins_tasks.cpp
+void register_task_module(RuntimeState& runtime);      // builtins_tasks.cpp
+void register_fixpoint_module(RuntimeState& runtime);  // builtins_fixpoint.cpp
+
+// A row of a module that belongs to the core; none of them is pure.
+constexpr NativeFunction module_function(const char* module, const char* name, const char* signature, const char* doc,
+                                         NativeEntry entry, uint16_t least, uint16_t most) {
+  NativeFunction made;
+  made.name = name;
+  made.signature = signature;
+  made.doc = doc;
+  made.entry = entry;
+  made.min_arguments = least;
+  made.max_arguments = most;
+  made.pure = false;
+  made.module = module;
+  return made;
+}
+// The rows are static and outlive every runtime.
+void register_module(RuntimeState& runtime, std::span<const NativeFunction> rows);
 
 #define BUILTIN(name, signature, doc, min, max, inout, calls, pure, intrinsic) \
   Value builtin_##name(NativeCall& call);

@@ -84,16 +84,7 @@ Value task_stats(NativeCall& call) {
 
 constexpr NativeFunction row(const char* name, const char* signature, const char* doc, NativeEntry entry, uint16_t least,
                              uint16_t most) {
-  NativeFunction made;
-  made.name = name;
-  made.signature = signature;
-  made.doc = doc;
-  made.entry = entry;
-  made.min_arguments = least;
-  made.max_arguments = most;
-  made.pure = false;
-  made.module = "task";
-  return made;
+  return module_function("task", name, signature, doc, entry, least, most);
 }
 
 constexpr NativeFunction kRows[] = {
@@ -113,10 +104,6 @@ constexpr NativeFunction kRows[] = {
 
 }  // namespace
 
-void register_task_module(RuntimeState& runtime) {
-  for (const NativeFunction& function : kRows) {
-    runtime.modules["task"][function.name] = {.function = &function, .constant = Borrowed::nil(), .doc = function.doc};
-  }
-}
+void register_task_module(RuntimeState& runtime) { register_module(runtime, kRows); }
 
 }  // namespace posset::interp

@@ -1,0 +1,300 @@
+// The module `fixpoint`: systems x = F(x) solved by the asynchronous solver (sched/fixpoint), with F a pure function of the
+// script. One worker, on the thread that evaluates: the same updates in the same order every time.
+//
+// The script sees x as a list. That is not the solver's vector but follows it: before each call of F the one coordinate
+// is brought up to date that the solver may have written since the last. So a script that keeps the list keeps what
+// it was, as with every value, and the list is changed in place as long as nobody does.
+#include <algorithm>
+#include <cmath>
+#include <new>
+#include <vector>
+
+#include "interp/runtime/builtins.h"
+#include "interp/syntax/resolver.h"
+#include "interp/value/list.h"
+#include "interp/value/record.h"
+#include "interp/value/string.h"
+#include "sched/fixpoint/solver.h"
+
+namespace posset::interp {
+
+namespace {
+
+namespace fixpoint = sched::fixpoint;
+
+struct Raised {};  // leaves the solver; the error is pending
+
+// What the solver keeps for each coordinate, beside the list: the vector, residuals, orders of coordinates.
+constexpr size_t kBytesPerCoordinate = 40;
+
+class Charge {
+ public:
+  Charge(Heap& heap, size_t bytes) : heap_(heap), bytes_(heap.charge(bytes) ? bytes : 0), ok_(bytes_ == bytes) {}
+  ~Charge() { heap_.discharge(bytes_); }
+  Charge(const Charge&) = delete;
+  Charge& operator=(const Charge&) = delete;
+  bool ok() const { return ok_; }
+
+ private:
+  Heap& heap_;
+  const size_t bytes_;
+  const bool ok_;
+};
+
+double number_of(Borrowed v) { return v.is_int() ? static_cast<double>(v.as_int()) : v.as_float(); }
+
+// ---- what is asked for ----
+
+struct Asked {
+  fixpoint::SolveOptions solve;
+  Value start;  // a list of n numbers; nil: zeros
+};
+
+using ReadOption = bool (*)(NativeCall& call, Borrowed given, Asked& asked);
+
+bool raise_option(NativeCall& call, ErrorCode code, const std::string& problem) {
+  raise_argument(call, code, 2, problem);
+  return false;
+}
+
+bool is_finite_number(Borrowed v) { return v.is_number() && std::isfinite(number_of(v)); }
+
+bool read_start(NativeCall& call, Borrowed given, Asked& asked) {
+  const auto n = static_cast<uint64_t>(call[0].as_int());
+  if (!given.is(Tag::List)) {
+    return raise_option(call, ErrorCode::TypeMismatch, "start must be a list, got " + kind_and_value(call.context, given));
+  }
+  const auto* list = given.as<List>();
+  if (list->size != n) {
+    return raise_option(call, ErrorCode::BadArgument, "start must have n = " + std::to_string(n) + " values, but has " +
+                                                          std::to_string(list->size));
+  }
+  for (uint64_t i = 0; i < n; ++i) {
+    if (is_finite_number(list_get(list, i))) continue;
+    return raise_option(call, ErrorCode::TypeMismatch,
+                        "start[" + std::to_string(i) + "] must be a finite number, got " +
+                            kind_and_value(call.context, list_get(list, i)));
+  }
+  asked.start = Value::copy(given);
+  return true;
+}
+
+bool read_tolerance(NativeCall& call, Borrowed given, Asked& asked) {
+  if (!is_finite_number(given) || number_of(given) < 0) {
+    return raise_option(call, ErrorCode::OutOfRange,
+                        "tolerance must be 0 or more, got " + kind_and_value(call.context, given));
+  }
+  asked.solve.tolerance = number_of(given);
+  return true;
+}
+
+bool read_schedule(NativeCall& call, Borrowed given, Asked& asked) {
+  struct Name {
+    std::string_view name;
+    fixpoint::Schedule schedule;
+  };
+  constexpr Name kNames[] = {{"static", fixpoint::Schedule::Static},
+                             {"residual", fixpoint::Schedule::Residual},
+                             {"auto", fixpoint::Schedule::Auto}};
+  for (const Name& each : kNames) {
+    if (!given.is_string() || string_view_of(given) != each.name) continue;
+    asked.solve.schedule = each.schedule;
+    return true;
+  }
+  return raise_option(call, ErrorCode::BadArgument,
+                      "schedule must be \"static\", \"residual\" or \"auto\", got " + kind_and_value(call.context, given));
+}
+
+// Any number is met by one, which `workers` of the result tells.
+bool read_workers(NativeCall& call, Borrowed given, Asked&) {
+  if (given.is_int() && given.as_int() >= 1) return true;
+  return raise_option(call, ErrorCode::OutOfRange,
+                      "workers must be an int of 1 or more, got " + kind_and_value(call.context, given));
+}
+
+bool read_timeout(NativeCall& call, Borrowed given, Asked& asked) {
+  constexpr double kMostSeconds = 9e9;  // more than nanoseconds in 64 bits hold
+  if (!given.is_number() || !(number_of(given) > 0)) {
+    return raise_option(call, ErrorCode::OutOfRange,
+                        "timeout must be more than 0 seconds, got " + kind_and_value(call.context, given));
+  }
+  const double seconds = number_of(given);
+  asked.solve.timeout_ns = seconds >= kMostSeconds ? sched::kNever : static_cast<int64_t>(seconds * 1e9);
+  return true;
+}
+
+struct Option {
+  std::string_view name;
+  ReadOption read;
+};
+constexpr Option kOptions[] = {{"start", read_start},
+                               {"tolerance", read_tolerance},
+                               {"schedule", read_schedule},
+                               {"workers", read_workers},
+                               {"timeout", read_timeout}};
+
+bool read_options(NativeCall& call, Asked& asked) {
+  if (!call.has(2) || call[2].is_nil()) return true;
+  if (!call[2].is(Tag::Record)) {
+    raise_argument(call, 2, "record");
+    return false;
+  }
+  const auto* record = call[2].as<Record>();
+  const Shape* shape = shape_of(call.context.heap, record);
+  for (size_t i = 0; i < shape->fields.size(); ++i) {
+    const std::string& name = shape->fields[i]->text;
+    const auto* row = std::find_if(std::begin(kOptions), std::end(kOptions), [&](const Option& o) { return o.name == name; });
+    if (row == std::end(kOptions)) {
+      return raise_option(call, ErrorCode::BadArgument,
+                          "there is no option '" + name + "'; there are start, tolerance, schedule, workers and timeout");
+    }
+    if (!row->read(call, record->fields()[i], asked)) return false;
+  }
+  return true;
+}
+
+// ---- the operator ----
+
+// The proof is the compiler's: what calls a parameter or a field has none.
+bool want_pure(NativeCall& call, uint32_t i) {
+  if (!want_function(call, i)) return false;
+  const Borrowed f = call[i];
+  std::string why;
+  if (f.is(Tag::Fn)) {
+    const Function& function = *f.as<Closure>()->function;
+    if (function.pure) return true;
+    why = syntax::explain_purity(*function.decl);
+  } else if (f.is(Tag::Constructor) || (f.is(Tag::Builtin) && f.as_builtin()->pure)) {
+    return true;
+  }
+  raise_argument(call, ErrorCode::BadArgument, i, "the operator must be pure" + (why.empty() ? "" : "; it is not:\n" + why));
+  return false;
+}
+
+class ScriptOperator {
+ public:
+  // `x`: a list of packed floats.
+  ScriptOperator(Context& context, Borrowed f, Value x) : context_(context), call_(context, f), x_(x.take()) {}
+  ~ScriptOperator() { release(x_); }
+  ScriptOperator(const ScriptOperator&) = delete;
+  ScriptOperator& operator=(const ScriptOperator&) = delete;
+
+  double operator()(size_t i, const fixpoint::Iterate& x) {
+    if (!follow(x)) {
+      context_.raise_memory_limit();
+      throw Raised();
+    }
+    written_ = i;
+    const Value result = call_(Value::integer(static_cast<int64_t>(i)), Value::copy(x_));
+    if (!result.failed() && result->is_number()) return number_of(result);
+    if (!result.failed()) {
+      context_.raise(ErrorCode::TypeMismatch, "the operator of fixpoint.solve must give a number, but gave " +
+                                                  kind_and_value(context_, result) + " for i = " + std::to_string(i));
+    }
+    throw Raised();
+  }
+  // False: no memory.
+  bool follow(const fixpoint::Iterate& x) {
+    const double now = x[written_];
+    if (x_.as<List>()->floats()[written_] == now) return true;
+    if (!make_unique_list(context_.heap, x_)) return false;
+    x_.as<List>()->floats()[written_] = now;
+    return true;
+  }
+  Value take() { return Value::adopt(std::exchange(x_, Borrowed::nil())); }
+
+ private:
+  Context& context_;
+  Callback call_;
+  Borrowed x_;          // owned
+  size_t written_ = 0;  // the coordinate of the last call, the only one that can differ
+};
+
+// ---- what comes back ----
+
+Value history_of(Context& context, const fixpoint::SolveResult& result) {
+  ListBuilder list(context, result.history.size());
+  for (const fixpoint::ResidualPoint& point : result.history) {
+    RecordBuilder record(context.heap);
+    auto set = [&](const char* name, Value v) { record.set(context.heap.shapes().symbol(name), std::move(v)); };
+    set("seconds", Value::floating(static_cast<double>(point.time_ns) * 1e-9));
+    set("updates", Value::integer(static_cast<int64_t>(point.updates)));
+    set("residual", Value::floating(point.residual));
+    Value made = or_memory_limit(context, record.finish());
+    if (made.failed() || !list.push(std::move(made))) return Value::failure();
+  }
+  return list.finish();
+}
+
+Value answer(Context& context, const fixpoint::SolveResult& result, Value x) {
+  Value history = history_of(context, result);
+  if (history.failed()) return history;
+  RecordBuilder record(context.heap);
+  auto set = [&](const char* name, Value v) { record.set(context.heap.shapes().symbol(name), std::move(v)); };
+  auto count = [&](const char* name, uint64_t n) { set(name, Value::integer(static_cast<int64_t>(n))); };
+  set("x", std::move(x));
+  set("status", make_string(context.heap, fixpoint::status_name(result.status)));
+  set("converged", Value::boolean(result.status == fixpoint::SolveStatus::Converged));
+  set("residual", Value::floating(result.residual));
+  count("updates", result.updates);
+  count("evaluations", result.evaluations);
+  count("scans", result.scans);
+  count("rebuilds", result.rebuilds);
+  set("schedule", make_string(context.heap, result.schedule));
+  count("workers", result.workers);
+  set("seconds", Value::floating(static_cast<double>(result.took_ns) * 1e-9));
+  set("history", std::move(history));
+  return or_memory_limit(context, record.finish());
+}
+
+Value solve(NativeCall& call, const Asked& asked) {
+  Context& context = call.context;
+  const auto n = static_cast<uint64_t>(call[0].as_int());
+  Value list = list_filled(context.heap, n, Borrowed::floating(0));
+  const Charge charged(context.heap, list.failed() ? 0 : n * kBytesPerCoordinate);
+  if (list.failed() || !charged.ok()) return context.raise_memory_limit();
+  std::vector<double> x(n);
+  for (uint64_t i = 0; !asked.start->is_nil() && i < n; ++i) {
+    x[i] = number_of(list_get(asked.start->as<List>(), i));
+    list->as<List>()->floats()[i] = x[i];
+  }
+  ScriptOperator f(context, call[1], std::move(list));
+  fixpoint::ThreadExecutor here;  // one worker: the caller
+  fixpoint::FixpointSolver solver(context.runtime.clock, here, context.runtime.trace.get());
+  const fixpoint::SolveResult result = solver.solve({n, std::ref(f)}, x, asked.solve);
+  if (context.error_pending()) return Value::failure();
+  if (result.status == fixpoint::SolveStatus::Failed) return context.raise(ErrorCode::HostError, result.problem());
+  if (!f.follow(fixpoint::Iterate(x))) return context.raise_memory_limit();
+  return answer(context, result, f.take());
+}
+
+Value fixpoint_solve(NativeCall& call) {
+  int64_t n = 0;
+  if (!want_int(call, 0, n)) return Value::failure();
+  if (n < 1 || n > UINT32_MAX) {
+    return raise_argument(call, ErrorCode::OutOfRange, 0,
+                          n < 1 ? "a system has at least one coordinate, got " + std::to_string(n)
+                                : "there can be 2^32 - 1 coordinates at most, got " + std::to_string(n));
+  }
+  Asked asked;
+  if (!want_pure(call, 1) || !read_options(call, asked)) return Value::failure();
+  try {
+    return solve(call, asked);
+  } catch (const std::bad_alloc&) {
+    return call.context.error_pending() ? Value::failure() : call.context.raise_memory_limit();
+  }
+}
+
+constexpr NativeFunction kRows[] = {
+    module_function("fixpoint", "solve", "solve(n, f, options = nil)",
+                    "Solves x[i] = f(i, x) for i below n; f is pure and gives a number. Options, a record: start (zeros), "
+                    "tolerance (1e-6), schedule (\"auto\", \"static\", \"residual\"), workers, timeout in seconds. Gives x, "
+                    "status, converged, residual, updates, evaluations, scans, rebuilds, schedule, workers, seconds, history.",
+                    fixpoint_solve, 2, 3),
+};
+
+}  // namespace
+
+void register_fixpoint_module(RuntimeState& runtime) { register_module(runtime, kRows); }
+
+}  // namespace posset::interp
