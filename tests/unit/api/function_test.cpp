@@ -213,9 +213,8 @@ TEST_CASE("modules are registered before the first context, and listed in order"
       return POSSET_OK;
     };
     CHECK(posset_each_builtin(runtime, visit, &names) == POSSET_OK);
-    REQUIRE(names.size() > 4);
-    CHECK(names[4].starts_with("task."));  // the only module that is always there
-    names.resize(4);
+    // The modules that are always there.
+    std::erase_if(names, [](const std::string& name) { return name.starts_with("task.") || name.starts_with("fixpoint."); });
     CHECK(names == std::vector<std::string>{"calc.answer", "calc.hi", "calc.plus", "calc.title"});
     posset_builtin_info info = {};
     CHECK(posset_find_builtin(runtime, text("calc.plus"), &info) == POSSET_OK);
