@@ -122,6 +122,7 @@ struct Region {
   uint16_t locals = 0;           // live locals at the handler
   uint32_t live_set = 0;         // owned temporaries at the handler
   bool cleanup = false;
+  uint16_t forks = 0;            // of the frame's own that are open around it
 };
 
 struct LiveChange {

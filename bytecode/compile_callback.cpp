@@ -22,6 +22,7 @@ struct CallbackLoop {
   uint8_t arguments;     // of the built-in; the function is the last one
   Answer answer;
   bool counts = false;   // the first argument is how many times
+  bool splits = false;   // the built-in lets others do half, of a function that takes long
 
   // Its registers.
   uint16_t window = 0;   // of the built-in's own call: the arguments begin at window + 2
@@ -41,8 +42,8 @@ struct CallbackLoop {
 namespace {
 
 constexpr CallbackLoop kLoops[] = {
-    {"map", 2, Answer::Append},  {"tabulate", 2, Answer::Append, true},
-    {"filter", 2, Answer::Keep}, {"fold", 3, Answer::Fold},
+    {"map", 2, Answer::Append, false, true},  {"tabulate", 2, Answer::Append, true, true},
+    {"filter", 2, Answer::Keep, false, true}, {"fold", 3, Answer::Fold},
     {"each", 2, Answer::Ignore}, {"find", 2, Answer::Find},
     {"any", 2, Answer::Any},     {"all", 2, Answer::All},
     {"count", 2, Answer::Count},
@@ -61,9 +62,20 @@ const CallbackLoop* loop_of(const CallNode& node, const Link& link) {
 
 }  // namespace
 
+// Whether the function given is known, and one for whose calls the built-in leaves fork records (interp/runtime/halves.h).
+bool Compiler::is_split(const CallNode& node) const {
+  if (runtime_.options.workers <= 1) return false;
+  const Node* given = static_cast<const ArgumentNode*>(node.arguments[1])->value;
+  const FunctionDecl* function = nullptr;
+  if (auto* lambda = as<LambdaNode>(given)) function = lambda->function;
+  auto* name = as<NameNode>(given);
+  if (name && name->binding.kind == BindingKind::Link) function = function_.links[name->binding.index].function;
+  return function && function->purity == syntax::Purity::Pure && function->costly;
+}
+
 bool Compiler::callback_call(const CallNode& node, const Link& link, uint16_t dst) {
   const CallbackLoop* known = loop_of(node, link);
-  if (!known) return false;
+  if (!known || (known->splits && is_split(node))) return false;
   Temps temps(*this);
   CallbackLoop loop = *known;
   loop.window = alloc(2 + uint32_t{loop.arguments});
@@ -92,7 +104,7 @@ void Compiler::callback_loop(const CallNode& node, CallbackLoop& loop) {
   if (!loop.keeps_item()) loop.item = static_cast<uint16_t>(loop.call + 1 + loop.parameters());
   begin_callbacks(loop);
   // A counted range leaves nil in the first hidden slot: the instruction says which of the two to expect.
-  const auto* iterable = static_cast<const ArgumentNode*>(node.arguments[0])->value;
+  const Node* iterable = unwrapped(static_cast<const ArgumentNode*>(node.arguments[0])->value);
   const Op advance = loop.counts || as<RangeLiteralNode>(iterable) ? Op::ForRange : Op::ForNext;
   Label body, next, leave;
   jump(next, Op::Jump);

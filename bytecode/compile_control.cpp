@@ -384,6 +384,7 @@ size_t Compiler::open_region(uint16_t reg, bool cleanup, const std::vector<uint1
   region.depth = static_cast<uint32_t>(scopes_.size());
   region.locals = locals_;
   region.cleanup = cleanup;
+  region.forks = static_cast<uint16_t>(open_forks_);
   auto [it, fresh] = set_ids_.try_emplace(owned, static_cast<uint32_t>(chunk_->live_sets.size()));
   if (fresh) chunk_->live_sets.push_back(owned);
   region.live_set = it->second;
@@ -418,6 +419,22 @@ void Compiler::try_catch(const TryNode& node, uint16_t dst) {
   }
   expression(node.handler, dst);
   leave_block(saved);
+  bind(done);
+}
+
+// ---- forks ----
+
+void Compiler::fork(const ForkNode& node, uint16_t dst) {
+  emit(Op::Fork, node.first, node.count);
+  open_forks_ += node.count;
+  expression(node.body, dst);
+}
+
+void Compiler::merge(const MergeNode& node, uint16_t dst) {
+  --open_forks_;
+  Label done;
+  jump3(done, Op::Merge, dst, node.point);
+  expression(node.body, dst);
   bind(done);
 }
 

@@ -184,6 +184,8 @@ void Compiler::expression(const Node* node, uint16_t dst) {
     case NodeKind::With: return with(*static_cast<const WithNode*>(node), dst);
     case NodeKind::Spawn: return spawn(*static_cast<const SpawnNode*>(node), dst);
     case NodeKind::Await: return await(*static_cast<const AwaitNode*>(node), dst);
+    case NodeKind::Fork: return fork(*static_cast<const ForkNode*>(node), dst);
+    case NodeKind::Merge: return merge(*static_cast<const MergeNode*>(node), dst);
     default: break;
   }
   statement(node);

@@ -226,6 +226,7 @@ void Compiler::store_local(uint16_t slot, Operand value) {
 // The instruction that gives the value writes its destination after having read everything, and no
 // nested block may use the destination's slot in the meantime.
 bool Compiler::writes_last(const Node* node) const {
+  node = unwrapped(node);
   switch (node->kind) {
     case NodeKind::NilLiteral:
     case NodeKind::BoolLiteral:

@@ -120,10 +120,22 @@ uint32_t first_slot_in(Node* node, uint32_t least) {
   return least;
 }
 
+// Records that the function has left when it comes to the loop: they are there when the loop's own code begins. False: it
+// does not come to it in this node.
+bool forks_before(Node* node, const Node* loop, uint32_t& open) {
+  if (node == loop) return true;
+  if (auto* fork = as<ForkNode>(node)) open += fork->count;
+  if (as<MergeNode>(node)) --open;
+  bool found = false;
+  for_each_child(node, [&](Node*& child) { found = found || forks_before(child, loop, open); });
+  return found;
+}
+
 }  // namespace
 
 void Compiler::compile_loop_only(Node* loop) {
   if (has_tail_call(loop)) return refuse(Reason::tail_call_in_loop, loop);
+  forks_before(function_.body, loop, open_forks_);
   chunk_->is_loop = true;
   chunk_->loop = loop_;
   chunk_->name += " loop " + std::to_string(loop_);

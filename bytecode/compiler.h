@@ -220,11 +220,16 @@ class Compiler {
   bool method_may_lend(const CallNode& node) const;
 
   // ---- compile_callback.cpp ----
+  bool is_split(const CallNode& node) const;
   bool callback_call(const CallNode& node, const Link& link, uint16_t dst);
   void callback_loop(const CallNode& node, CallbackLoop& loop);
   void begin_callbacks(const CallbackLoop& loop);
   void callback_round(uint16_t link, const CallbackLoop& loop, Label& leave);
   void callback_answer(uint16_t link, const CallbackLoop& loop, Label& leave);
+
+  // ---- compile_control.cpp ----
+  void fork(const ForkNode& node, uint16_t dst);
+  void merge(const MergeNode& node, uint16_t dst);
 
   // ---- compile_place.cpp ----
   // `reserve`: registers for operands when they must not lie at the top (see guarded calls), else none.
@@ -322,6 +327,7 @@ class Compiler {
   std::map<std::pair<uint64_t, uint64_t>, uint16_t> numbers_;
   Label start_;                       // where a self tail call goes
   bool in_function_ = true;           // false while compiling a loop's own code
+  uint32_t open_forks_ = 0;           // records that the code being emitted finds of its own frame
   Label* nil_exit_ = nullptr;         // innermost optional chain
 };
 

@@ -269,6 +269,8 @@ bool Facts::plain(const Node* node) const {
       auto* block = static_cast<const BlockNode*>(node);
       return block->statements.empty() || plain(block->statements[block->statements.size() - 1]);
     }
+    case NodeKind::Fork:
+    case NodeKind::Merge: return plain(unwrapped(node));
     case NodeKind::Call: return plain_call(*static_cast<const CallNode*>(node));
     default: return false;
   }

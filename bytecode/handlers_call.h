@@ -91,6 +91,16 @@ POSSET_HANDLER const Insn* op_Await(State& s, Insn i) {
   s.cx.stack_top = s.r + s.chunk->registers;
   return await_task(s.cx, &s.r[i.a], s.r[i.b]) ? s.pc + 1 : nullptr;
 }
+POSSET_HANDLER const Insn* op_Fork(State& s, Insn i) {
+  for (uint32_t n = i.b; n-- > 0;) interp::fork(s.cx, i.a + n, s.r, s.closure);
+  return s.pc + 1;
+}
+POSSET_HANDLER const Insn* op_Merge(State& s, Insn i) {
+  Value result;
+  if (!interp::merge(s.cx, i.b, s.r, result)) return s.pc + 1;
+  s.r[i.a] = result.take();
+  return s.pc + i.imm_c();
+}
 POSSET_HANDLER const Insn* op_TailJump(State& s, Insn i) { return go_round(s, s.pc + i.wide); }
 POSSET_HANDLER const Insn* op_SpreadParameters(State& s, Insn i) {
   return spread_parameters(s.cx, s.closure, &s.r[i.a], &s.r[i.b]) ? s.pc + 1 : nullptr;

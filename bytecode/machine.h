@@ -9,6 +9,7 @@
 #include "interp/runtime/iterate.h"
 #include "interp/runtime/ops.h"
 #include "interp/runtime/place.h"
+#include "interp/runtime/forks.h"
 #include "interp/value/compare.h"
 #include "interp/value/list.h"
 #include "interp/value/string.h"

@@ -42,6 +42,7 @@ Outline outline_of(const syntax::FunctionDecl& function) {
   made.parameters = static_cast<uint32_t>(function.parameters.size());
   made.rest = function.has_rest;
   for (const syntax::Link& link : function.links) made.links.push_back(link_of(link));
+  for (const syntax::ForkPoint& point : function.forks) made.forks.push_back(point.inputs);
   for (const syntax::FunctionDecl* child : function.children) made.children.push_back(captured_by(*child));
   return made;
 }

@@ -25,6 +25,7 @@ struct Outline {
   bool rest = false;       // the last parameter takes what is left
   std::vector<Link> links;
   std::vector<Captured> children;
+  std::vector<std::vector<uint32_t>> forks;  // the inputs of each fork point
 
   // A call with so many arguments needs no arranging.
   bool takes(uint32_t arguments) const { return parameters == arguments && !rest; }

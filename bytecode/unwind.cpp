@@ -3,6 +3,7 @@
 
 #include "bytecode/vm.h"
 #include "interp/runtime/place.h"
+#include "interp/runtime/forks.h"
 
 namespace posset::bytecode {
 
@@ -31,6 +32,7 @@ void release_temporaries(Borrowed* registers, const std::vector<uint16_t>& owned
 
 void enter_handler(Context& context, Frame& frame, const Region& region, const LiveChange& live) {
   Chunk& chunk = *frame.chunk;
+  interp::drop_forks_above(context, frame.registers, region.forks);
   release_slots(frame.registers, region.locals, live.locals, 0);
   release_temporaries(frame.registers, chunk.live_sets[live.set], &chunk.live_sets[region.live_set]);
   if (region.cleanup) frame.registers[region.reg + 1] = Borrowed::integer(context.noted_site());

@@ -20,7 +20,7 @@ constexpr const char* kUsageText =
     "posset repl [OPTIONS]             read, evaluate, print; also `posset` alone on a terminal\n"
     "posset check [--json] FILE...     parse and resolve only\n"
     "posset explain [OPTIONS] FILE [NAME]\n"
-    "posset why [REASON]               what a reason means for which a unit is not in a higher tier\n"
+    "posset why [REASON]               what a reason means that explain or why gives\n"
     "posset why [OPTIONS] NAME FILE    run, then say why the units of that name are not in a higher tier;\n"
     "                                  FILE may be a trace (.json) of a run\n"
     "posset dump --tree|--bytecode FILE [NAME]\n"
@@ -38,7 +38,6 @@ const std::map<std::string, Verb> kVerbs = {
 
 struct Flags {
   std::string thresholds, allow = "clock", color = "auto", trace, cache;
-  int64_t workers = -1, quantum = -1;
   bool has_cache = false, no_cache = false;
   bool tree = false, bytecode = false, ir = false, assembly = false;
 };
@@ -65,12 +64,16 @@ CLI::Option* add_row(CLI::App& app, const char* flag, T& out) {
   return app.add_option(std::string("--") + flag, out, text.help)->envname(text.environment);
 }
 
+void add_workers(CLI::App& app, CommandLine& line) {
+  add_row(app, "workers", line.runtime.workers)->check(CLI::Range(1U, 4096U));
+}
+
 void add_evaluation_options(CLI::App& app, CommandLine& line, Flags& flags) {
   add_row(app, "tier", line.runtime.max_tier)->check(CLI::Range(0, 3));
   add_row(app, "force-tier", line.runtime.forced_tier)->check(CLI::Range(0, 3));
   add_row(app, "thresholds", flags.thresholds);
-  add_row(app, "workers", flags.workers)->check(CLI::Range(int64_t{1}, int64_t{4096}));
-  add_row(app, "quantum", flags.quantum)->check(CLI::Range(int64_t{1}, int64_t{10000000}));
+  add_workers(app, line);
+  add_row(app, "quantum", line.runtime.quantum_us)->check(CLI::Range(1U, 10000000U));
   add_row(app, "code-limit", line.runtime.code_limit);
   add_row(app, "native-plugin", line.native_plugin);
   add_row(app, "native-passes", line.native_passes)->check(CLI::IsMember({"quick", "light", "full"}));
@@ -186,8 +189,6 @@ int finish_options(const Flags& flags, CommandLine& line) {
     return usage("--trace takes a FILE that ends in .json or .html, or - for standard error");
   }
   if (!flags.no_cache) line.cache = flags.has_cache ? flags.cache : default_cache();
-  if (flags.quantum > 0) return not_built("--quantum");
-  if (flags.workers > 1) return not_built("--workers " + std::to_string(flags.workers));
   return -1;
 }
 
@@ -269,6 +270,7 @@ int parse_words(CommandLine& line, std::vector<std::string> words, const std::st
   if (line.verb == Verb::Check) app.add_flag("--json", line.json, "diagnostics as JSON on standard output");
   if (line.verb == Verb::Fmt) app.add_flag("--check", flags.no_cache, "only say which files would change");
   if (line.verb == Verb::Dump) {
+    add_workers(app, line);  // on which it depends whether code forks
     app.add_flag("--tree", flags.tree, "the resolved tree");
     app.add_flag("--bytecode", flags.bytecode, "tier 1");
     app.add_flag("--ir", flags.ir, "native tiers: intermediate code");

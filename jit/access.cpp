@@ -68,6 +68,7 @@ class Accesses {
     switch (op_) {
       case Op::DropRange: return moved(insn_.a, insn_.b);
       case Op::Move: return moved(insn_.b, 1);
+      case Op::Fork: return inputs();
       case Op::IterBegin:
       case Op::IterLines:
       case Op::IterRange: return visit_({insn_.a + 1U, kHiddenRegisters - 1, false, true});
@@ -114,6 +115,12 @@ class Accesses {
 
   void old_value(uint16_t reg) {
     if (reg != bytecode::kNoRegister) moved(reg, 1);
+  }
+
+  void inputs() {
+    for (uint32_t point = insn_.a; point < uint32_t{insn_.a} + insn_.b; ++point) {
+      for (uint32_t slot : chunk_.outline.forks[point]) visit_({slot, 1, true, false});
+    }
   }
 
   void captured() {

@@ -354,7 +354,9 @@ void Kinds::flow(uint32_t pc, const State& from) {
     if (todo.way == Way::Exit || todo.result == Kind::None) return;
     if (static_cast<Op>(insn.op) == Op::Return) note_return(insn, state);
     State next = after(pc, todo, state);
-    if (known.flags & bytecode::Branch) merge(chunk_.target_at(pc), next);
+    // Results of others are taken in bytecode.
+    const bool goes = static_cast<Op>(insn.op) != Op::Merge;
+    if (goes && (known.flags & bytecode::Branch)) merge(chunk_.target_at(pc), next);
     // There is no item where the loop ends.
     if (is_next_item(static_cast<Op>(insn.op)) && todo.way == Way::Inline) next.leave(insn.b, state);
     state = std::move(next);
@@ -525,6 +527,8 @@ Plan Kinds::data_plan(uint32_t pc, const Insn& insn, const State& before) const 
     case Op::Return:
     case Op::LoopDone:
     case Op::LoopReturn:
+    case Op::Fork:
+    case Op::Merge:
     case Op::CallbackReady: return {Way::Inline};
     case Op::ViewCaptured:
     case Op::GetCaptured: {

@@ -288,6 +288,8 @@ bool Translator::jump(uint32_t pc, const Insn& insn) {
       b_.CreateCondBr(nil, sense ? to : next, sense ? next : to);
       return true;
     }
+    case Op::Fork: return leave_forks(insn);
+    case Op::Merge: return take_back_fork(pc, insn);
     case Op::ForRange: for_range(pc, insn); return true;
     case Op::IterRange:
       if (!kinds_) return false;

@@ -5,9 +5,9 @@
 //
 // What is the same for all calls of one entrance lies in its activation, in memory: the context, the closure, how
 // far the native stack reaches. What changes with every call is passed: the registers, the steps that are left, and
-// the room, which is how many calls may still be nested before one of them must look at the limits anew. The depth
-// follows from the room and is put into the context, like the steps, before somebody may look at it
-// (translate_steps.cpp).
+// the room, which is how many calls may still be nested before one of them must look at the limits anew; where the
+// function leaves fork records, also the place for the next. The depth follows from the room and is put into the context,
+// like the steps and that place, before somebody may look at it (translate_steps.cpp).
 //
 // A call gives three words: the result, the steps left, and the result's tag where its kind is not known
 // (Kinds::result_of_itself). Steps below zero say that it is not like that: the callee has been left by an error or
@@ -37,8 +37,8 @@ void add_types(Kind kind, llvm::IRBuilder<>& b, std::vector<llvm::Type*>& types)
   if (kind == Kind::Any) types.push_back(b.getInt64Ty());
 }
 
-// Arguments of the function.
-enum Argument : unsigned { kActivation, kRegisters, kSteps, kRoom, kFirstByKind };
+// Arguments of the function. The last but those by kind is there where the function leaves fork records.
+enum Argument : unsigned { kActivation, kRegisters, kSteps, kRoom, kForks };
 
 // Words of an activation. The entry is that of the NativeEntry until the function has seen it, which needs no register
 // for it so.
@@ -56,6 +56,7 @@ enum ResultWord : unsigned { kPayload, kLeft, kTag };
 void Translator::make_recursive_function() {
   llvm::Type* word_type = b_.getInt64Ty();
   std::vector<llvm::Type*> types{b_.getPtrTy(), b_.getPtrTy(), word_type, word_type};
+  if (leaves_forks()) types.push_back(b_.getPtrTy());
   for (uint32_t n = 0; n < chunk_.outline.parameters; ++n) {
     if (cached(n)) add_types(kinds_->at_leader(0).kinds[n], b_, types);
   }
@@ -81,6 +82,8 @@ void Translator::enter_from_elsewhere() {
   llvm::Value* room = room_from(outer_depth);
   llvm::Value* steps = of(Memory::Host, load_word(host(), offsetof(Context, fuel)));
   arguments.insert(arguments.end(), {make_activation(outer_depth, room), registers_, steps, room});
+  llvm::Value* outer_forks = leaves_forks() ? fork_top() : nullptr;
+  if (outer_forks) arguments.push_back(outer_forks);
   if (chunk_.loop_heads.empty()) arguments_by_kind(arguments);
   for (size_t n = arguments.size(); n < itself_->arg_size(); ++n) {
     arguments.push_back(llvm::PoisonValue::get(itself_->getArg(static_cast<unsigned>(n))->getType()));
@@ -88,7 +91,7 @@ void Translator::enter_from_elsewhere() {
   llvm::CallInst* result = b_.CreateCall(itself_, arguments);
   result->setCallingConv(llvm::CallingConv::Fast);
   put(outer_depth, word_pointer(host(), offsetof(Context, depth)));
-  return_elsewhere(result);
+  return_elsewhere(result, outer_forks);
   insert_late_blocks();
   unit_.native_frames.clear();
   for (auto* all : {&tags_, &payloads_, &numbers_}) all->assign(chunk_.registers, nullptr);
@@ -128,7 +131,7 @@ llvm::Value* Translator::make_activation(llvm::Value* depth, llvm::Value* room) 
 }
 
 // The words of a bytecode::NativeEntry.
-void Translator::return_elsewhere(llvm::Value* result) {
+void Translator::return_elsewhere(llvm::Value* result, llvm::Value* forks) {
   auto* plain = block("plain");
   auto* odd = cold("odd");
   llvm::Value* left = b_.CreateExtractValue(result, kLeft);
@@ -140,6 +143,7 @@ void Translator::return_elsewhere(llvm::Value* result) {
   b_.CreateCondBr(b_.CreateICmpSLT(left, word(0)), odd, plain);
   go_on_in(plain);
   of(Memory::Host, put(left, word_pointer(host(), offsetof(Context, fuel))));
+  if (forks) of(Memory::Host, put(forks, word_pointer(host(), offsetof(Context, fork_top))));
   return_struct(words);
   b_.SetInsertPoint(odd);
   return_struct(odd_words);
@@ -151,6 +155,9 @@ void Translator::begin_recursive_function() {
   registers_ = function_->getArg(kRegisters);
   room_ = function_->getArg(kRoom);
   closure_ = nullptr;
+  if (!leaves_forks()) return;
+  forks_ = new_variable(b_.getPtrTy());
+  put(function_->getArg(kForks), forks_);
 }
 
 // kNativeArguments: called by itself.
@@ -184,7 +191,7 @@ llvm::Value* Translator::depth_here() {
 
 // At the beginning of the function, called by itself.
 void Translator::take_native_arguments() {
-  unsigned next = kFirstByKind;
+  unsigned next = kForks + leaves_forks();
   for (uint32_t n = 0; n < chunk_.outline.parameters; ++n) {
     const Kind kind = kinds_->at_leader(0).kinds[n];
     if (!cached(n) || kind == Kind::None || kind == Kind::Nil) continue;
@@ -278,6 +285,7 @@ bool Translator::call_itself(uint32_t pc, const Insn& insn) {
   llvm::Value* room = b_.CreateSub(unit_.root->room_, word(calls_deep() + 1), "", false, /*HasNSW=*/true);
   llvm::Value* base = register_pointer(static_cast<uint16_t>(insn.a + 2));
   std::vector<llvm::Value*> arguments{unit_.root->activation_, base, steps, room};
+  if (unit_.root->forks_) arguments.push_back(unit_.root->fork_top());
   if (!native_arguments(insn, arguments, slow)) return false;
   auto* direct = block("direct");
   b_.CreateCondBr(has_room_for_itself(steps, room), direct, slow);

@@ -256,6 +256,13 @@ class Translator {
   uint32_t expectation_of_captured(Kind kind, uint32_t number) const;
   // Guards that fail at random, see RuntimeOptions::exit_stress.
   bool is_stressed() const;
+  // ---- translate_forks.cpp ----
+  bool leave_forks(const Insn& insn);
+  bool take_back_fork(uint32_t pc, const Insn& insn);
+  bool leaves_forks() const;
+  llvm::Value* fork_top();
+  void set_fork_top(llvm::Value* record);
+
   llvm::BranchInst* begin_guarded();
   void end_guarded(llvm::BranchInst* way);
   llvm::Value* is_exit_forced();
@@ -505,7 +512,7 @@ class Translator {
   void arguments_by_kind(std::vector<llvm::Value*>& arguments);
   llvm::Value* room_from(llvm::Value* depth);
   llvm::Value* make_activation(llvm::Value* depth, llvm::Value* room);
-  void return_elsewhere(llvm::Value* result);
+  void return_elsewhere(llvm::Value* result, llvm::Value* forks);
   void begin_recursive_function();
   llvm::Value* take_entry_number();
   llvm::Value* passed_steps();
@@ -560,6 +567,7 @@ class Translator {
   llvm::Function* itself_ = nullptr;     // see translate_recursion.cpp, and for these:
   llvm::Value* activation_ = nullptr;
   llvm::Value* room_ = nullptr;
+  llvm::AllocaInst* forks_ = nullptr;  // the place for the next fork record, of a function that calls itself
   llvm::Value* closure_ = nullptr;         // null: of the activation; use closure()
   bool is_outermost_closure_ = true;       // what runs here is what the function was entered with
   std::map<uint32_t, Operand> captured_;  // what has been read and looked at before the call

@@ -48,20 +48,20 @@ POSSET_API posset_status posset_dump_program(posset_program* program, posset_for
 POSSET_API posset_status posset_dump_function(posset_context* context, posset_value function,
                                               posset_form form, posset_write write, void* data);
 
-/* What is known about the units of that name (empty: all): pure, or the chain that refutes it; the
- * tier and why not a higher one; counts; types seen. */
+/* What is known about the units of that name (empty: all): pure, or the chain that refutes it; what
+ * forks and what does not; the tier and why not a higher one; counts; types seen. */
 POSSET_API posset_status posset_explain_program(posset_program* program, posset_text name,
                                                 posset_write write, void* data);
 POSSET_API posset_status posset_explain_function(posset_context* context, posset_value function,
                                                  posset_write write, void* data);
 
-/* Only why those units are not in a higher tier, and what the reasons mean. */
+/* Only why those units are not in a higher tier and what does not fork, and what the reasons mean. */
 POSSET_API posset_status posset_why_program(posset_program* program, posset_text name,
                                             posset_write write, void* data);
 POSSET_API posset_status posset_why_function(posset_context* context, posset_value function,
                                              posset_write write, void* data);
 
-/* A reason for which a unit is not in a higher tier. They are a closed set (docs/reasons.md). Texts
+/* A reason for which a unit is not in a higher tier, or does not fork. They are a closed set (docs/reasons.md). Texts
  * are never freed. */
 typedef struct posset_reason_info {
   posset_text name; /* "not_hot" */

@@ -63,6 +63,17 @@ void posset::api::destroy(posset_context* context) {
   posset_runtime_release(runtime);
 }
 
+// Functions of the standard library are given it for the handle of a context, inside of an evaluation.
+std::shared_ptr<posset::interp::Context> posset::api::make_helper(interp::Context& root) {
+  auto* context = new posset_context(static_cast<posset_context&>(root).owner, root.limits());
+  std::shared_ptr<posset_context> made(context, destroy);
+  context->thread.store(this_thread(), std::memory_order_relaxed);
+  context->heap.bind_to_thread();
+  context->heap.join(root.heap);
+  context->evaluations = 1;
+  return made;
+}
+
 extern "C" {
 
 posset_status posset_context_create(posset_runtime* runtime, const posset_context_options* given,

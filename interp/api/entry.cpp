@@ -1,6 +1,8 @@
 // Entering a context: who may, and what the outermost evaluation begins and ends with.
 #include "interp/api/handles.h"
 
+#include "interp/runtime/posse.h"
+
 namespace posset::api {
 
 void Entry::enter() {
@@ -18,6 +20,7 @@ void Evaluation::begin() {
   if (context_->error_pending()) context_->take_error();
   if (context_->orphans.load(std::memory_order_relaxed)) free_orphans(context_);
   context_->begin_evaluation();
+  if (context_->seat) context_->seat->begin();
   if (kind_ == Kind::Work) return;
   context_->code_slot.enter();
   context_->running.emplace(context_->runtime.control.scheduler().evaluating());
@@ -27,6 +30,7 @@ void Evaluation::end() {
   if (kind_ == Kind::Work) return;  // nothing ran
   // Only when there was no memory: else they have ended.
   if (context_->tasks && context_->tasks->finish(Value()).failed()) context_->take_error();
+  if (context_->seat) context_->seat->end();
   context_->runtime.control.settle(*context_);
   context_->running.reset();
   context_->code_slot.leave();

@@ -26,6 +26,7 @@
 
 #include "interp/runtime/context.h"
 #include "interp/runtime/native.h"
+#include "interp/runtime/forks.h"
 #include "interp/api/trace_file.h"
 #include "interp/runtime/program.h"
 #include "interp/runtime/tasks.h"
@@ -170,9 +171,12 @@ struct posset_error : posset::api::Orphan {  // `value` is the error value
 
 namespace posset::api {
 
+// RuntimeState::make_helper. For the calling thread, which is inside from now on.
+std::shared_ptr<interp::Context> make_helper(interp::Context& root);
+
 // A value on the heap of another context, which must not get into this one.
 inline bool is_foreign(const posset_context* context, Borrowed v) {
-  return v.is_heap() && interp::count_of(v.object()) != 0 && &interp::Heap::heap_of(v.object()) != &context->heap;
+  return v.is_heap() && interp::count_of(v.object()) != 0 && interp::Heap::heap_of(v.object()).family() != context->heap.family();
 }
 
 inline bool has_foreign(const posset_context* context, const posset_value* values, size_t count) {
@@ -237,6 +241,7 @@ class Evaluation : public Entry {
       return;
     }
     begun_ = true;
+    forks_ = context->fork_top;
     ++context->evaluations;
   }
   // An argument that is taken, also when an error is pending; not when nothing may be touched, nor when it is of
@@ -248,7 +253,9 @@ class Evaluation : public Entry {
     return Value();
   }
   ~Evaluation() {
-    if (begun_ && --context_->evaluations == 0) end();
+    if (!begun_) return;
+    if (context_->fork_top != forks_) interp::drop_forks(*context_, forks_);
+    if (--context_->evaluations == 0) end();
   }
 
  private:
@@ -256,6 +263,7 @@ class Evaluation : public Entry {
   void end();
   Kind kind_;
   bool begun_ = false;
+  interp::ForkRecord* forks_ = nullptr;  // what an error inside leaves above goes
 };
 
 // ---- results ----

@@ -25,6 +25,7 @@ using posset::interp::Tag;
 using posset::interp::RuntimeState;
 using posset::interp::TierInterface;
 using posset::interp::TierStatus;
+using posset::syntax::ForkReason;
 using posset::syntax::FunctionDecl;
 using posset::syntax::Module;
 
@@ -168,6 +169,13 @@ void append_indented(std::string& out, std::string_view lines, std::string_view 
   }
 }
 
+// Visits (reason, line) for what forks, and what could but does not.
+template <class Visit>
+void for_each_fork_line(posset_context* context, const FunctionDecl& decl, Visit&& visit) {
+  const bool forks = context->runtime.options.workers > 1;
+  for (const auto& line : posset::syntax::explain_forks(decl, forks)) visit(line.reason, line.text + "\n");
+}
+
 // A part of a function with where it stands.
 struct Told {
   const FunctionDecl& decl;
@@ -228,6 +236,7 @@ void append_explanation(std::string& out, posset_context* context, const Functio
   const FunctionDecl& decl = *function.decl;
   out += title_of(decl) + "\n";
   append_indented(out, posset::syntax::explain_purity(decl), "  ");
+  for_each_fork_line(context, decl, [&](ForkReason, const std::string& line) { out += "  " + line; });
   append_tier(out, context, {decl, {*function.unit, -1}}, "  ");
   for (size_t i = 0; i < decl.loops.size() && i < function.unit->loop_hashes.size(); ++i) {
     out += "  loop " + std::to_string(i) + " (" + place_of(decl, decl.loops[i]->span) + ")\n";
@@ -237,15 +246,26 @@ void append_explanation(std::string& out, posset_context* context, const Functio
 
 // ---- why not higher ----
 
-// Each reason once, in the order of appearance.
-using Reasons = std::vector<Reason>;
+// Each reason once, in the order of appearance, with its page.
+struct ReasonPage {
+  std::string_view name;
+  const char* page;
+};
+using Reasons = std::vector<ReasonPage>;
+
+template <class AnyReason>
+void note(Reasons& reasons, AnyReason reason) {
+  const std::string_view name = name_of(reason);
+  const auto is_it = [&](const ReasonPage& each) { return each.name == name; };
+  if (std::none_of(reasons.begin(), reasons.end(), is_it)) reasons.push_back({name, page_of(reason)});
+}
 
 void append_why(std::string& out, Reasons& reasons, posset_context* context, const Told& told,
                 std::string_view indent) {
   out += ": " + tier_text(context, told.part) + "\n";
   for_each_missing_line(context, told, [&](Reason reason, const std::string& line) {
     out.append(indent).append(line);
-    if (std::find(reasons.begin(), reasons.end(), reason) == reasons.end()) reasons.push_back(reason);
+    note(reasons, reason);
   });
   for (const auto& exit : posset::api::exits_of(context->runtime, told.part)) {
     out.append(indent).append(posset::api::exit_text(exit)).append("\n");
@@ -257,6 +277,11 @@ void append_why(std::string& out, Reasons& reasons, posset_context* context, con
   const FunctionDecl& decl = *function.decl;
   out += title_of(decl);
   append_why(out, reasons, context, {decl, {*function.unit, -1}}, "  ");
+  for_each_fork_line(context, decl, [&](ForkReason reason, const std::string& line) {
+    if (reason == ForkReason::none) return;
+    out += "  " + line;
+    note(reasons, reason);
+  });
   for (size_t i = 0; i < decl.loops.size() && i < function.unit->loop_hashes.size(); ++i) {
     out += "  loop " + std::to_string(i) + " (" + place_of(decl, decl.loops[i]->span) + ")";
     append_why(out, reasons, context, {decl, {*function.unit, static_cast<int>(i)}}, "    ");
@@ -264,9 +289,7 @@ void append_why(std::string& out, Reasons& reasons, posset_context* context, con
 }
 
 void append_pages(std::string& out, const Reasons& reasons) {
-  for (Reason reason : reasons) {
-    out += "\n" + std::string(name_of(reason)) + ": " + page_of(reason) + "\n";
-  }
+  for (const ReasonPage& each : reasons) out += "\n" + std::string(each.name) + ": " + each.page + "\n";
 }
 
 posset_unit_info info_of(const Function& function) {
@@ -284,6 +307,17 @@ posset_unit_info info_of(const Function& function) {
   info.executions = function.unit->body.count.load(std::memory_order_relaxed);
   info.tier = function.unit->body.ready.load(std::memory_order_acquire);
   return info;
+}
+
+// False: not to go on.
+template <class AnyReason>
+bool visit_reasons(uint8_t count, posset_visit_reason visit, void* data, posset_status& result) {
+  for (uint8_t number = 1; number < count; ++number) {
+    const auto reason = static_cast<AnyReason>(number);
+    const posset_reason_info info = {text(name_of(reason)), text(text_of(reason)), text(page_of(reason))};
+    if (!posset::api::goes_on(visit(data, &info), result)) return false;
+  }
+  return true;
 }
 
 posset_status write_dump(std::string made, posset_write write, void* data) {
@@ -381,11 +415,8 @@ posset_status posset_why_function(posset_context* context, posset_value value, p
 posset_status posset_each_reason(posset_visit_reason visit, void* data) {
   if (!visit) return POSSET_MISUSE;
   posset_status result = POSSET_OK;
-  for (int number = 1; number < posset::interp::kReasons; ++number) {
-    const auto reason = static_cast<Reason>(number);
-    const posset_reason_info info = {text(name_of(reason)), text(text_of(reason)), text(page_of(reason))};
-    if (!posset::api::goes_on(visit(data, &info), result)) break;
-  }
+  if (visit_reasons<Reason>(posset::interp::kReasons, visit, data, result))
+    visit_reasons<ForkReason>(posset::syntax::kForkReasons, visit, data, result);
   return result;
 }
 

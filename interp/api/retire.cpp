@@ -5,6 +5,8 @@
 // nobody can reach it.
 //
 // Instances that cannot go yet wait in `retired` and are looked at again when enough have gathered.
+#include <cstdlib>
+
 #include "interp/api/handles.h"
 #include "interp/value/cycles.h"
 
@@ -20,8 +22,11 @@ constexpr size_t kFirstSweep = 64;
 // A top level that holds more values than this is left until the context ends.
 constexpr size_t kMostVisits = 100000;
 
+// However they are counted.
+int64_t references_to(const Object* object) { return std::abs(int64_t{interp::count_of(object)}); }
+
 int64_t outside_count(const Value& owned) {
-  return owned->is_heap() ? interp::count_of(owned->object()) - 1 : 0;
+  return owned->is_heap() ? references_to(owned->object()) - 1 : 0;
 }
 
 // References to functions and constructors of the instance, from anywhere but the instance's own
@@ -54,7 +59,7 @@ class GlobalWalk {
   void visit(Borrowed v) {
     ++visits_;
     if (!v.is_heap()) return;
-    bool single = interp::count_of(v.object()) == 1;
+    bool single = references_to(v.object()) == 1;
     if (v.is(Tag::Fn) && v.as<Closure>()->function->module == &instance_) {
       // A closure with captures is counted once, when it is made; one of the module's own, per
       // reference.

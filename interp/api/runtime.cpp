@@ -34,17 +34,18 @@ std::optional<uint8_t> passes_of(std::string_view word) {
 
 bool in_range(const posset_runtime_options& options) {
   constexpr int kHighest = posset::interp::kTiers - 1;
-  constexpr uint32_t kMostThreads = 4096;
+  constexpr uint32_t kMostThreads = 4096, kMostQuantumUs = 10'000'000;
   return options.max_tier >= 0 && options.max_tier <= kHighest && options.forced_tier >= -1 &&
          options.forced_tier <= kHighest && options.evaluation_threads <= kMostThreads &&
+         options.workers <= kMostThreads && options.quantum_us <= kMostQuantumUs &&
          options.trace_file && options.cache_directory && options.native_plugin && *options.native_plugin &&
          options.native_watch && watchers_of(options.native_watch) && options.native_passes &&
          passes_of(options.native_passes);
 }
 
-// Options of later tiers and of the scheduler are refused rather than ignored.
+// Options of tiers that are not there are refused rather than ignored.
 bool is_built(const posset_runtime_options& options) {
-  return (options.forced_tier <= 1 || posset_native_tier(options.forced_tier)) && options.workers <= 1 && options.quantum_us == 0;
+  return options.forced_tier <= 1 || posset_native_tier(options.forced_tier);
 }
 
 // What a trace file keeps when nothing else was asked for: some 5 MiB.
@@ -61,6 +62,8 @@ RuntimeOptions used_options(const posset_runtime_options& options) {
   used.trace_events = options.trace_events;
   used.evaluation_threads = options.evaluation_threads;
   used.queue_limit = options.queue_limit;
+  used.workers = options.workers != 0 ? options.workers : std::max(1U, std::thread::hardware_concurrency());
+  used.quantum_us = options.quantum_us;
   used.native_plugin = options.native_plugin;
   used.native_passes = *passes_of(options.native_passes);
   used.exit_stress = options.exit_stress;
@@ -107,6 +110,7 @@ posset_status posset_runtime_create(const posset_runtime_options* given, posset_
     auto runtime = std::make_unique<posset_runtime>(options, used);
     runtime->trace_file = std::move(trace_file);
     if (runtime->state.trace) runtime->state.trace->name_thread("main");
+    runtime->state.make_helper = posset::api::make_helper;
     runtime->state.attach(&posset::interp::walker_tier());
     posset::interp::register_builtins(runtime->state);
     *out = runtime.release();

@@ -2,6 +2,7 @@
 #include "interp/runtime/builtins.h"
 
 #include "interp/runtime/iterate.h"
+#include "interp/syntax/resolver.h"
 #include "interp/value/map.h"
 
 namespace posset::interp {
@@ -126,6 +127,19 @@ bool want_function(const NativeCall& call, uint32_t i) {
   call.context.raise(ErrorCode::NotAFunction,
                      argument_text(call, i) + ": " + brief(call[i]) + " is not a function",
                      "expected fn, got " + type_text(call.context, call[i]));
+  return false;
+}
+
+bool check_pure(const NativeCall& call, uint32_t i, Borrowed f, const char* what) {
+  std::string why;
+  if (f.is(Tag::Fn)) {
+    const Function& function = *f.as<Closure>()->function;
+    if (function.pure) return true;
+    why = syntax::explain_purity(*function.decl);
+  } else if (f.is(Tag::Constructor) || (f.is(Tag::Builtin) && f.as_builtin()->pure)) {
+    return true;
+  }
+  raise_argument(call, ErrorCode::BadArgument, i, std::string(what) + " must be pure" + (why.empty() ? "" : "; it is not:\n" + why));
   return false;
 }
 

@@ -2,6 +2,7 @@
 // are visited in order, one at a time, so a callback that raises stops everything at the leftmost
 // error.
 #include "interp/runtime/builtins.h"
+#include "interp/runtime/halves.h"
 #include "interp/runtime/iterate.h"
 
 namespace posset::interp {
@@ -52,10 +53,55 @@ Value builtin_range(NativeCall& call) {
   return stepped_list(call.context, a, stepped_count(a, b, step), step);
 }
 
+// ---- in halves ----
+
+namespace {
+
+// What map, filter and tabulate make of the elements [from, to): a list. Without `items` the elements are numbers.
+struct ListWork {
+  using Out = ListBuilder;
+  Borrowed items, callee;
+  bool keeps;  // the element, where the answer is true
+
+  Value element(uint64_t i) const {
+    if (items.is_list()) return list_copy(items.as<List>(), i);
+    return Value::integer(items.is_nil() ? static_cast<int64_t>(i) : items.as<Range>()->at(i));
+  }
+  bool piece(Context& context, uint64_t from, uint64_t to, Out& out) const {
+    Callback f(context, callee);
+    for (uint64_t i = from; i < to; ++i) {
+      if (keeps) {
+        const int keep = f.test(element(i), "the result of filter's function");
+        if (keep < 0 || (keep > 0 && !out.push(element(i)))) return false;
+      } else {
+        Value made = f(element(i));
+        if (made.failed() || !out.push(std::move(made))) return false;
+      }
+    }
+    return true;
+  }
+  bool add(Context&, Value part, Out& out) const { return part->as<List>()->size == 0 || out.append(part->as<List>()); }
+  bool share(Sharing& sharing) const { return sharing.add(callee) && sharing.add(items); }
+};
+
+bool has_halves(const Context& context, Borrowed items, Borrowed callee) {
+  return (items.is_list() || items.is(Tag::Range)) && may_split(context, callee);
+}
+
+Value in_halves(Context& context, const ListWork& work, uint64_t n) {
+  ListBuilder out(context, work.keeps ? 0 : n);
+  return Half(work, 0, n, piece_size(n)).into(context, out) ? out.finish() : Value::failure();
+}
+
+}  // namespace
+
 // ---- one result for each element ----
 
 Value builtin_map(NativeCall& call) {
   if (!want_iterable(call, 0) || !want_function(call, 1)) return Value::failure();
+  if (has_halves(call.context, call[0], call[1])) {
+    return in_halves(call.context, {call[0], call[1], false}, item_count(call[0]));
+  }
   ListBuilder out(call.context, item_count(call[0]));
   Callback f(call.context, call[1]);
   Meter meter(call.context, call[1]);
@@ -70,6 +116,7 @@ Value builtin_map(NativeCall& call) {
 Value builtin_tabulate(NativeCall& call) {
   uint64_t n = 0;
   if (!want_count(call, 0, n) || !want_function(call, 1)) return Value::failure();
+  if (may_split(call.context, call[1])) return in_halves(call.context, {Borrowed::nil(), call[1], false}, n);
   ListBuilder out(call.context, n);
   Callback f(call.context, call[1]);
   Meter meter(call.context, call[1]);
@@ -106,6 +153,9 @@ Value builtin_enumerate(NativeCall& call) {
 
 Value builtin_filter(NativeCall& call) {
   if (!want_iterable(call, 0) || !want_function(call, 1)) return Value::failure();
+  if (has_halves(call.context, call[0], call[1])) {
+    return in_halves(call.context, {call[0], call[1], true}, item_count(call[0]));
+  }
   ListBuilder out(call.context);
   Callback f(call.context, call[1]);
   Meter meter(call.context, call[1]);

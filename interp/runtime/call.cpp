@@ -256,8 +256,9 @@ Closure* new_closure(Context& context, const Function* function, uint32_t count)
     return nullptr;
   }
   closure->function = function;
-  closure->owner_count = &function->module->live_closures;
-  ++*closure->owner_count;
+  // A helper's ends before the module can go, and what it leaves is copied.
+  closure->owner_count = context.helps ? nullptr : &function->module->live_closures;
+  if (closure->owner_count) ++*closure->owner_count;
   closure->size = count;
   return closure;
 }

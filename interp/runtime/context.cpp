@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "interp/runtime/posse.h"
 #include "interp/runtime/tasks.h"
+#include "sched/posse/crew.h"
 
 namespace posset::interp {
 
@@ -24,6 +26,13 @@ RuntimeState::RuntimeState(RuntimeOptions given)
       control(*this, clock, trace.get()) {
   units.set_limit(options.code_limit_bytes);
   units.set_trace(trace.get());
+  constexpr uint64_t kSeed = 1;
+  if (options.workers > 1) crew = std::make_unique<sched::posse::Crew>(clock, options.workers - 1, kSeed, trace.get());
+  make_helper = [](Context& root) {
+    auto made = std::make_shared<Context>(root.runtime, root.limits());
+    made->heap.join(root.heap);
+    return made;
+  };
 }
 
 RuntimeState::~RuntimeState() = default;
@@ -50,6 +59,10 @@ Context::Context(RuntimeState& shared, const Limits& limits)
   stand_on(registers_);
   install_hooks();
   set_limits(limits);
+  if (runtime.crew) {
+    posse = std::make_unique<Posse>(*this);
+    seat = &posse->root_seat();
+  }
   exit_random_ = runtime.options.exit_stress;
   if (exit_random_ != 0) force_next_exit();
 }
@@ -62,6 +75,7 @@ Context::~Context() {
   for (auto& [name, cell] : host_globals) release(*cell);
   host_globals.clear();
   heap.collect_cycles();
+  posse.reset();
   close_all_host_objects(*this);
 }
 
@@ -82,6 +96,30 @@ constexpr int64_t kStressedSlice = 28;
 }  // namespace
 
 uint64_t Context::steps_used() const { return steps_before_slice_ + static_cast<uint64_t>(slice_ - fuel); }
+
+bool Context::has_steps(uint64_t steps) const {
+  const uint64_t used = steps_used();
+  return used <= limits_.steps && steps <= limits_.steps - used;
+}
+
+// The slice begins anew: the steps left in it stay above zero, as native code wants them.
+void Context::add_steps(uint64_t steps) {
+  steps_before_slice_ = steps_used() + steps;
+  start_slice();
+}
+
+Context::StepAccount Context::begin_account() {
+  const StepAccount account{steps_before_slice_, slice_, fuel};
+  steps_before_slice_ = 0;
+  start_slice();
+  return account;
+}
+
+void Context::resume_account(const StepAccount& account) {
+  steps_before_slice_ = account.before_slice;
+  slice_ = account.slice;
+  fuel = account.fuel;
+}
 
 void Context::start_slice() {
   uint64_t left = limits_.steps - std::min(limits_.steps, steps_before_slice_);
@@ -146,8 +184,13 @@ bool Context::poll() {
     raise(ErrorCode::TimeLimit, "time limit exceeded");
     return false;
   }
+  if (helps && helps->stopped()) {
+    raise(ErrorCode::Cancelled, "the evaluation that this is a part of has ended");
+    return false;
+  }
   start_slice();
-  return !tasks || tasks->at_slice_end();
+  if (tasks && !tasks->at_slice_end()) return false;
+  return !seat || (tasks && tasks->runs_task()) || seat->at_slice_end();
 }
 
 }  // namespace posset::interp

@@ -29,8 +29,14 @@
 #include "interp/value/shape.h"
 #include "interp/value/string.h"
 
+namespace posset::sched::posse {
+class Crew;
+}
+
 namespace posset::interp {
 
+class Posse;
+class Seat;
 class Tasks;
 
 struct RuntimeOptions {
@@ -45,6 +51,8 @@ struct RuntimeOptions {
   uint8_t native_passes = 2;           // of tier 3's code, a jit::Pipeline
   uint32_t exit_stress = 0;            // seed by which guards of native code fail at random, for tests; 0: off
   uint32_t native_watch = 0;           // who is told of native code: kWatchPerf, kWatchGdb
+  uint32_t workers = 1;                // executors for pure work
+  uint32_t quantum_us = 0;             // 0: as posse.h chooses
   std::string cache_directory;         // where native code is kept between runs (code_cache.h); empty: nowhere
   uint64_t cache_limit_bytes = 0;      // of its files together
 };
@@ -79,6 +87,11 @@ class RuntimeState {
   std::unordered_map<std::string_view, const NativeFunction*> builtins;
   std::unordered_map<std::string, std::unordered_map<std::string, ModuleEntry>> modules;
   HostTypes host_types;
+
+  // Those of pure work; null: there is only one executor.
+  std::unique_ptr<sched::posse::Crew> crew;
+  // A context in which a thread of the crew works for another context. Set before the first context is made.
+  std::function<std::shared_ptr<Context>(Context& root)> make_helper;
 
  private:
   const TierInterface* tiers_[kTiers] = {};
@@ -123,6 +136,7 @@ class Context : public Strand {
   Value throw_value(Value thrown);
   bool error_pending() const { return pending_ != nullptr; }
   std::string pending_message() const { return std::string(string_view_of(pending_->message)); }
+  ErrorCode pending_code() const { return pending_->data->code; }
   bool limit_pending() const { return pending_ && pending_->data->limit; }
   // The error surfaces in a frame of `function` at `site`; only the first call per frame counts.
   void note_failure(const Function& function, uint32_t site);
@@ -154,6 +168,16 @@ class Context : public Strand {
   bool charge_one() { return --fuel >= 0 || poll(); }
   bool poll();
   uint64_t steps_used() const;
+  // Steps that were spent elsewhere and belong to this evaluation. Not before it is seen that it has so many left.
+  bool has_steps(uint64_t steps) const;
+  void add_steps(uint64_t steps);
+  // A part of the evaluation with a count of its own. What `begin_account` gives, `resume_account` takes.
+  struct StepAccount {
+    uint64_t before_slice;
+    int64_t slice, fuel;
+  };
+  StepAccount begin_account();
+  void resume_account(const StepAccount& account);
   void interrupt() { interrupted_.store(true, std::memory_order_relaxed); }  // any thread
   // An interruption or the time limit, at the next `poll`.
   bool wants_to_stop() const;
@@ -200,6 +224,11 @@ class Context : public Strand {
 
   // What `spawn` has started (tasks.h); null: nothing yet.
   std::unique_ptr<Tasks> tasks;
+
+  // Who computes parts of what this evaluates (posse.h); null: nobody does.
+  std::unique_ptr<Posse> posse;
+  Seat* seat = nullptr;
+  const Posse* helps = nullptr;  // the posse that this is a helper's context of
 
   // ---- output and grants ----
   std::function<bool(std::string_view)> output;   // false: could not be written

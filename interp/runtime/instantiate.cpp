@@ -83,6 +83,7 @@ Function* make_function(Context& context, ModuleInstance& instance, const Functi
 }
 
 bool is_short(const syntax::Node* receiver) {
+  receiver = syntax::unwrapped(receiver);
   if (receiver->kind == syntax::NodeKind::StringLiteral) return true;
   auto* list = syntax::as<syntax::ListLiteralNode>(receiver);
   return list && std::none_of(list->items.begin(), list->items.end(),

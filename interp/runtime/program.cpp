@@ -7,11 +7,19 @@ namespace posset::interp {
 
 namespace {
 
+// Functions that do something for every element.
+bool goes_over_all(const NativeFunction& function) {
+  if (function.calls_mask != 0) return true;
+  const std::string_view name = *function.module ? std::string_view() : function.name;
+  return name == "sum" || name == "product" || name == "sort";
+}
+
 syntax::BuiltinInfo info_of(const NativeFunction& function) {
   syntax::BuiltinInfo info;
   info.inout_mask = function.inout_mask;
   info.pure = function.pure;
   info.calls_mask = function.calls_mask;
+  info.costly = goes_over_all(function) || function.is_host;
   info.min_args = function.min_arguments;
   info.max_args = function.max_arguments == NativeFunction::kAnyCount ? -1 : function.max_arguments;
   return info;
@@ -38,6 +46,8 @@ class ContextEnvironment : public syntax::NameEnvironment {
   bool host_property(syntax::Text name) const override {
     return context_.runtime.host_types.has_property_to_set(name);
   }
+
+  bool forks() const override { return context_.runtime.options.workers > 1; }
 
   bool builtin_module(syntax::Text name) const override {
     return context_.runtime.modules.contains(std::string(name));

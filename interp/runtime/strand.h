@@ -29,6 +29,28 @@ class RegisterStack {
   size_t bytes_ = 0;
 };
 
+struct ForkRecord;
+
+// Address space for fork records (posse.h).
+class ForkStack {
+ public:
+  // Enough for all that calls so deeply nested can leave; where the system has less to give, for fewer.
+  explicit ForkStack(uint32_t nested_calls);
+  ~ForkStack();
+  ForkStack(const ForkStack&) = delete;
+  ForkStack& operator=(const ForkStack&) = delete;
+
+  // Below it lies one that nobody has left, which belongs to no frame.
+  ForkRecord* begin() const;
+  uint32_t asked_calls() const { return asked_calls_; }
+  uint32_t calls() const;
+
+ private:
+  const uint32_t asked_calls_;
+  void* memory_ = nullptr;
+  size_t bytes_ = 0;
+};
+
 struct Strand {
   // Native stack: recursive C++ asks before it recurses, and goes on elsewhere when little is left (Context::on_fresh_stack).
   sched::StackChain native;
@@ -43,6 +65,9 @@ struct Strand {
   Borrowed* stack_top = nullptr;
   Borrowed* stack_end = nullptr;
   bool has_stack(size_t registers) const { return static_cast<size_t>(stack_end - stack_top) >= registers; }
+
+  // Behind the last fork record that has been left; null: nothing here leaves any.
+  ForkRecord* fork_top = nullptr;
 
   // How native code of a loop was left (bytecode::Leave), when it did not fail.
   uint8_t native_leave = 0;

@@ -14,14 +14,12 @@ namespace {
 
 namespace fiber = sched::fiber;
 
-// What a task may compute while others are ready.
-constexpr int64_t kQuantumNs = 10 * sched::kMillisecond;
 constexpr uint32_t kNestedCalls = 10000;
 constexpr size_t kRegisterBytes = size_t{64} << 20;  // 400 for each of kNestedCalls; less where that cannot be had
 constexpr size_t kStackBytes = size_t{256} << 10;
 // Charged for a task: what it touches of its stacks.
 constexpr size_t kChargedBytes = size_t{16} << 10;
-constexpr size_t kMostFreeRegisters = 64;
+constexpr size_t kMostFreeStacks = 64;
 
 }  // namespace
 
@@ -60,11 +58,10 @@ Waiter* WaitQueue::take() {
   return nullptr;
 }
 
-bool WaitQueue::has_any() const {
-  for (const Waiter* each = first_; each; each = each->next) {
-    if (!each->choice.by) return true;
-  }
-  return false;
+Waiter* WaitQueue::first() const {
+  Waiter* waiter = first_;
+  while (waiter && waiter->choice.by) waiter = waiter->next;
+  return waiter;
 }
 
 // ---- life ----
@@ -74,7 +71,7 @@ Tasks& tasks_of(Context& context) {
   return *context.tasks;
 }
 
-Tasks::Tasks(Context& context) : context_(context), host_(*this) {}
+Tasks::Tasks(Context& context) : context_(context), host_(*this) { host_.begun = true; }
 
 Tasks::~Tasks() = default;
 
@@ -86,10 +83,7 @@ bool Tasks::start() {
   config.stack_bytes = kStackBytes;
   config.max_fibers = UINT32_MAX;
   config.name = "tasks";
-  config.on_stuck = [this](const fiber::StuckReport&) {
-    stuck_ = true;
-    set_alarm();
-  };
+  config.on_stuck = [this](const fiber::StuckReport&) { nothing_happens(); };
   config.on_watch = [this] {
     if (context_.wants_to_stop()) set_alarm();
   };
@@ -100,16 +94,28 @@ bool Tasks::start() {
   return false;
 }
 
+void Tasks::nothing_happens() {
+  for (size_t i = onlookers_.size(); i-- > 0;) {
+    if (onlookers_[i]->nothing_happens()) return;
+  }
+  stuck_ = true;
+  set_alarm();
+}
+
 void Tasks::set_alarm() {
   alarm_ = true;
   wake(host_);
 }
 
-std::unique_ptr<RegisterStack> Tasks::take_registers() {
-  if (free_registers_.empty()) return std::make_unique<RegisterStack>(kRegisterBytes);
-  auto registers = std::move(free_registers_.back());
-  free_registers_.pop_back();
-  return registers;
+std::unique_ptr<Tasks::Stacks> Tasks::take_stacks() {
+  if (!free_stacks_.empty()) {
+    auto stacks = std::move(free_stacks_.back());
+    free_stacks_.pop_back();
+    return stacks;
+  }
+  auto stacks = std::make_unique<Stacks>(kRegisterBytes);
+  if (context_.posse) stacks->forks = std::make_unique<ForkStack>(kNestedCalls);
+  return stacks;
 }
 
 void Tasks::release(Job& job) {
@@ -132,7 +138,8 @@ bool Tasks::schedule(Job& job) {
   job.next = jobs_;
   if (jobs_) jobs_->previous = &job;
   jobs_ = &job;
-  live_ += !job.is_generator;
+  ++job_count_;
+  live_ += !job.is_helper;
   ++begun_;
   return true;
 }
@@ -163,18 +170,33 @@ Value Tasks::spawn(Value callee, Value arguments, bool held) {
   return Value::copy(task);
 }
 
-Job* Tasks::start_generator(Channel& channel, Value callee, Value arguments) {
+// Null: raised.
+Job* Tasks::start_helper(std::unique_ptr<Job> job) {
   if (!start()) return nullptr;
   if (!context_.heap.charge(kChargedBytes)) {
     context_.raise_memory_limit();
     return nullptr;
   }
-  auto* job = new Job(*this, &channel);
+  if (schedule(*job)) return job.release();
+  release(*job.release());
+  return nullptr;
+}
+
+Job* Tasks::start_generator(Channel& channel, Value callee, Value arguments) {
+  auto job = std::make_unique<Job>(*this, true);
+  job->channel = &channel;
   job->callee = std::move(callee);
   job->arguments = std::move(arguments);
-  if (schedule(*job)) return job;
-  release(*job);
-  return nullptr;
+  return start_helper(std::move(job));
+}
+
+// Nobody keeps it but its fiber.
+Job* Tasks::start_helper(std::function<void()> body) {
+  auto made = std::make_unique<Job>(*this, true);
+  made->body = std::move(body);
+  Job* job = start_helper(std::move(made));
+  if (job) release(*job);
+  return job;
 }
 
 // ---- running ----
@@ -193,19 +215,33 @@ void Tasks::aside(Body&& body) {
 // On a fiber, from its beginning to its end. Whoever ran before has set its part aside.
 void Tasks::run(Job& job) {
   current_ = &job;
+  job.begun = true;
   since_ns_ = kNotYet;
-  auto registers = take_registers();
+  auto stacks = take_stacks();
   static_cast<Strand&>(context_) = Strand();
-  context_.stand_on(*registers);
+  context_.stand_on(stacks->registers);
   context_.depth_limit = std::min(kNestedCalls, context_.limits().nested_calls);
+  if (stacks->forks) {
+    context_.fork_top = stacks->forks->begin();
+    context_.depth_limit = std::min(context_.depth_limit, stacks->forks->calls());
+  }
   context_.native.set_limit(fiber::this_fiber::stack_low() + sched::StackChain::kRedZone);
-  // Calls want registers before they run. Without any, as under a limit on address space, it is memory that is missing.
-  Value result = !registers->begin() ? context_.raise_memory_limit() : may_go_on() ? call(job) : Value::failure();
+  Value result = perform(job, stacks->are_there());
   context_.drop_kept_views();
   context_.scratch = Value();
   end(job, std::move(result));
-  if (free_registers_.size() < kMostFreeRegisters) free_registers_.push_back(std::move(registers));
+  if (free_stacks_.size() < kMostFreeStacks) free_stacks_.push_back(std::move(stacks));
   release(job);
+}
+
+Value Tasks::perform(Job& job, bool has_registers) {
+  if (job.body) {
+    job.body();
+    return Value();
+  }
+  // Calls want registers before they run. Without any, as under a limit on address space, it is memory that is missing.
+  if (!has_registers) return context_.raise_memory_limit();
+  return may_go_on() ? call(job) : Value::failure();
 }
 
 Value Tasks::call(Job& job) {
@@ -227,7 +263,7 @@ void Tasks::end(Job& job, Value result) {
       cancel_all();
       set_alarm();
     }
-    if (!job.cancelled && !job.awaited && !job.is_generator) {
+    if (!job.cancelled && !job.awaited && !job.is_helper) {
       job.error = Value::copy(result);
       ++job.references;
       failed_.push_back(&job);
@@ -237,7 +273,8 @@ void Tasks::end(Job& job, Value result) {
   job.ended = true;
   (job.previous ? job.previous->next : jobs_) = job.next;
   if (job.next) job.next->previous = job.previous;
-  live_ -= !job.is_generator;
+  --job_count_;
+  live_ -= !job.is_helper;
   if (job.handle) job.handle->result = result.take();
   while (job.ended_queue.take()) {
   }
@@ -262,8 +299,7 @@ bool Tasks::may_go_on() {
   return true;
 }
 
-bool Tasks::wait(int64_t deadline_ns, const char* what) {
-  if (!start() || !may_go_on()) return false;
+void Tasks::park(int64_t deadline_ns, const char* what) {
   Job& self = *current_;
   aside([&] {
     fiber::ThisParker parker(fiber::ThisParker::kRegardless);
@@ -272,6 +308,14 @@ bool Tasks::wait(int64_t deadline_ns, const char* what) {
     self.parker = nullptr;
     self.woken = false;
   });
+}
+
+bool Tasks::wait(int64_t deadline_ns, const char* what) {
+  if (!start() || !may_go_on()) return false;
+  Job& self = *current_;
+  if (self.turn && !self.turn->wait_begins()) return false;
+  park(deadline_ns, what);
+  if (self.turn && !self.turn->wait_ends()) return false;
   if (!may_go_on()) return false;
   if (&self != &host_ || !std::exchange(stuck_, false)) return true;
   context_.raise(ErrorCode::Deadlock, std::string("deadlock: this waits for ") + what + ", and so does every task",
@@ -291,12 +335,19 @@ bool Tasks::wait_for(const Choice& choice, const char* what) {
   return true;
 }
 
+void Tasks::let_others_run() {
+  aside([] { fiber::this_fiber::yield_preempted(); });
+}
+
 bool Tasks::yield() {
   if (!executors_) return true;
   if (!may_go_on()) return false;
-  aside([] { fiber::this_fiber::yield_preempted(); });
+  let_others_run();
+  if (current_->turn && !current_->turn->quantum_ends()) return false;
   return may_go_on();
 }
+
+void Tasks::leave(Onlooker& onlooker) { std::erase(onlookers_, &onlooker); }
 
 bool Tasks::at_slice_end() {
   if (!executors_) return true;
@@ -369,7 +420,7 @@ Value Tasks::first_unawaited() {
 }
 
 bool Tasks::join_all() {
-  const bool is_counted = current_ != &host_ && !current_->is_generator;
+  const bool is_counted = current_ != &host_ && !current_->is_helper;
   while (live_ > (is_counted ? 1 : 0)) {
     Choice choice(*current_);
     Waiter waiter(choice);
@@ -396,7 +447,7 @@ Value Tasks::finish(Value result) {
   while (live_ > 0) {
     if (!join_all()) fail();
   }
-  cancel_all();  // the generators
+  cancel_all();  // the helpers
   while (jobs_) {
     Choice choice(host_);
     Waiter waiter(choice);

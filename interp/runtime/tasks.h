@@ -10,16 +10,21 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "interp/runtime/context.h"
 #include "interp/value/objects.h"
+#include "sched/base/clock.h"
 #include "sched/fiber/executors.h"
 #include "sched/fiber/parker.h"
 
 namespace posset::interp {
+
+// What may be computed while others are ready.
+constexpr int64_t kQuantumNs = 10 * sched::kMillisecond;
 
 class Tasks;
 struct Channel;
@@ -59,26 +64,54 @@ class WaitQueue {
   void remove(Waiter& waiter);
   // The first for which nothing else has happened: now this has, and it is woken. Null: there is none.
   Waiter* take();
-  bool has_any() const;
+  // That one, left where it is.
+  Waiter* first() const;
+  bool has_any() const { return first() != nullptr; }
 
  private:
   Waiter *first_ = nullptr, *last_ = nullptr;
 };
 
-// A task, or the evaluation of the host. Counted: by the handle, and by its fiber until its end.
+// What a job does by turns with others of its kind, as the handlers of a graph are: it is told when the job is left in the
+// middle, so that the others have their turns meanwhile. Each gives false when it has raised, and the job is to end.
+class Turn {
+ public:
+  virtual bool wait_begins() = 0;
+  virtual bool wait_ends() = 0;
+  virtual bool quantum_ends() = 0;
+
+ protected:
+  ~Turn() = default;
+};
+
+// What goes on in helpers, and is told when nothing can happen any more: every job waits, or cannot begin for want of a stack.
+class Onlooker {
+ public:
+  // False: it has nothing to do about it.
+  virtual bool nothing_happens() = 0;
+
+ protected:
+  ~Onlooker() = default;
+};
+
+// A task, a helper or the evaluation of the host. A helper belongs to something else, a generator or a graph, which ends it
+// and is told of its errors. Counted: by the handle, and by its fiber until its end.
 struct Job {
-  explicit Job(Tasks& of, Channel* its_channel = nullptr) : tasks(of), channel(its_channel), is_generator(its_channel) {}
+  explicit Job(Tasks& of, bool helps = false) : tasks(of), is_helper(helps) {}
 
   Tasks& tasks;
-  Channel* channel;         // that it generates for, while somebody has that
-  const bool is_generator;
+  Channel* channel = nullptr;  // that it generates for, while somebody has that
+  const bool is_helper;
   uint32_t references = 1;
+  std::function<void()> body;  // what it does, if it calls no function of a script by itself
+  Turn* turn = nullptr;        // while it has one
   Value callee;
   Value arguments;  // a list
   TaskObject* handle = nullptr;     // while somebody has it
   Value error;                      // that nobody has awaited; until the evaluation's end
   WaitQueue ended_queue;            // who awaits it
   sched::fiber::Parker* parker = nullptr;  // while it waits
+  bool begun = false;
   bool woken = false;
   bool cancelled = false;
   bool ended = false;
@@ -86,7 +119,6 @@ struct Job {
   bool awaited = false;
   Job *next = nullptr, *previous = nullptr;  // of those that have not ended
 };
-
 
 class Tasks {
  public:
@@ -99,6 +131,8 @@ class Tasks {
   Value spawn(Value callee, Value arguments, bool held);
   // Starts it for a channel, which holds it.
   Job* start_generator(Channel& channel, Value callee, Value arguments);
+  // Starts a helper that runs `body`, which throws nothing and leaves no error pending. Null: raised.
+  Job* start_helper(std::function<void()> body);
   Value await(Borrowed task);
   // The end of the evaluation with that result: waits for all tasks.
   Value finish(Value result);
@@ -106,6 +140,8 @@ class Tasks {
   // What runs waits until it is woken or the deadline comes; may return early. False: raised, it is to end.
   bool wait(int64_t deadline_ns, const char* what);
   void wake(Job& job);
+  // The same for a helper's own purposes: nothing is raised, whatever there would be to raise. May return early.
+  void park(int64_t deadline_ns, const char* what);
   // Waits until one thing of the choice has happened. False: raised.
   bool wait_for(const Choice& choice, const char* what);
   Job& current() { return *current_; }
@@ -117,17 +153,29 @@ class Tasks {
   bool join_all();
   // Lets others go on first.
   bool yield();
+  void let_others_run();
+  // Until `leave` it is told when nothing happens, before the evaluation is; the last that came first.
+  void watch(Onlooker& onlooker) { onlookers_.push_back(&onlooker); }
+  void leave(Onlooker& onlooker);
+  // Whether somebody else could do anything: but for the evaluation and so many other jobs.
+  bool is_alone(size_t jobs) const { return job_count_ <= jobs; }
+  bool is_host(const Job& job) const { return &job == &host_; }
 
   // A slice of steps has ended. False: raised.
   bool at_slice_end();
+  // Whether it is a task that runs, not the evaluation.
+  bool runs_task() const { return current_ != &host_; }
   uint64_t live() const { return live_; }
   uint64_t begun() const { return begun_; }
 
  private:
   bool start();
   Value first_unawaited();
+  void nothing_happens();
   bool schedule(Job& job);
+  Job* start_helper(std::unique_ptr<Job> job);
   void run(Job& job);
+  Value perform(Job& job, bool has_registers);
   Value call(Job& job);
   void end(Job& job, Value result);
   void cancel_all();
@@ -135,14 +183,22 @@ class Tasks {
   void set_alarm();
   template <class Body>
   void aside(Body&& body);
-  std::unique_ptr<RegisterStack> take_registers();
+  struct Stacks {
+    explicit Stacks(size_t register_bytes) : registers(register_bytes) {}
+    RegisterStack registers;
+    std::unique_ptr<ForkStack> forks;  // null: nothing leaves fork records
+    bool are_there() const { return registers.begin() && (!forks || forks->begin()); }
+  };
+  std::unique_ptr<Stacks> take_stacks();
 
   Context& context_;
   Job host_;             // the evaluation
   Job* current_ = &host_;
   Job* jobs_ = nullptr;  // that have not ended
-  uint64_t live_ = 0;    // of these, those that are no generators
+  size_t job_count_ = 0;
+  uint64_t live_ = 0;    // of these, those that are no helpers
   uint64_t begun_ = 0;
+  std::vector<Onlooker*> onlookers_;
   WaitQueue joining_;    // who waits for the end of others
   bool alarm_ = false;   // the evaluation has to look what is wrong
   bool stuck_ = false;
@@ -150,7 +206,7 @@ class Tasks {
   int64_t since_ns_ = kNotYet;  // when what runs first asked after it had gone on
   Value fatal_;           // a limit that a task has reached
   std::vector<Job*> failed_;  // whose error nobody had awaited when they ended; counted
-  std::vector<std::unique_ptr<RegisterStack>> free_registers_;
+  std::vector<std::unique_ptr<Stacks>> free_stacks_;
   std::optional<sched::fiber::Executors> executors_;
 };
 

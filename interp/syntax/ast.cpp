@@ -121,6 +121,12 @@ const Node* last_expression(const Node* node) {
   }
 }
 
+const Node* unwrapped(const Node* node) {
+  if (auto* fork = as<ForkNode>(node)) return fork->body;
+  if (auto* merge = as<MergeNode>(node)) return merge->body;
+  return node;
+}
+
 Module* Link::home() const { return function ? function->module : type ? type->module : module; }
 
 FunctionDecl* Module::new_function() {

@@ -24,6 +24,7 @@
 #include <utility>
 #include <vector>
 
+#include "interp/syntax/fork_reasons.h"
 #include "interp/syntax/source.h"
 
 namespace posset::syntax {
@@ -189,6 +190,11 @@ void for_each_child(Node* node, Visit&& visit) {
 const char* name_of(NodeKind kind);
 // The expression that gives a block, and so a body, its value; the node itself where there is none.
 const Node* last_expression(const Node* node);
+// The expression itself, without the Fork or Merge around it.
+const Node* unwrapped(const Node* node);
+inline Node* unwrapped(Node* node) {
+  return const_cast<Node*>(unwrapped(static_cast<const Node*>(node)));
+}
 
 // ---- functions ----
 
@@ -247,6 +253,29 @@ struct PurityStep {
   Span span;
   std::string what;
   const FunctionDecl* next = nullptr;
+  uint32_t site = 0;                // of the node, in the function
+};
+
+// Fork points of a function at most: so much room has every call for records.
+constexpr uint32_t kMostForks = 16;
+
+// A right continuation: an expression that may be evaluated while what stands before it still is, and why that is
+// sound is said in fork_points.h. It has the site and span of its body.
+struct ForkPoint {
+  Node* body = nullptr;             // inside its Merge
+  // The slots that body reads but does not set, in order, also for the closures it makes. What is captured, the
+  // function itself and its links come with the closure.
+  std::vector<uint32_t> inputs;
+  Span span;
+  Span left;                        // of the left continuation, the body of its Fork
+};
+
+// Two expressions of which one at least may take long, and why the right one is no fork point.
+struct ForkRefusal {
+  ForkReason reason = ForkReason::none;
+  Span span;
+  Span left;
+  PurityStep effect;                // which one, or what name, where that says more
 };
 
 struct StructuralHash {
@@ -284,6 +313,9 @@ struct FunctionDecl {
   // By the analyses:
   Purity purity = Purity::Unknown;
   std::vector<PurityStep> purity_chain;  // why not pure; the first step is in this function
+  bool costly = false;              // a call may take long: it is recursive, has a loop or calls what has
+  std::vector<ForkPoint> forks;     // by number; found for any number of workers
+  std::vector<ForkRefusal> unforked;  // the first ones, for explanations
   StructuralHash hash;
   std::string canonical;            // the bytes the hash was taken of; equal units have equal bytes
   std::vector<StructuralHash> loop_hashes;

@@ -40,6 +40,7 @@ class FormWriter {
 
   void value(bool value) { byte(value); }
   void value(int64_t value) { raw(value); }
+  void value(uint32_t value) { raw(value); }
   void value(double value) { raw(value); }
   void value(Text text) {
     number(static_cast<uint32_t>(text.size()));

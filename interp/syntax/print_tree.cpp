@@ -244,6 +244,14 @@ class Printer {
       out_ += literal->value ? " true" : " false";
       return;
     }
+    if (const auto* fork = as<ForkNode>(node)) {
+      out_ += " " + std::to_string(fork->first) + ".." + std::to_string(fork->first + fork->count);
+      return;
+    }
+    if (const auto* merge = as<MergeNode>(node)) {
+      out_ += " " + std::to_string(merge->point);
+      return;
+    }
     [[maybe_unused]] bool first = true;
     switch (node->kind) {
 #define CHILD(name)

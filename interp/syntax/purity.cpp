@@ -18,7 +18,7 @@ class Inference {
   Inference(Module& module, NameEnvironment& environment)
       : module_(module), environment_(environment) {}
 
-  void run() {
+  std::vector<Facts> run() {
     collect_facts(*module_.top, environment_, globals_, facts_);
     for (FunctionDecl* function : module_.functions) {
       collect_facts(*function, environment_, globals_, facts_);
@@ -32,6 +32,7 @@ class Inference {
     for (const Facts& each : facts_) {
       if (each.function->purity == Purity::Unknown) each.function->purity = Purity::Pure;
     }
+    return std::move(facts_);
   }
 
  private:
@@ -47,7 +48,7 @@ class Inference {
       each.function->purity_chain.clear();
       for (const KnownCall& call : each.calls) {
         if (call.callee->module == &module_) continue;
-        PurityStep step{call.span, call.what, call.callee};
+        PurityStep step{call.span, call.what, call.callee, call.site};
         if (call.callee->purity == Purity::Impure) each.impure.push_back(step);
         if (call.callee->purity == Purity::Unproved) each.unproved.push_back(step);
       }
@@ -62,8 +63,8 @@ class Inference {
     for (size_t i = 0; i < reached.size(); ++i) {
       const FunctionDecl* callee = reached[i];
       for (const Caller& caller : callers_[callee]) {
-        classify(facts_[caller.facts], purity, {caller.call->span, caller.call->what, callee},
-                 reached);
+        const KnownCall& call = *caller.call;
+        classify(facts_[caller.facts], purity, {call.span, call.what, callee, call.site}, reached);
       }
     }
   }
@@ -123,11 +124,9 @@ void report(const FunctionDecl& function, Diagnostics& diagnostics) {
   std::string message = "the pure fn " + quoted(function.name);
   message +=
       function.purity == Purity::Impure ? " is not pure: it " : " cannot be proved pure: it ";
-  message += first.what;
+  message += explain_step(first);
   std::string hint = "leave out `pure`, or pass in what it needs as a value";
   if (chain.size() > 1) {
-    const ChainStep& culprit = chain.back();
-    message += ", and " + title(*culprit.function) + " " + culprit.step->what;
     for (size_t i = 1; i < chain.size() && i <= kShown; ++i) hint += "; " + text_of(chain[i]);
     if (chain.size() > kShown + 1) hint += "; ...";
   }
@@ -137,11 +136,19 @@ void report(const FunctionDecl& function, Diagnostics& diagnostics) {
 
 }  // namespace
 
-void infer_purity(Module& module, NameEnvironment& environment, Diagnostics& diagnostics) {
-  Inference(module, environment).run();
+std::vector<Facts> infer_purity(Module& module, NameEnvironment& environment,
+                                Diagnostics& diagnostics) {
+  std::vector<Facts> facts = Inference(module, environment).run();
   for (const FunctionDecl* function : functions_of(module)) {
     if (function->declared_pure && function->purity != Purity::Pure) report(*function, diagnostics);
   }
+  return facts;
+}
+
+std::string explain_step(const PurityStep& step) {
+  const std::vector<ChainStep> chain = step.next ? chain_of(*step.next) : std::vector<ChainStep>();
+  if (chain.empty()) return step.what;
+  return step.what + ", and " + title(*chain.back().function) + " " + chain.back().step->what;
 }
 
 std::string explain_purity(const FunctionDecl& function) {

@@ -114,7 +114,7 @@ class Collector {
   void call(CallNode* node);
   void call_link(const Link& link, CallNode* node);
   void call_builtin(Text name, const BuiltinInfo* info, CallNode* node);
-  void called_back(Text by, const Node* value);
+  void called_back(Text by, const CallNode* call, const Node* value);
   void place(const Node* node);
   void if_chain(IfNode* node);
 
@@ -128,11 +128,12 @@ class Collector {
     if (binding.kind == BindingKind::Local) slots_.erase(binding.index);
   }
   std::string describe(const Node* callee) const;
-  void impure(Span span, std::string what) {
-    facts_.impure.push_back({span, std::move(what), nullptr});
+  // `by`: the node that has the effect, where that is not the one to blame.
+  void impure(const Node* node, std::string what, const Node* by = nullptr) {
+    facts_.impure.push_back({node->span, std::move(what), nullptr, (by ? by : node)->site});
   }
-  void unproved(Span span, std::string what) {
-    facts_.unproved.push_back({span, std::move(what), nullptr});
+  void unproved(const Node* node, std::string what, const Node* by = nullptr) {
+    facts_.unproved.push_back({node->span, std::move(what), nullptr, (by ? by : node)->site});
   }
 
   FunctionDecl& function_;
@@ -166,10 +167,10 @@ void Collector::visit(Node* node) {
     case NodeKind::RestPattern:
       return forget(static_cast<RestPatternNode*>(node)->binding);
     case NodeKind::Spawn:
-      impure(node->span, "starts a task");
+      impure(node, "starts a task");
       break;
     case NodeKind::Await:
-      impure(node->span, "awaits a task");
+      impure(node, "awaits a task");
       break;
     case NodeKind::Assign:
       place(static_cast<AssignNode*>(node)->place);
@@ -234,9 +235,9 @@ void Collector::place(const Node* node) {
   while (node) {
     if (const auto* field = as<FieldNode>(node)) {
       if (field->name == "value")
-        return unproved(whole->span, "stores to a field 'value', which may be a ref's");
+        return unproved(whole, "stores to a field 'value', which may be a ref's");
       if (environment_.host_property(field->name))
-        return unproved(whole->span, "stores to a field " + quoted(field->name) + ", which may be a host object's");
+        return unproved(whole, "stores to a field " + quoted(field->name) + ", which may be a host object's");
       node = field->base;
     } else if (const auto* index = as<IndexNode>(node)) {
       node = index->base;
@@ -269,7 +270,7 @@ void Collector::reads_member(const FieldNode* node) {
   const Binding* binding = bound_root(base);
   if (is_without_cells(node->base)) return;
   if (binding && known(*binding).cells == KnownValue::Cells::None) return;
-  unproved(node->span, "reads a field " + quoted(node->name) + ", which may be a host object's");
+  unproved(node, "reads a field " + quoted(node->name) + ", which may be a host object's");
 }
 
 // Reading `.value` of a ref is an effect. What a module let holds may be one unless it is seen that
@@ -287,9 +288,9 @@ void Collector::reads_value(const FieldNode* node) {
   if (cells == KnownValue::Cells::Ref) {
     const auto* name = as<NameNode>(base);
     const Text text = name ? name->name : static_cast<const FieldNode*>(base)->name;
-    impure(node->span, "reads the ref " + quoted(text));
+    impure(node, "reads the ref " + quoted(text));
   } else if (global && cells == KnownValue::Cells::Unknown) {
-    unproved(node->span, "reads a field 'value', which may be a ref's");
+    unproved(node, "reads a field 'value', which may be a ref's");
   }
 }
 
@@ -343,11 +344,11 @@ void Collector::call(CallNode* node) {
   if (const FunctionDecl* callee = known(node->callee)) {
     std::string what =
         "calls " + (name || field ? quoted(name ? name->name : field->name) : "a lambda");
-    facts_.calls.push_back({callee, node->span, std::move(what)});
+    facts_.calls.push_back({callee, node->span, std::move(what), node->site});
   } else if (binding.kind == BindingKind::Link) {
     call_link(link(binding), node);
   } else {
-    unproved(node->span, "calls " + describe(node->callee));
+    unproved(node, "calls " + describe(node->callee));
   }
   for_each_child(node, [this](Node*& child) { visit(child); });
 }
@@ -361,9 +362,9 @@ void Collector::call_link(const Link& target, CallNode* node) {
       return call_builtin(target.name, found && found->is_function ? &found->info : nullptr, node);
     }
     case Link::Kind::Global:
-      return unproved(node->span, "calls the `let` " + quoted(target.name));
+      return unproved(node, "calls the `let` " + quoted(target.name));
     case Link::Kind::HostGlobal:
-      return unproved(node->span, "calls the host's value " + quoted(target.name));
+      return unproved(node, "calls the host's value " + quoted(target.name));
     case Link::Kind::Function:
     case Link::Kind::Constructor:
     case Link::Kind::Type:
@@ -374,24 +375,25 @@ void Collector::call_link(const Link& target, CallNode* node) {
 }
 
 void Collector::call_builtin(Text name, const BuiltinInfo* info, CallNode* node) {
-  if (!info) return unproved(node->span, "calls " + quoted(name));
+  if (!info) return unproved(node, "calls " + quoted(name));
   // A ref is made to be shared and changed, whatever its row says.
-  if (!info->pure || name == "ref") return impure(node->span, "calls " + quoted(name));
+  if (!info->pure || name == "ref") return impure(node, "calls " + quoted(name));
+  if (info->costly) facts_.costs.push_back(node->site);
   if (info->calls_mask == 0) return;
   for (size_t i = 0; i < node->arguments.size() && i < 64; ++i) {
     const auto* argument = static_cast<const ArgumentNode*>(node->arguments[i]);
-    if (argument->spread) return unproved(argument->span, "spreads arguments into " + quoted(name));
-    if ((info->calls_mask >> i & 1) != 0) called_back(name, argument->value);
+    if (argument->spread) return unproved(argument, "spreads arguments into " + quoted(name), node);
+    if ((info->calls_mask >> i & 1) != 0) called_back(name, node, argument->value);
   }
 }
 
-// `value` is passed to a built-in that calls it.
-void Collector::called_back(Text by, const Node* value) {
+// `value` is passed to a built-in that calls it: an effect of the call, not of evaluating `value`.
+void Collector::called_back(Text by, const CallNode* call, const Node* value) {
   const std::string to = " to " + quoted(by);
   if (const FunctionDecl* callee = known(value)) {
     const auto* name = as<NameNode>(value);
     facts_.calls.push_back(
-        {callee, value->span, "passes " + (name ? quoted(name->name) : "a lambda") + to});
+        {callee, value->span, "passes " + (name ? quoted(name->name) : "a lambda") + to, call->site});
     return;
   }
   const auto* name = as<NameNode>(value);
@@ -399,7 +401,7 @@ void Collector::called_back(Text by, const Node* value) {
   const Binding binding = name ? name->binding : field ? field->binding : Binding();
   const std::string what = "passes " + describe(value) + to;
   if (value->kind == NodeKind::NilLiteral) return;
-  if (binding.kind != BindingKind::Link) return unproved(value->span, what);
+  if (binding.kind != BindingKind::Link) return unproved(value, what, call);
   const Link& target = link(binding);
   const BuiltinInfo* info = nullptr;
   if (target.kind == Link::Kind::Constructor) return;
@@ -408,8 +410,8 @@ void Collector::called_back(Text by, const Node* value) {
     const auto* found = environment_.builtin_export(target.owner, target.name);
     if (found && found->is_function) info = &found->info;
   }
-  if (!info || info->calls_mask != 0) return unproved(value->span, what);
-  if (!info->pure || target.name == "ref") impure(value->span, what);
+  if (!info || info->calls_mask != 0) return unproved(value, what, call);
+  if (!info->pure || target.name == "ref") impure(value, what, call);
 }
 
 }  // namespace

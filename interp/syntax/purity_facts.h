@@ -20,14 +20,17 @@ struct KnownCall {
   const FunctionDecl* callee = nullptr;
   Span span;
   std::string what;
+  uint32_t site = 0;
 };
 
-// What one function does, in evaluation order.
+// What one function does, in evaluation order. The site of a fact lies within those of every expression it is a
+// part of.
 struct Facts {
   FunctionDecl* function = nullptr;
   std::vector<PurityStep> impure;
   std::vector<PurityStep> unproved;
   std::vector<KnownCall> calls;
+  std::vector<uint32_t> costs;  // sites of calls of built-ins that may take long
 };
 
 // What a name that is never assigned was bound to, as far as purity asks.

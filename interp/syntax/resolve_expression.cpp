@@ -44,6 +44,8 @@ void ModuleResolver::expression(Node*& node) {
     case NodeKind::Malformed:
       ++errors_;
       return;  // the parser has reported it
+    case NodeKind::Fork:
+    case NodeKind::Merge: return;  // only in resolved trees
     case NodeKind::Comprehension:
     case NodeKind::Block:
     case NodeKind::While:

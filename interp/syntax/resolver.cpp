@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "interp/syntax/module_resolver.h"
+#include "interp/syntax/purity_facts.h"
 
 namespace posset::syntax {
 
@@ -117,12 +118,13 @@ bool imports_are_good(const Module& module) {
 
 // Purity needs the purity of what is imported; `pure fn` is checked there and may be refused.
 bool analyse(Module& module, World& world) {
-  infer_purity(module, world.environment, world.diagnostics);
+  std::vector<Facts> facts = infer_purity(module, world.environment, world.diagnostics);
   const std::vector<FunctionDecl*> functions = functions_of(module);
   for (const FunctionDecl* decl : functions) {
     if (decl->declared_pure && decl->purity != Purity::Pure) return false;
   }
   for (FunctionDecl* decl : functions) mark_last_uses(*decl);
+  find_forks(module, std::move(facts), world.environment.forks());
   hash_functions(module);
   return true;
 }

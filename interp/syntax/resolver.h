@@ -26,11 +26,14 @@
 
 namespace posset::syntax {
 
+struct Facts;
+
 // What the resolver must know of a built-in function.
 struct BuiltinInfo {
   uint64_t inout_mask = 0;   // bit i: parameter i is passed with &
   bool pure = true;          // calling it has no effect (of itself)
   uint64_t calls_mask = 0;   // bit i: calls its argument i (map, fold); pure only if that is
+  bool costly = false;       // a call may take long: it goes over what it is given, or is the host's
   int min_args = 0;
   int max_args = -1;         // -1: any number
 };
@@ -54,6 +57,8 @@ class NameEnvironment {
   // Some type of host objects has a property or method of that name; a property that can be stored to.
   virtual bool host_member(Text) const { return false; }
   virtual bool host_property(Text) const { return false; }
+  // Pure work may go to several executors: forks are written into the trees.
+  virtual bool forks() const { return false; }
   // For suggestions.
   virtual std::vector<Text> builtin_names() const = 0;
   virtual std::vector<Text> builtin_exports(Text module) const = 0;
@@ -75,7 +80,9 @@ bool resolve(const std::shared_ptr<Module>& module, NameEnvironment& environment
 
 // Run by `resolve` for every function of a module that resolved without error:
 void mark_last_uses(FunctionDecl& function);       // liveness.cpp: Binding::last_use, Capture::last_use
-void infer_purity(Module& module, NameEnvironment& environment, Diagnostics& diagnostics);  // purity.cpp
+// purity.cpp. What it found out on the way serves the next.
+std::vector<Facts> infer_purity(Module& module, NameEnvironment& environment, Diagnostics& diagnostics);
+void find_forks(Module& module, std::vector<Facts> facts, bool insert);  // fork_points.h
 void hash_functions(Module& module);               // structural_hash.cpp: hash, canonical, loop_hashes
 
 // Of a function without what it calls: the same after an edit elsewhere.
@@ -83,5 +90,7 @@ StructuralHash own_hash(const FunctionDecl& function);  // structural_hash.cpp
 
 // "calls println (impure: output)\n  in f (FILE:L:C) ...", one line a step; "pure" when it is.
 std::string explain_purity(const FunctionDecl& function);
+// "calls log, and log calls println", of one step.
+std::string explain_step(const PurityStep& step);
 
 }  // namespace posset::syntax

@@ -167,6 +167,7 @@ class Burial {
           drop(static_cast<BoundMethod*>(object)->receiver);
           break;
         }
+        if (object->flags & HostObject::kHolds) drop(static_cast<HoldingObject*>(object)->held);
         call_hook(heap_.hooks.destroy_host, static_cast<HostObject*>(object));
         break;
       case Tag::Task:

@@ -119,6 +119,8 @@ class CycleSearch {
       case Tag::Task:
       case Tag::Chan:
         return true;
+      case Tag::Host:
+        return (object->flags & (HostObject::kMethod | HostObject::kHolds)) != 0;
       default:
         return false;
     }

@@ -55,6 +55,7 @@ void for_each_value(Object* object, Visit&& visit) {
       break;
     case Tag::Host:
       if (object->flags & HostObject::kMethod) visit(static_cast<BoundMethod*>(object)->receiver);
+      if (object->flags & HostObject::kHolds) visit(static_cast<HoldingObject*>(object)->held);
       break;
     default:
       break;  // no values inside

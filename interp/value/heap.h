@@ -146,6 +146,10 @@ class Heap {
     return **reinterpret_cast<Heap* const*>(address);  // Page and LargeBlock begin with it
   }
 
+  // Heaps of one family may refer to each other's shared objects: that of a context and of those that work for it.
+  const Heap* family() const { return family_; }
+  void join(const Heap& other) { family_ = other.family_; }
+
   ShapeTable& shapes() { return shapes_; }
   ObjectHooks hooks;
   size_t used_bytes() const { return used_; }
@@ -233,6 +237,7 @@ class Heap {
   Cell* free_[kClasses] = {};
   Page* current_[kClasses] = {};  // where the next cells of a class are carved
   ShapeTable& shapes_;
+  const Heap* family_ = this;
   size_t used_ = 0;
   size_t limit_;
   HeapStats stats_;

@@ -135,6 +135,7 @@ struct ModuleObject : Object {
 struct HostClass;  // runtime/host_object.h: name, properties, methods
 struct HostObject : Object {
   static constexpr uint8_t kMethod = 1;  // flags: a BoundMethod
+  static constexpr uint8_t kHolds = 2;   // flags: a HoldingObject
   const HostClass* type;                 // of a bound method that of its receiver
   void* pointer;                         // null: closed
   void (*drop)(void* data);              // gives the host its own back; may be null
@@ -142,6 +143,11 @@ struct HostObject : Object {
   uint64_t bytes;                        // charged for what is behind the pointer
   HostObject* next;                      // the context's list of objects
   HostObject** link;                     // what points to this one there; null: not in a list
+};
+
+// One that holds values of the script, which cycle collection has to see.
+struct HoldingObject : HostObject {
+  Borrowed held;  // owned: nil, or a ref (the only thing by which a cycle is found)
 };
 
 struct NativeFunction;

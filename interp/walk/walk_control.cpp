@@ -3,6 +3,7 @@
 // Loops follow the protocol of runtime/iterate.h with their state in hidden slots of the frame, so
 // that at any head another tier can take over, provided that nothing half evaluated lies above the
 // frame. A round's step is charged when it begins.
+#include "interp/runtime/forks.h"
 #include "interp/runtime/iterate.h"
 #include "interp/runtime/messages.h"
 #include "interp/runtime/program.h"
@@ -252,10 +253,12 @@ Value Walker::match_arm(const MatchArmNode& arm, uint32_t subject, bool& fitted)
 // ---- try ----
 
 Value Walker::visit(const TryNode& node) {
+  ForkRecord* const forks = context_.fork_top;
   {
     Value v = eval(node.body);
     if (!v.failed() || signal_ != Signal::None) return v;
   }
+  drop_forks(context_, forks);
   Value error = context_.catch_error();
   if (error.failed()) return error;  // a limit
   Scope scope(*this);

@@ -31,6 +31,8 @@ class Walker {
  public:
   Walker(Context& context, Closure* closure, Borrowed* frame);
   Value run();
+  // A part of the function, by somebody else (TierInterface::evaluate_fork).
+  Value run_fork(const syntax::ForkPoint& point, const Borrowed* inputs);
 
  private:
   enum class Signal : uint8_t { None, Break, Continue, Return, NilChain, TailCall };

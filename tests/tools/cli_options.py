@@ -26,7 +26,7 @@ def stats_are_on_standard_error(cli):
 
 @each({"tree": ["--tier", "0"], "bytecode": ["--tier", "1"], "highest": ["--tier", "3"],
        "forced_tree": ["--force-tier", "0"], "forced_bytecode": ["--force-tier", "1"],
-       "thresholds": ["--thresholds", "1,2,3"], "one_worker": ["--workers", "1"],
+       "thresholds": ["--thresholds", "1,2,3"], "one_worker": ["--workers", "1"], "workers": ["--workers", "4"], "quantum": ["--quantum", "100"],
        "no_cache": ["--no-cache"], "cache": ["--cache", "folder"], "cache_limit": ["--cache-limit", "1000"],
        "quick_passes": ["--native-passes", "quick", "--thresholds", "1,2,3"],
        "exit_stress": ["--exit-stress", "7", "--thresholds", "1,2,3"]})
@@ -36,7 +36,6 @@ def a_script_runs_the_same_with(cli, options):
 
 
 @each({"force_tier_2": ["run", "--force-tier", "2"], "force_tier_3": ["run", "--force-tier", "3"],
-       "workers": ["run", "--workers", "4"], "quantum": ["run", "--quantum", "100"],
        "dump_ir": ["dump", "--ir"], "dump_asm": ["dump", "--asm"], "fmt": ["fmt"],
        "fmt_check": ["fmt", "--check"]})
 def what_is_not_built_yet_says_so(cli, arguments):

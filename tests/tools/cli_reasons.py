@@ -1,4 +1,4 @@
-"""Command-line cases: every reason code of interp/runtime/reasons.def is provoked by a test. By a script and
+"""Command-line cases: every reason code of interp/runtime/reasons.def and interp/syntax/fork_reasons.def is provoked by a test. By a script and
 `posset why NAME FILE`, a row of PROVOKED; by a case below or in cli_cache.py, a row of BY_CASES; or, where no script can do it, by
 the unit test that IN_UNIT_TESTS names.
 
@@ -27,6 +27,8 @@ def lines(count, line):
 LONG = "fn long(y) {\nvar x = y\n" + lines(5000, "x = x + #") + "\nx\n}\nlong(1)\nlong(2)\n"
 MANY_AT_ONCE = LONG + lines(3000, "do {\nfn f(x) => x + #\nf(1)\nf(2)\n}")
 
+WORK = "fn work(n) => if n < 2 { n } else { work(n - 1) }\n"
+
 PROVOKED = {
     "not_hot": ("f", "fn f(x) => x\nf(1)", []),
     "queue_full": ("f", MANY_AT_ONCE, []),
@@ -50,6 +52,14 @@ PROVOKED = {
     "method_value": ("f", "fn f(g) {\nvar x = [1]\nx.g(2)\n}\nf((x, y) => x)", FORCED),
     "tail_call_in_loop": ("f", "fn f(n) {\nfor i in 0..3 {\nif n > 0 and i == 2 { return f(n - 1) }\n}\nn\n}\nf(100)", []),
     "imports": ("<top>", "import \"lib\"\nlib.f(1)", FORCED),
+    "fork_off": ("f", WORK + "fn f(x) => work(x) + work(x)", ["--workers", "1"]),
+    "fork_trivial": ("f", WORK + "fn f(x) => work(x) + 1", []),
+    "fork_impure": ("f", WORK + "fn f(x) => work(x) + do { print(); work(x) }", []),
+    "fork_unproved": ("f", WORK + "fn f(g) => work(1) + g(work(2))", []),
+    "fork_dependent": ("f", WORK + "fn f(x) {\nlet a = work(x)\nlet b = work(a)\nb\n}", []),
+    "fork_writes": ("f", WORK + "fn f(x) {\nvar a = 0\nwork(x) + do { a += 1; work(x) }\n}", []),
+    "fork_many_inputs": ("f", WORK + "fn f(a, b, c, d, e, g, h) => work(a) + work(a + b + c + d + e + g + h)", []),
+    "fork_leaves": ("f", WORK + "fn f(x) => work(x) + work(if x == 0 { return 0 } else { x })", []),
 }
 BY_CASES = {
     "being_compiled": "a_unit_is_being_compiled_while_the_script_goes_on",
@@ -98,7 +108,7 @@ def body_of_unit_test(file, name):
 
 @case
 def every_reason_is_provoked_by_a_test(cli):
-    rows = {row[0] for row in make_docs.rows_of("interp/runtime/reasons.def", "REASON")}
+    rows = {row[0] for row in make_docs.reason_rows()}
     tables = [PROVOKED, BY_CASES, IN_UNIT_TESTS, NATIVE]
     tested = [reason for table in tables for reason in table]
     if rows != set(tested) or len(tested) != len(set(tested)):
@@ -185,6 +195,18 @@ def what_was_evicted_says_what_brings_it_back(cli):
     outcome = cli("why", *options, name, "a.posset").ends(0)
     if "its code was evicted: 2 executions are needed again [evicted]" not in outcome.stdout:
         outcome.fail("does not say when it will be compiled again")
+
+
+@case
+def explain_tells_what_forks_and_what_does_not(cli):
+    cli.write("a.posset", WORK + "fn say(n) {\n  println(n)\n  work(n)\n}\nfn f(x) {\n  let a = work(x)\n  let b = work(a)\n"
+              "  let c = work(x +\n    1)\n  [say(x), work(a), b, c]\n}")
+    told = cli("explain", "--workers", "1", "a.posset", "f").ends(0)
+    for line in ("  fork: 9:11 `work(x + 1)` beside 7:11 `work(x)`: one worker only [fork_off]\n",
+                 "  no fork: 8:11 `work(a)` beside 7:11 `work(x)`: it needs what is only set before it: 'a' [fork_dependent]\n",
+                 "  no fork: 11:4 `say(x)` beside 11:12 `work(a)`: it is not pure: calls 'say', and say calls 'println' [fork_impure]\n"):
+        if line not in told.stdout:
+            told.fail(f"does not say: {line}")
 
 
 @case

@@ -141,13 +141,18 @@ def rows_of(source, macro):
             for row in rows]
 
 
+def reason_rows():
+    """The rows of both tables of reasons, in the order in which `posset why` lists them."""
+    return rows_of("interp/runtime/reasons.def", "REASON") + rows_of("interp/syntax/fork_reasons.def", "FORK_REASON")
+
+
 def reasons_page():
     """The text of docs/reasons.md."""
-    lines = ["# Why a unit is not in a higher tier", "",
-             "Made from `interp/runtime/reasons.def` by `./dev docs`. `posset why REASON` prints a section of this page,",
-             "`posset why NAME FILE` runs a file and says which of them hold for its units of that name. The set is closed:",
-             "explanations and traces say nothing else.", ""]
-    for name, text, page_text in rows_of("interp/runtime/reasons.def", "REASON"):
+    lines = ["# Why a unit is not in a higher tier, or does not fork", "",
+             "Made from `interp/runtime/reasons.def` and `interp/syntax/fork_reasons.def` by `./dev docs`. `posset why REASON`",
+             "prints a section of this page, `posset why NAME FILE` runs a file and says which of them hold for its units of",
+             "that name. The set is closed: explanations and traces say nothing else.", ""]
+    for name, text, page_text in reason_rows():
         prose = page_text.replace("<", "&lt;").replace('\\"', '"').replace("\\\\", "\\")
         lines += [f"## `{name}`", "", f"*{text.replace('&', '&amp;')}*", "", prose, ""]
     return "\n".join(lines)

@@ -47,7 +47,7 @@ class Golden:
         self.blessed = 0
 
     def dump(self, path, source):
-        command = [*self.posset, "dump", "--bytecode", str(path.relative_to(harness.ROOT))]
+        command = [*self.posset, "dump", "--workers", "2", "--bytecode", str(path.relative_to(harness.ROOT))]
         unit = re.search(r"^# unit: (\S+)", source, re.MULTILINE)
         if unit:
             command.append(unit[1])

@@ -95,7 +95,10 @@ TEST_CASE("options out of range are refused, those of later versions said to be 
   if (native) posset_runtime_release(runtime);
   options = posset_runtime_defaults();
   options.workers = 8;
-  CHECK(posset_runtime_create(&options, &runtime) == POSSET_NOT_BUILT);
+  CHECK(posset_runtime_create(&options, &runtime) == POSSET_OK);
+  posset_runtime_release(runtime);
+  options.workers = 5000;
+  CHECK(posset_runtime_create(&options, &runtime) == POSSET_MISUSE);
   World w;
   posset_context* context = nullptr;
   posset_context_options wrong = posset_context_defaults();

@@ -26,10 +26,11 @@ class TestEnvironment : public NameEnvironment {
     functions["ref"] = {};
     functions["push"] = {.inout_mask = 1};
     functions["swap"] = {.inout_mask = 1};
-    functions["map"] = {.calls_mask = 2};
-    functions["find"] = {.calls_mask = 2};
+    functions["map"] = {.calls_mask = 2, .costly = true};
+    functions["find"] = {.calls_mask = 2, .costly = true};
     functions["sqrt"] = {};
-    functions["count"] = {.calls_mask = 2};
+    functions["count"] = {.calls_mask = 2, .costly = true};
+    functions["sort"] = {.costly = true};
     functions["fill"] = {};
     modules_["math"]["pi"] = {.is_function = false};
     modules_["math"]["sin"] = {};
@@ -41,6 +42,7 @@ class TestEnvironment : public NameEnvironment {
   // The text of script modules, by import path.
   std::map<std::string, std::string> sources;
   Diagnostics parse_reports;
+  bool writes_forks = false;
 
   const BuiltinInfo* builtin(Text name) const override {
     const auto found = functions.find(std::string(name));
@@ -54,6 +56,7 @@ class TestEnvironment : public NameEnvironment {
     const auto entry = found->second.find(std::string(name));
     return entry == found->second.end() ? nullptr : &entry->second;
   }
+  bool forks() const override { return writes_forks; }
   std::vector<Text> builtin_names() const override {
     std::vector<Text> names;
     for (const auto& each : functions) names.push_back(each.first);

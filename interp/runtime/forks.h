@@ -1,0 +1,118 @@
+// Fork records, as code of all tiers and built-ins leave them and take them back; what they are for is said in posse.h.
+//
+// A context's records are a stack. A frame takes its own back in the opposite order, unless an error leaves it: who
+// catches that drops what lies above. Only who runs in the context touches the stack, and whoever is called at the end of
+// a slice, while nothing runs.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "interp/runtime/context.h"
+
+namespace posset::interp {
+
+class Delegate;
+class Sharing;
+
+// The second part of a built-in that is split in two.
+class RightSide {
+ public:
+  virtual bool share(Sharing& sharing) const = 0;
+  // On any thread, with the context of that.
+  virtual Value run(Context& context) = 0;
+
+ protected:
+  ~RightSide() = default;
+};
+
+// What is left of a second part until its turn. Code of all tiers writes and reads them.
+struct ForkRecord {
+  uint64_t header;
+  union {
+    Borrowed* frame;     // that has left it, in whose slots the inputs are
+    Delegate* delegate;  // kTaken
+  };
+  union {
+    Closure* closure;    // that runs there
+    RightSide* part;     // kBuiltin
+  };
+
+  // The header: what has become of it, the number of the fork point, the generation in which it was first seen (0: not yet).
+  static constexpr uint64_t kTaken = 1;    // computed, or being computed
+  static constexpr uint64_t kRefused = 2;  // something in it cannot be shared
+  static constexpr uint64_t kBuiltin = 4;  // left by a built-in; `frame` says where on the register stack
+  static constexpr uint64_t kState = kTaken | kRefused;
+  static constexpr int kPointShift = 8, kStampShift = 16;
+  static constexpr uint64_t fresh(uint32_t point) { return uint64_t{point} << kPointShift; }
+  uint32_t point() const { return header >> kPointShift & 0xff; }
+  uint64_t stamp() const { return header >> kStampShift; }
+};
+
+// ---- what code does ----
+
+inline void fork(Context& context, uint32_t point, Borrowed* frame, Closure* closure) {
+  ForkRecord* const record = context.fork_top++;
+  record->header = ForkRecord::fresh(point);
+  record->frame = frame;
+  record->closure = closure;
+}
+
+// The record on top is another's, or somebody has touched it.
+bool merge_touched(Context& context, uint32_t point, const Borrowed* frame, Value& result);
+
+// True: the result is there. False: it is to be computed now. Code that was entered in the middle may not have left a
+// record: then another one lies on top, which stays.
+inline bool merge(Context& context, uint32_t point, const Borrowed* frame, Value& result) {
+  const ForkRecord& record = context.fork_top[-1];
+  if (record.frame != frame || record.header != ForkRecord::fresh(point)) [[unlikely]] {
+    return merge_touched(context, point, frame, result);
+  }
+  --context.fork_top;
+  return false;
+}
+
+void drop_all_forks(Context& context, ForkRecord* from);
+// The records of frames above that one, and its own but so many, have been left by an error.
+void drop_forks_above(Context& context, const Borrowed* frame, uint32_t keep);
+
+// The records from there on have been.
+inline void drop_forks(Context& context, ForkRecord* from) {
+  if (context.fork_top == from) return;
+  drop_all_forks(context, from);
+}
+
+// Of a record that was touched and has been taken off the stack: its result. False: it is to be computed now.
+bool result_of(Context& context, ForkRecord& record, Value& result);
+
+// A built-in's part, while it does what comes before it.
+class BuiltinFork {
+ public:
+  BuiltinFork(Context& context, RightSide& part) : context_(context), record_(context.fork_top) {
+    if (!record_) return;
+    record_->header = ForkRecord::kBuiltin;
+    record_->frame = context.stack_top;
+    record_->part = &part;
+    ++context.fork_top;
+  }
+  // After an error.
+  ~BuiltinFork() {
+    if (record_) drop_forks(context_, record_);
+  }
+  BuiltinFork(const BuiltinFork&) = delete;
+  BuiltinFork& operator=(const BuiltinFork&) = delete;
+
+  // True: the result is there. False: it is to be computed now.
+  bool merge(Value& result) {
+    if (!record_) return false;
+    ForkRecord* const record = std::exchange(record_, nullptr);
+    context_.fork_top = record;
+    return record->header != ForkRecord::kBuiltin && result_of(context_, *record, result);
+  }
+
+ private:
+  Context& context_;
+  ForkRecord* record_;
+};
+
+}  // namespace posset::interp

@@ -1,0 +1,376 @@
+// See posse.h.
+#include "interp/runtime/posse.h"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "interp/runtime/call.h"
+#include "interp/value/clone.h"
+
+namespace posset::interp {
+
+namespace {
+
+namespace posse = sched::posse;
+
+constexpr int64_t kQuantumNs = sched::kMillisecond;
+// How often who waits looks at the limits.
+constexpr int64_t kLookNs = 5 * sched::kMillisecond;
+constexpr size_t kRegisterBytes = size_t{64} << 20;
+constexpr size_t kMostFreeRegisters = 16;
+
+int64_t* uncounted(const Function*) { return nullptr; }
+
+int64_t quantum_of(const RuntimeOptions& options) {
+  return options.quantum_us != 0 ? options.quantum_us * sched::kMicrosecond : kQuantumNs;
+}
+
+bool share_part(Sharing& sharing, const ForkRecord& record) {
+  const syntax::ForkPoint& point = record.closure->function->decl->forks[record.point()];
+  return sharing.add_part(record.closure, point.body) &&
+         std::all_of(point.inputs.begin(), point.inputs.end(), [&](uint32_t slot) { return sharing.add(record.frame[slot]); });
+}
+
+int64_t* closures_of(const Function* function) { return &function->module->live_closures; }
+
+}  // namespace
+
+// ---- members ----
+
+// Where a record has been taken back that had been scanned, `Seat::merge` has lowered the mark.
+ForkRecord* Member::first_eligible() {
+  for (; scanned < end; ++scanned) {
+    if (scanned->header & ForkRecord::kState) continue;
+    return scanned->stamp() != 0 && scanned->stamp() < generation ? scanned : nullptr;
+  }
+  return nullptr;
+}
+
+ForkRecord* Member::next_eligible(ForkRecord* before) const {
+  for (ForkRecord* record = before + 1; record < end; ++record) {
+    if (record->header & ForkRecord::kState) continue;
+    return record->stamp() != 0 && record->stamp() < generation ? record : nullptr;
+  }
+  return nullptr;
+}
+
+// Below a record that has a stamp all have one: it lay on them then.
+void Member::stamp() {
+  for (ForkRecord* record = end; record-- > base && record->stamp() == 0;) {
+    record->header |= generation << ForkRecord::kStampShift;
+  }
+}
+
+// ---- delegates ----
+
+Delegate::Delegate(Seat& home, Member& victim, const ForkRecord& record)
+    : home_(home),
+      victim_(victim),
+      record_(record),
+      depth_(home.context_.depth),
+      room_(home.context_.heap.limit_bytes() - std::min(home.context_.heap.limit_bytes(), home.context_.heap.used_bytes())) {}
+
+void Delegate::run(posse::Executor& here) {
+  if (Seat* seat = home_.posse_.seat_of(here)) {
+    seat->run(*this);
+  } else {
+    failed_ = true;
+  }
+  // Published before the count goes down; nothing of the posse is touched afterwards.
+  home_.executor_->under_lock([victim = &victim_] { return --victim->pending == 0; });
+}
+
+Value Delegate::evaluate(Context& context) const {
+  try {
+    if (record_.header & ForkRecord::kBuiltin) return record_.part->run(context);
+    return context.runtime.tier(0)->evaluate_fork(context, record_.closure, record_.frame, record_.point());
+  } catch (const std::bad_alloc&) {
+    return context.error_pending() ? Value::failure() : context.raise_memory_limit();
+  }
+}
+
+// ---- a seat ----
+
+Seat::~Seat() = default;
+
+void Seat::begin() {
+  const uint32_t calls = posse_.root().limits().nested_calls;
+  if (!forks_ || forks_->asked_calls() != calls) forks_ = std::make_unique<ForkStack>(calls);
+  context_.depth_limit = forks_->calls();
+  context_.fork_top = forks_->begin();
+  began_ns_ = kNotYet;
+}
+
+void Seat::end() {
+  if (!executor_) return;
+  drop(forks_->begin());
+  members_.clear();
+  root_.reset();
+  posse_.crew().leave(*std::exchange(executor_, nullptr));
+  posse_.free_what_was_left();
+}
+
+bool Seat::at_slice_end() {
+  const int64_t now_ns = posse_.crew().clock().now_ns();
+  if (began_ns_ == kNotYet) {
+    began_ns_ = now_ns;
+    return true;
+  }
+  if (now_ns - began_ns_ < posse_.quantum_ns() || context_.heap.is_guarded()) return true;
+  if (!executor_) {
+    executor_ = &posse_.crew().enter();
+    generation_ = 0;
+    root_ = std::make_unique<Member>(forks_->begin(), generation_);
+    members_.push_back(root_.get());
+    posse_.stop(false);
+  }
+  const bool ok = pause();
+  began_ns_ = kNotYet;
+  return ok;
+}
+
+// After a fully used quantum. False: raised.
+bool Seat::pause() {
+  Member& top = *members_.back();
+  top.end = context_.fork_top;
+  ++generation_;
+  auto theft = posse::choose_theft(members_);
+  const bool given = theft && posse_.crew().has_offer(&posse_, *executor_) && give(theft);
+  top.stamp();
+  return !given || !theft.kept || run_above(top, theft.kept);
+}
+
+// False: it could not be, or nobody took it.
+bool Seat::give(posse::Theft<Member>& theft) {
+  if (!share(*theft.given)) {
+    theft.given->header |= ForkRecord::kRefused;
+    return false;
+  }
+  auto delegate = std::make_unique<Delegate>(*this, *theft.of, *theft.given);
+  posse::Executor* other = posse_.crew().claim(&posse_, *executor_);
+  if (!other) return false;
+  theft.given->header |= ForkRecord::kTaken;
+  theft.given->delegate = delegate.get();
+  executor_->under_lock([&] {
+    ++theft.of->pending;
+    return false;
+  });
+  other->send(*delegate.release());
+  return true;
+}
+
+bool Seat::share(const ForkRecord& record) {
+  Sharing sharing(posse_.root());
+  const bool builtin = record.header & ForkRecord::kBuiltin;
+  const bool ok = builtin ? record.part->share(sharing) : share_part(sharing, record);
+  if (ok) sharing.keep();
+  return ok;
+}
+
+// The one that ran waits, and what it keeps is done meanwhile.
+bool Seat::run_above(Member& member, ForkRecord* kept) {
+  auto delegate = std::make_unique<Delegate>(*this, member, *kept);
+  kept->header |= ForkRecord::kTaken;
+  kept->delegate = delegate.get();
+  run(*delegate.release());
+  return wait_for(member);
+}
+
+bool Seat::has_pending(Member& member) {
+  bool pending = false;
+  executor_->under_lock([&] {
+    pending = member.pending != 0;
+    return false;
+  });
+  return pending;
+}
+
+bool Seat::should_stop() const { return posse_.stopped() || posse_.root().wants_to_stop(); }
+
+// Until what was stolen from it has been done; other work of the posse is done meanwhile. False: raised.
+bool Seat::wait_for(Member& member) {
+  while (has_pending(member)) {
+    if (auto theft = posse::choose_seamless(members_); theft && !posse_.stopped()) {
+      run_above(*theft.of, theft.given);
+      continue;
+    }
+    const int64_t deadline_ns = posse_.crew().clock().now_ns() + kLookNs;
+    auto done = [&member] { return member.pending == 0; };
+    if (posse::Work* work = executor_->wait(&posse_, posse_.crew().clock(), deadline_ns, done)) {
+      work->run(*executor_);
+    } else if (&context_ == &posse_.root() && context_.wants_to_stop()) {
+      posse_.stop(true);
+    }
+  }
+  return !should_stop() || context_.poll();
+}
+
+// On top of what runs here, if anything does, with stacks and steps of its own.
+void Seat::run(Delegate& delegate) {
+  Strand below = std::move(static_cast<Strand&>(context_));
+  std::unique_ptr<RegisterStack> registers;
+  if (!free_registers_.empty()) {
+    registers = std::move(free_registers_.back());
+    free_registers_.pop_back();
+  } else {
+    registers = std::make_unique<RegisterStack>(kRegisterBytes);
+  }
+  static_cast<Strand&>(context_) = Strand();
+  context_.stand_on(*registers);
+  context_.depth = delegate.depth_;
+  context_.depth_limit = forks_->calls();
+  const bool alone = members_.empty();
+  if (alone) {
+    context_.heap.bind_to_thread();
+    context_.native.enter();
+    context_.fork_top = forks_->begin();
+    context_.code_slot.enter();
+    context_.heap.take_remote_frees();
+  } else {
+    context_.native.set_limit(below.native.limit());
+    context_.fork_top = below.fork_top;
+  }
+  compute(delegate);
+  context_.drop_kept_views();
+  context_.scratch = Value();
+  if (alone) {
+    context_.runtime.control.settle(context_);
+    context_.code_slot.leave();
+  }
+  static_cast<Strand&>(context_) = std::move(below);
+  if (free_registers_.size() < kMostFreeRegisters) free_registers_.push_back(std::move(registers));
+}
+
+void Seat::compute(Delegate& delegate) {
+  Member member(context_.fork_top, generation_);
+  members_.push_back(&member);
+  const Context::StepAccount outer = context_.begin_account();
+  Value result = !context_.stack_top ? context_.raise_memory_limit() : delegate.evaluate(context_);
+  delegate.steps_ = context_.steps_used();
+  context_.resume_account(outer);
+  members_.pop_back();
+  delegate.failed_ = result.failed();
+  if (!result.failed()) {
+    delegate.result_ = std::move(result);
+    return;
+  }
+  drop(member.base);
+  if (context_.limit_pending() && context_.pending_code() == ErrorCode::Interrupted) context_.interrupt();
+  context_.take_error();
+}
+
+bool Seat::merge(ForkRecord& record, Value& result) {
+  Member& member = *members_.back();
+  member.scanned = std::min(member.scanned, &record);
+  if (!(record.header & ForkRecord::kTaken)) return false;
+  std::unique_ptr<Delegate> delegate(record.delegate);
+  bool ok = !delegate->failed_ && context_.has_steps(delegate->steps_);
+  if (ok) {
+    result = clone_into(context_.heap, delegate->result_, context_.helps ? uncounted : closures_of);
+    ok = !result.failed();
+  }
+  let_go(delegate->result_.take());
+  if (ok) context_.add_steps(delegate->steps_);
+  return ok;
+}
+
+// The objects of another heap, which nobody refers to any more, go to the thread that it belongs to.
+void Seat::let_go(Borrowed result) {
+  if (result.is_heap() && &Heap::heap_of(result.object()) != &context_.heap && count_of(result.object()) > 0) {
+    result.object()->count = -result.object()->count;
+  }
+  release(result);
+}
+
+void Seat::drop(ForkRecord* from) {
+  if (!members_.empty()) members_.back()->scanned = std::min(members_.back()->scanned, from);
+  while (context_.fork_top > from) {
+    const ForkRecord& record = *--context_.fork_top;
+    if (!(record.header & ForkRecord::kTaken)) continue;
+    std::unique_ptr<Delegate> delegate(record.delegate);
+    let_go(delegate->result_.take());
+  }
+}
+
+namespace {
+
+// The place of a record's code on the register stack.
+const Borrowed* frame_of(const ForkRecord& record) {
+  return record.header & ForkRecord::kTaken ? record.delegate->frame() : record.frame;
+}
+
+}  // namespace
+
+void Seat::drop_above(const Borrowed* frame, uint32_t keep) {
+  ForkRecord* const base = members_.empty() ? forks_->begin() : members_.back()->base;
+  ForkRecord* from = context_.fork_top;
+  while (from > base && frame_of(from[-1]) > frame) --from;
+  ForkRecord* own = from;
+  while (own > base && frame_of(own[-1]) == frame) --own;
+  drop(std::min(from, own + keep));
+}
+
+// Results that were copied wait on the heaps of the helpers, which do nothing now, and keep objects of the root's alive.
+void Posse::free_what_was_left() {
+  sched::MutexLock lock(mutex_);
+  for (Helper& each : helpers_) {
+    if (!each.context) continue;
+    each.context->heap.bind_to_thread();
+    each.context->heap.take_remote_frees();
+    each.context->heap.unbind_from_thread();
+  }
+  root_context_.heap.take_remote_frees();
+}
+
+// ---- what forks.h declares ----
+
+bool merge_touched(Context& context, uint32_t point, const Borrowed* frame, Value& result) {
+  ForkRecord& record = context.fork_top[-1];
+  if (record.point() != point || frame_of(record) != frame) return false;
+  --context.fork_top;
+  return result_of(context, record, result);
+}
+
+bool result_of(Context& context, ForkRecord& record, Value& result) {
+  return context.seat && context.seat->merge(record, result);
+}
+
+void drop_all_forks(Context& context, ForkRecord* from) {
+  if (context.seat) {
+    context.seat->drop(from);
+  } else {
+    context.fork_top = from;
+  }
+}
+
+void drop_forks_above(Context& context, const Borrowed* frame, uint32_t keep) {
+  if (context.seat) context.seat->drop_above(frame, keep);
+}
+
+// ---- the whole ----
+
+Posse::Posse(Context& root) : root_context_(root), crew_(*root.runtime.crew), quantum_ns_(quantum_of(root.runtime.options)), root_(*this, root) {}
+
+Seat* Posse::seat_of(posse::Executor& executor) {
+  if (root_.executor_ == &executor) return &root_;
+  sched::MutexLock lock(mutex_);
+  try {
+    if (helpers_.size() <= executor.number()) helpers_.resize(executor.number() + 1);
+    Helper& helper = helpers_[executor.number()];
+    if (!helper.context) {
+      auto context = root_context_.runtime.make_helper(root_context_);
+      context->helps = this;
+      helper.seat = std::make_unique<Seat>(*this, *context);
+      helper.seat->begin();
+      helper.seat->take_executor(&executor);
+      context->seat = helper.seat.get();
+      helper.context = std::move(context);
+    }
+    return helper.seat.get();
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+}  // namespace posset::interp

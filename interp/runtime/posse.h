@@ -1,0 +1,157 @@
+// Pure work on several executors. Where the compiler has found that two parts of an expression are independent
+// (syntax::ForkPoint), the code leaves a record of the second before it does the first, and takes it back when it comes to
+// the second: done by somebody else meanwhile, or, as a rule, not. Records are only ever looked at by the executor that
+// left them, between two slices of steps: at the end of a quantum it hands some to executors without work, by the rules of
+// sched/posse. Code that nobody steals from pays for a few stores.
+//
+// Who computes what, and in which order, never shows. A part is computed with the limits of the whole, and where it fails,
+// by an error or a limit, or would exceed the steps that are left, what was computed is thrown away and it is done in its
+// turn by the code that left the record. So there is one place where errors come from, and one order.
+//
+// A posse is what works for one evaluation. It has a seat on each executor that takes part: a context there, whose heap is
+// that thread's own, and the members of the posse on that executor, each on top of the one it interrupted. What goes to
+// another executor is marked shared (sharing.h); what comes back is copied, so that it belongs to one thread and can be
+// changed in place (clone.h).
+//
+// Elsewhere: the rules and the threads (sched/posse).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "interp/runtime/forks.h"
+#include "interp/runtime/sharing.h"
+#include "sched/posse/crew.h"
+#include "sched/posse/policy.h"
+
+namespace posset::interp {
+
+class Delegate;
+class Posse;
+
+// One computation of a posse on an executor: that of the host, or a delegate.
+struct Member {
+  using Record = ForkRecord*;
+  explicit Member(ForkRecord* first, const uint64_t& its_generation)
+      : base(first), end(first), scanned(first), generation(its_generation) {}
+
+  // The most basal record that was there when a fully used slice began; null: none.
+  ForkRecord* first_eligible();
+  ForkRecord* next_eligible(ForkRecord* before) const;
+  void stamp();
+
+  ForkRecord* const base;
+  ForkRecord* end;      // behind the last, while it does not run
+  ForkRecord* scanned;  // below there is none to steal
+  const uint64_t& generation;
+  uint32_t pending = 0;  // delegates that have not ended; under the lock of its executor
+};
+
+// The part of a posse on one executor. Used by that executor's thread.
+class Seat {
+ public:
+  Seat(Posse& posse, Context& context) : posse_(posse), context_(context) {}
+  ~Seat();
+  Seat(const Seat&) = delete;
+  Seat& operator=(const Seat&) = delete;
+
+  // The evaluation of the host begins here, and ends.
+  void begin();
+  void end();
+
+  // A slice of steps has ended. False: raised.
+  bool at_slice_end();
+  // The record, which has been taken off the stack and was touched, gives its result; false: it is to be computed in place.
+  bool merge(ForkRecord& record, Value& result);
+  // An error has ended code that had left the records from there on.
+  void drop(ForkRecord* from);
+  // The records of frames above that one, and its own but so many, have been left so.
+  void drop_above(const Borrowed* frame, uint32_t keep);
+
+  // Computes a part on top of what runs.
+  void run(Delegate& delegate);
+
+ private:
+  friend class Delegate;
+  friend class Posse;
+  void take_executor(sched::posse::Executor* executor) { executor_ = executor; }
+  bool pause();
+  bool give(sched::posse::Theft<Member>& theft);
+  bool share(const ForkRecord& record);
+  bool run_above(Member& member, ForkRecord* kept);
+  bool wait_for(Member& member);
+  bool has_pending(Member& member);
+  bool should_stop() const;
+  void compute(Delegate& delegate);
+  void let_go(Borrowed result);
+
+  Posse& posse_;
+  Context& context_;
+  sched::posse::Executor* executor_ = nullptr;
+  std::unique_ptr<ForkStack> forks_;
+  std::vector<Member*> members_;  // the most basal first
+  std::unique_ptr<Member> root_;
+  uint64_t generation_ = 0;       // fully used slices
+  static constexpr int64_t kNotYet = -1;
+  int64_t began_ns_ = kNotYet;    // the slice
+  std::vector<std::unique_ptr<RegisterStack>> free_registers_;
+};
+
+// A part that is computed away from its place. Belongs to the record.
+class Delegate final : public sched::posse::Work {
+ public:
+  Delegate(Seat& home, Member& victim, const ForkRecord& record);
+
+  // What an executor was sent for; the victim may go on when it returns.
+  void run(sched::posse::Executor& here) override;
+  // That has left the record.
+  const Borrowed* frame() const { return record_.frame; }
+
+ private:
+  friend class Seat;
+  Value evaluate(Context& context) const;
+
+  Seat& home_;
+  Member& victim_;
+  const ForkRecord record_;  // as it was left
+  const uint32_t depth_;
+  const size_t room_;        // bytes of memory that the victim had left
+  Value result_;             // belongs to the heap of who has computed it
+  uint64_t steps_ = 0;
+  bool failed_ = false;
+};
+
+// All that works for the evaluations of one context.
+class Posse {
+ public:
+  explicit Posse(Context& root);
+
+  Seat& root_seat() { return root_; }
+  Context& root() { return root_context_; }
+  sched::posse::Crew& crew() { return crew_; }
+  // The seat of an executor of the crew's own; the calling thread is that executor. Null: no memory for it.
+  Seat* seat_of(sched::posse::Executor& executor);
+  int64_t quantum_ns() const { return quantum_ns_; }
+  // When an evaluation has ended.
+  void free_what_was_left();
+  // Whether what works for it is to end.
+  bool stopped() const { return stopped_.load(std::memory_order_relaxed); }
+  void stop(bool stopped) { stopped_.store(stopped, std::memory_order_relaxed); }
+
+ private:
+  struct Helper {
+    std::shared_ptr<Context> context;
+    std::unique_ptr<Seat> seat;
+  };
+  Context& root_context_;
+  sched::posse::Crew& crew_;
+  const int64_t quantum_ns_;
+  Seat root_;
+  std::atomic<bool> stopped_{false};
+  sched::Mutex mutex_;
+  std::vector<Helper> helpers_ POSSET_GUARDED_BY(mutex_);  // by number of the executor
+};
+
+}  // namespace posset::interp

@@ -1,0 +1,134 @@
+// See sharing.h.
+#include "interp/runtime/sharing.h"
+
+#include <algorithm>
+
+#include "interp/value/cycles.h"
+
+namespace posset::interp {
+
+namespace {
+
+bool is_of_host(const Context& context, const NativeFunction* function) {
+  return std::any_of(context.host_functions.begin(), context.host_functions.end(),
+                     [function](const auto& row) { return row.second == function; });
+}
+
+bool is_session_variable(const syntax::Module& module, uint32_t global) {
+  return std::any_of(module.session_variables.begin(), module.session_variables.end(),
+                     [global](const auto& each) { return !each.module && each.global == global; });
+}
+
+}  // namespace
+
+bool Sharing::add(Borrowed v) {
+  if (mark(v) && mark_all()) return true;
+  undo();
+  return false;
+}
+
+bool Sharing::add_part(Closure* closure, syntax::Node* part) {
+  if (mark_part(*closure, part) && mark_all()) return true;
+  undo();
+  return false;
+}
+
+bool Sharing::mark_part(Closure& closure, syntax::Node* node) {
+  bool ok = true;
+  if (auto* name = syntax::as<syntax::NameNode>(node)) ok = mark_named(closure, name->binding);
+  if (auto* field = syntax::as<syntax::FieldNode>(node)) ok = mark_named(closure, field->binding);
+  if (auto* text = syntax::as<syntax::StringLiteralNode>(node)) ok = mark_named(closure, text->binding);
+  if (auto* pattern = syntax::as<syntax::ConstructorPatternNode>(node)) ok = mark_named(closure, pattern->binding);
+  if (auto* lambda = syntax::as<syntax::LambdaNode>(node)) ok = mark_child(closure, lambda->child);
+  if (auto* function = syntax::as<syntax::FunctionStatementNode>(node)) ok = mark_child(closure, function->child);
+  syntax::for_each_child(node, [&](syntax::Node*& child) { ok = ok && mark_part(closure, child); });
+  return ok;
+}
+
+bool Sharing::mark_named(Closure& closure, const syntax::Binding& binding) {
+  switch (binding.kind) {
+    case syntax::BindingKind::Captured: return mark(closure.captured()[binding.index]);
+    case syntax::BindingKind::Self: return mark(Borrowed::heap(Tag::Fn, &closure));
+    case syntax::BindingKind::Link: return mark_link(*closure.function, binding.index);
+    default: return true;
+  }
+}
+
+// A closure made there captures slots, which are inputs, and what this one has captured.
+bool Sharing::mark_child(Closure& closure, uint32_t child) {
+  const Function& function = *closure.function->children[child];
+  bool ok = mark_function(function);
+  for (const syntax::Capture& each : function.decl->captures) {
+    if (each.from == syntax::Capture::From::Captured) ok = ok && mark(closure.captured()[each.index]);
+    if (each.from == syntax::Capture::From::Self) ok = ok && mark(Borrowed::heap(Tag::Fn, &closure));
+  }
+  return ok;
+}
+
+bool Sharing::mark_all() {
+  bool ok = true;
+  while (ok && !open_.empty()) {
+    Object* object = open_.back();
+    open_.pop_back();
+    if (object->tag == Tag::Fn) ok = mark_function(*static_cast<Closure*>(object)->function);
+    if (object->tag == Tag::Module) {
+      const ModuleInstance* instance = static_cast<ModuleObject*>(object)->instance;
+      ok = !instance || mark_module(*instance);
+    }
+    for_each_value(object, [&](Borrowed part) { ok = ok && mark(part); });
+  }
+  return ok;
+}
+
+void Sharing::undo() {
+  for (Object* each : marked_) each->count = -each->count;
+  marked_.clear();
+  open_.clear();
+}
+
+// What is shared or lives for ever is done: it was seen to before.
+bool Sharing::mark(Borrowed v) {
+  switch (v.tag()) {
+    case Tag::Unset:
+    case Tag::Ref:
+    case Tag::Task:
+    case Tag::Chan:
+    case Tag::Host:
+    case Tag::Error: return false;
+    case Tag::Builtin: return !is_of_host(context_, v.as_builtin());
+    default: break;
+  }
+  if (!v.is_heap() || count_of(v.object()) <= 0) return true;
+  Object* object = v.object();
+  object->count = -object->count;
+  marked_.push_back(object);
+  open_.push_back(object);
+  return true;
+}
+
+bool Sharing::mark_function(const Function& function) {
+  if (!seen_.insert(&function).second) return true;
+  for (size_t n = 0; n < function.link_cells.size(); ++n) {
+    if (!mark_link(function, n)) return false;
+  }
+  return std::all_of(function.children.begin(), function.children.end(),
+                     [this](const Function* child) { return mark_function(*child); });
+}
+
+bool Sharing::mark_link(const Function& function, size_t number) {
+  const syntax::Link& link = function.decl->links[number];
+  if (link.kind == syntax::Link::Kind::Global) {
+    const syntax::Module* home = link.module ? link.module : function.tree();
+    if (is_session_variable(*home, link.index)) return false;
+  }
+  return mark(*function.link_cells[number]);
+}
+
+bool Sharing::mark_module(const ModuleInstance& instance) {
+  if (!seen_.insert(&instance).second) return true;
+  const Borrowed* globals = instance.globals.get();
+  return std::all_of(globals, globals + instance.global_count, [this](Borrowed each) { return mark(each); }) &&
+         std::all_of(instance.closures.begin(), instance.closures.end(), [this](const Value& each) { return mark(each); });
+}
+
+}  // namespace posset::interp

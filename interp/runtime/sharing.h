@@ -1,0 +1,47 @@
+// Values that several executors are about to read: all that is reached from them is marked shared, so that it is counted
+// atomically and never changed in place. A function reaches what it refers to in its module.
+//
+// Some things cannot be read by others: refs and what else changes while somebody looks (tasks, channels, objects of the
+// host), errors, which note how they were thrown, functions of the host, and what is not defined yet. Where one is found
+// nothing is marked.
+#pragma once
+
+#include <unordered_set>
+#include <vector>
+
+#include "interp/runtime/context.h"
+
+namespace posset::interp {
+
+class Sharing {
+ public:
+  explicit Sharing(const Context& context) : context_(context) {}
+  ~Sharing() { undo(); }
+  Sharing(const Sharing&) = delete;
+  Sharing& operator=(const Sharing&) = delete;
+
+  // False: it cannot be shared, and what was marked no longer is.
+  bool add(Borrowed v);
+  // All that a part of the closure's function refers to outside of its slots.
+  bool add_part(Closure* closure, syntax::Node* part);
+  // What is marked stays so.
+  void keep() { marked_.clear(); }
+
+ private:
+  void undo();
+  bool mark_all();
+  bool mark_part(Closure& closure, syntax::Node* node);
+  bool mark_child(Closure& closure, uint32_t child);
+  bool mark_named(Closure& closure, const syntax::Binding& binding);
+  bool mark(Borrowed v);
+  bool mark_function(const Function& function);
+  bool mark_link(const Function& function, size_t number);
+  bool mark_module(const ModuleInstance& instance);
+
+  const Context& context_;
+  std::vector<Object*> marked_;
+  std::vector<Object*> open_;  // marked, what they hold is not
+  std::unordered_set<const void*> seen_;  // functions and modules
+};
+
+}  // namespace posset::interp

@@ -1,0 +1,139 @@
+// See fork_judge.h.
+#include "interp/syntax/fork_judge.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace posset::syntax {
+
+namespace {
+
+bool contains(const std::vector<uint32_t>& all, uint32_t one) {
+  return std::find(all.begin(), all.end(), one) != all.end();
+}
+
+bool meet(const std::vector<uint32_t>& a, const std::vector<uint32_t>& b) {
+  return std::any_of(a.begin(), a.end(), [&](uint32_t each) { return contains(b, each); });
+}
+
+void append(std::vector<uint32_t>& to, const std::vector<uint32_t>& more) {
+  to.insert(to.end(), more.begin(), more.end());
+}
+
+// What the slot is called where `node` reads it; slots are reused, so the function cannot tell.
+Text name_of_slot(const Node* node, uint32_t slot) {
+  const auto* name = as<NameNode>(node);
+  if (name && name->binding.kind == BindingKind::Local && name->binding.index == slot)
+    return name->name;
+  const FunctionDecl* closure = nullptr;
+  if (const auto* lambda = as<LambdaNode>(node)) closure = lambda->function;
+  if (const auto* statement = as<FunctionStatementNode>(node)) closure = statement->function;
+  if (closure) {
+    for (const Capture& each : closure->captures) {
+      if (each.from == Capture::From::Local && each.index == slot) return each.name;
+    }
+  }
+  Text found;
+  for_each_child(const_cast<Node*>(node), [&](Node*& child) {
+    if (found.empty()) found = name_of_slot(child, slot);
+  });
+  return found;
+}
+
+}  // namespace
+
+void Changes::add(const Outside& each) {
+  append(slots, each.writes);
+  append(slots, each.binds);
+  append(slots, each.moves);
+  append(globals, each.sets);
+}
+
+ForkJudge::ForkJudge(const Facts& facts, const FactsOf& all)
+    : facts_(facts), all_(all), function_(*facts.function) {
+  costs_ = facts.costs;
+  for (const KnownCall& call : facts.calls) {
+    if (call.callee->costly) costs_.push_back(call.site);
+  }
+  for (const Node* loop : function_.loops) costs_.push_back(loop->site);
+  std::sort(costs_.begin(), costs_.end());
+  if (costs_.size() < 2) return;
+  add(facts.impure, ForkReason::fork_impure);
+  add(facts.unproved, ForkReason::fork_unproved);
+  for (const KnownCall& call : facts.calls) {
+    const Purity purity = call.callee->purity;
+    if (purity == Purity::Pure) continue;
+    const auto reason =
+        purity == Purity::Impure ? ForkReason::fork_impure : ForkReason::fork_unproved;
+    effects_.push_back({call.site, reason, call.span, &call.what, call.callee});
+  }
+  std::stable_sort(effects_.begin(), effects_.end(),
+                   [](const Effect& a, const Effect& b) { return a.site < b.site; });
+}
+
+void ForkJudge::add(const std::vector<PurityStep>& steps, ForkReason reason) {
+  for (const PurityStep& each : steps)
+    effects_.push_back({each.site, reason, each.span, &each.what, each.next});
+}
+
+bool ForkJudge::is_costly(uint32_t first, uint32_t end) const {
+  const auto found = std::lower_bound(costs_.begin(), costs_.end(), first);
+  return found != costs_.end() && *found < end;
+}
+
+Candidate ForkJudge::examine(const Sibling& sibling) const {
+  Candidate made;
+  made.sibling = sibling;
+  made.costly = sibling.may_wrap && is_costly(sibling.first_site(), sibling.end);
+  made.outside = outside_of(sibling.node(), sibling.pattern, function_);
+  made.obstacle = effect_in(sibling);
+  if (made.outside.leaves) made.obstacle = {ForkReason::fork_leaves, {}};
+  return made;
+}
+
+Obstacle ForkJudge::effect_in(const Sibling& sibling) const {
+  const auto found =
+      std::lower_bound(effects_.begin(), effects_.end(), sibling.first_site(),
+                       [](const Effect& effect, uint32_t site) { return effect.site < site; });
+  if (found == effects_.end() || found->site >= sibling.end) return {};
+  return {found->reason, {found->span, *found->what, found->next, found->site}};
+}
+
+Obstacle ForkJudge::obstacle(const Candidate& right, const Changes& between) const {
+  const Outside& outside = right.outside;
+  if (right.obstacle.reason != ForkReason::none) return right.obstacle;
+  if (!outside.writes.empty()) return {ForkReason::fork_writes, {}};
+  if (outside.inputs.size() > kMostInputs) return {ForkReason::fork_many_inputs, {}};
+  for (const uint32_t slot : outside.inputs) {
+    if (!contains(between.slots, slot)) continue;
+    const std::string name(name_of_slot(right.sibling.node(), slot));
+    return {ForkReason::fork_dependent, {.span = {}, .what = "'" + name + "'"}};
+  }
+  const bool reads = !between.globals.empty() && (meet(outside.globals, between.globals) ||
+                                                  may_read(right.sibling, between.globals));
+  if (reads) return {ForkReason::fork_dependent, {}};
+  return {};
+}
+
+// Whether evaluating it may read one of the lets `globals`, also in functions that it calls.
+bool ForkJudge::may_read(const Sibling& sibling, const std::vector<uint32_t>& globals) const {
+  std::vector<const FunctionDecl*> open;
+  for (const KnownCall& call : facts_.calls) {
+    if (call.site >= sibling.first_site() && call.site < sibling.end) open.push_back(call.callee);
+  }
+  std::unordered_set<const FunctionDecl*> seen;
+  while (!open.empty()) {
+    const FunctionDecl* function = open.back();
+    open.pop_back();
+    const auto found = all_.find(function);
+    if (found == all_.end() || !seen.insert(function).second) continue;
+    for (const Link& link : function->links) {
+      if (is_own_global(link, *function) && contains(globals, link.index)) return true;
+    }
+    for (const KnownCall& call : found->second->calls) open.push_back(call.callee);
+    open.insert(open.end(), function->children.begin(), function->children.end());
+  }
+  return false;
+}
+
+}  // namespace posset::syntax

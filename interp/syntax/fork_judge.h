@@ -1,0 +1,73 @@
+// Judges siblings of one function for fork_points.cpp: what is costly, what may run at any time, and
+// what keeps one from running beside others.
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "interp/syntax/purity_facts.h"
+#include "interp/syntax/siblings.h"
+
+namespace posset::syntax {
+
+// A record holds a copy of each input.
+constexpr size_t kMostInputs = 6;
+
+using FactsOf = std::unordered_map<const FunctionDecl*, const Facts*>;
+
+struct Obstacle {
+  ForkReason reason = ForkReason::none;
+  PurityStep effect;  // where it says more
+};
+
+// A sibling and what is known of it.
+struct Candidate {
+  Sibling sibling;
+  bool costly = false;
+  bool forks = false;  // a left or right continuation
+  Obstacle obstacle;   // to being evaluated beside anything: an effect, a jump out of it
+  Outside outside;
+
+  bool may_fork() const { return costly && obstacle.reason == ForkReason::none; }
+};
+using Candidates = std::vector<Candidate>;
+
+// What siblings change: slots, and lets of the module.
+struct Changes {
+  std::vector<uint32_t> slots;
+  std::vector<uint32_t> globals;
+  void add(const Outside& each);
+};
+
+class ForkJudge {
+ public:
+  ForkJudge(const Facts& facts, const FactsOf& all);
+
+  bool any_costs() const { return !costs_.empty(); }
+  bool is_costly(uint32_t first, uint32_t end) const;
+  Candidate examine(const Sibling& sibling) const;
+  // To evaluating `right` before `between`, what is done from the left continuation up to it.
+  Obstacle obstacle(const Candidate& right, const Changes& between) const;
+
+ private:
+  struct Effect {
+    uint32_t site;
+    ForkReason reason;
+    Span span;
+    const std::string* what;
+    const FunctionDecl* next;
+  };
+
+  void add(const std::vector<PurityStep>& steps, ForkReason reason);
+  Obstacle effect_in(const Sibling& sibling) const;
+  bool may_read(const Sibling& sibling, const std::vector<uint32_t>& globals) const;
+
+  const Facts& facts_;
+  const FactsOf& all_;
+  const FunctionDecl& function_;
+  // In the order of sites: of what may take long, and what is not provably pure.
+  std::vector<uint32_t> costs_;
+  std::vector<Effect> effects_;
+};
+
+}  // namespace posset::syntax

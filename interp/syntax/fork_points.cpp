@@ -1,0 +1,197 @@
+// The search for fork points: see fork_points.h.
+//
+// A function's tree is walked from the root to where its costs are: a subtree whose sites hold no
+// call of what is costly and no loop is not entered, which leaves nearly nothing of most programs.
+#include "interp/syntax/fork_points.h"
+
+#include <algorithm>
+
+#include "interp/syntax/fork_judge.h"
+
+namespace posset::syntax {
+
+namespace {
+
+class ForkFinder {
+ public:
+  ForkFinder(const Facts& facts, const FactsOf& all, bool insert)
+      : judge_(facts, all), function_(*facts.function), insert_(insert) {}
+
+  void run() {
+    function_.forks.clear();
+    function_.unforked.clear();
+    if (function_.body && judge_.any_costs())
+      visit(function_.body, static_cast<uint32_t>(function_.spans.size()));
+  }
+
+ private:
+  void visit(Node* node, uint32_t end);
+  void group(const std::vector<Sibling>& siblings);
+  void fork(Candidates& candidates, size_t from, size_t to);
+  std::vector<size_t> right_of(const Candidates& candidates, size_t left, size_t to) const;
+  void add_points(Candidates& candidates, size_t left, const std::vector<size_t>& right);
+  template <class Wrapper>
+  Wrapper* wrap(const Sibling& sibling);
+
+  // ---- refusals ----
+  void refuse_trivial(const std::vector<Sibling>& siblings);
+  void refuse_rest(const Candidates& candidates);
+  Obstacle obstacle_between(const Candidates& candidates, size_t left, size_t right) const;
+  void refuse(const Sibling& right, const Sibling& left, Obstacle obstacle);
+
+  ForkJudge judge_;
+  FunctionDecl& function_;
+  bool insert_;
+};
+
+// The last child is followed in a loop, so `else if` chains do not need stack.
+void ForkFinder::visit(Node* node, uint32_t end) {
+  while (judge_.is_costly(node->site, end)) {
+    for (const auto& each : siblings_in(node, end, function_)) group(each);
+    const std::vector<Child> children = children_of(node, end);
+    if (children.empty()) return;
+    for (size_t i = 0; i + 1 < children.size(); ++i) visit(children[i].node, children[i].end);
+    node = children.back().node;
+  }
+}
+
+void ForkFinder::group(const std::vector<Sibling>& siblings) {
+  const auto costly = std::count_if(
+      siblings.begin(), siblings.end(),
+      [&](const Sibling& each) { return judge_.is_costly(each.first_site(), each.end); });
+  if (costly == 1) return refuse_trivial(siblings);
+  if (costly == 0) return;
+  Candidates candidates;
+  candidates.reserve(siblings.size());
+  for (const Sibling& each : siblings) candidates.push_back(judge_.examine(each));
+  fork(candidates, 0, candidates.size());
+  refuse_rest(candidates);
+}
+
+// The first sibling that has somebody to run beside it forks; what lies between the merges may fork
+// again.
+void ForkFinder::fork(Candidates& candidates, size_t from, size_t to) {
+  while (from < to) {
+    const size_t left = from++;
+    if (!candidates[left].may_fork()) continue;
+    const std::vector<size_t> right = right_of(candidates, left, to);
+    if (right.empty()) continue;
+    add_points(candidates, left, right);
+    for (const size_t each : right) {
+      fork(candidates, from, each);
+      from = each + 1;
+    }
+  }
+}
+
+// Those that may run beside `left`.
+std::vector<size_t> ForkFinder::right_of(const Candidates& candidates, size_t left,
+                                         size_t to) const {
+  std::vector<size_t> right;
+  Changes between;
+  between.add(candidates[left].outside);
+  for (size_t i = left + 1; i < to && function_.forks.size() + right.size() < kMostForks; ++i) {
+    const Candidate& each = candidates[i];
+    if (each.obstacle.reason != ForkReason::none) break;
+    if (each.costly && judge_.obstacle(each, between).reason == ForkReason::none)
+      right.push_back(i);
+    between.add(each.outside);
+  }
+  return right;
+}
+
+template <class Wrapper>
+Wrapper* ForkFinder::wrap(const Sibling& sibling) {
+  Node* body = sibling.node();
+  auto* made = function_.module->arena.node<Wrapper>(body->span);
+  made->site = body->site;
+  made->body = body;
+  *sibling.place = made;
+  return made;
+}
+
+void ForkFinder::add_points(Candidates& candidates, size_t left,
+                            const std::vector<size_t>& right) {
+  const auto first = static_cast<uint32_t>(function_.forks.size());
+  const Span span = candidates[left].sibling.node()->span;
+  candidates[left].forks = true;
+  for (const size_t i : right) {
+    Candidate& each = candidates[i];
+    each.forks = true;
+    Node* body = each.sibling.node();
+    const auto point = static_cast<uint32_t>(function_.forks.size());
+    function_.forks.push_back({body, each.outside.inputs, body->span, span});
+    if (insert_) wrap<MergeNode>(each.sibling)->point = point;
+  }
+  if (!insert_) return;
+  auto* made = wrap<ForkNode>(candidates[left].sibling);
+  made->first = first;
+  made->count = static_cast<uint32_t>(right.size());
+}
+
+// ---- refusals ----
+
+void ForkFinder::refuse(const Sibling& right, const Sibling& left, Obstacle obstacle) {
+  if (function_.unforked.size() >= kMostRefusals) return;
+  function_.unforked.push_back({obstacle.reason, right.node()->span, left.node()->span,
+                                std::move(obstacle.effect)});
+}
+
+// Of one costly sibling it is told where that could surprise: in pure code, and not of every `let`.
+void ForkFinder::refuse_trivial(const std::vector<Sibling>& siblings) {
+  if (function_.purity != Purity::Pure || siblings.front().pattern) return;
+  const auto costly = std::find_if(siblings.begin(), siblings.end(), [&](const Sibling& each) {
+    return judge_.is_costly(each.first_site(), each.end);
+  });
+  const auto other = std::find_if(siblings.begin(), siblings.end(), [&](const Sibling& each) {
+    return &each != &*costly && each.node()->kind != NodeKind::StringLiteral;
+  });
+  if (other != siblings.end()) refuse(*costly, *other, {ForkReason::fork_trivial, {}});
+}
+
+// Each costly sibling that neither forks nor is forked, with the costly one before it.
+void ForkFinder::refuse_rest(const Candidates& candidates) {
+  const Candidate* left = nullptr;
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    const Candidate& each = candidates[i];
+    if (!each.costly) continue;
+    const bool blocked = each.obstacle.reason != ForkReason::none;
+    if (!each.forks && left) {
+      const auto from = static_cast<size_t>(left - candidates.data());
+      Obstacle found = obstacle_between(candidates, from, i);
+      if (found.reason != ForkReason::none) refuse(each.sibling, left->sibling, std::move(found));
+    } else if (blocked) {
+      const auto next = std::find_if(candidates.begin() + static_cast<ptrdiff_t>(i) + 1,
+                                     candidates.end(), [](const Candidate& c) { return c.costly; });
+      if (next != candidates.end()) refuse(each.sibling, next->sibling, each.obstacle);
+    }
+    left = &each;
+  }
+}
+
+// none also where the left one has been told of.
+Obstacle ForkFinder::obstacle_between(const Candidates& candidates, size_t left,
+                                      size_t right) const {
+  if (candidates[right].obstacle.reason != ForkReason::none) return candidates[right].obstacle;
+  if (candidates[left].obstacle.reason != ForkReason::none) return {};
+  Changes between;
+  for (size_t i = left; i < right; ++i) {
+    if (candidates[i].obstacle.reason != ForkReason::none) return candidates[i].obstacle;
+    between.add(candidates[i].outside);
+  }
+  return judge_.obstacle(candidates[right], between);
+}
+
+}  // namespace
+
+void find_forks(Module& module, std::vector<Facts> facts, bool insert) {
+  mark_costly(module, facts);
+  FactsOf all;
+  for (const Facts& each : facts) all[each.function] = &each;
+  for (const Facts& each : facts) {
+    const bool session = each.function->is_top_level && module.is_session;
+    if (!session) ForkFinder(each, all, insert).run();
+  }
+}
+
+}  // namespace posset::syntax

@@ -1,0 +1,81 @@
+// See fork_reasons.h.
+#include "interp/syntax/fork_reasons.h"
+
+#include "interp/syntax/resolver.h"
+#include "interp/syntax/utf8.h"
+
+namespace posset::syntax {
+
+namespace {
+
+struct Row {
+  const char* name;
+  const char* text;
+  const char* page;
+};
+constexpr Row kRows[] = {
+    {"none", "", ""},
+#define FORK_REASON(name, text, page) {#name, text, page},
+#include "interp/syntax/fork_reasons.def"
+#undef FORK_REASON
+};
+static_assert(sizeof(kRows) / sizeof(Row) == kForkReasons);
+
+const Row& row(ForkReason reason) { return kRows[static_cast<size_t>(reason)]; }
+
+}  // namespace
+
+const char* name_of(ForkReason reason) { return row(reason).name; }
+const char* text_of(ForkReason reason) { return row(reason).text; }
+const char* page_of(ForkReason reason) { return row(reason).page; }
+
+// ---- lines ----
+
+namespace {
+
+// The source of an expression on one line, without its end if it is long.
+std::string excerpt(const Source& source, Span span) {
+  constexpr size_t kLongest = 40;
+  std::string line;
+  for (const char c : source.text().substr(span.begin, span.end - span.begin)) {
+    const bool blank = c == ' ' || c == '\t' || c == '\n' || c == '\r';
+    if (!blank) line += c;
+    if (blank && !line.empty() && line.back() != ' ') line += ' ';
+  }
+  const std::string_view shown = clip(line, kLongest);
+  return "`" + std::string(shown) + (shown.size() < line.size() ? "..." : "") + "`";
+}
+
+std::string place_and_text(const Source& source, Span span) {
+  const Position at = source.position(span.begin);
+  return std::to_string(at.line) + ":" + std::to_string(at.column) + " " + excerpt(source, span);
+}
+
+std::string pair(const FunctionDecl& function, Span right, Span left) {
+  const Source& source = *function.module->source;
+  return place_and_text(source, right) + " beside " + place_and_text(source, left);
+}
+
+std::string because(ForkReason reason, const std::string& details) {
+  return std::string(": ") + text_of(reason) + (details.empty() ? "" : ": " + details) + " [" +
+         name_of(reason) + "]";
+}
+
+}  // namespace
+
+std::vector<ForkLine> explain_forks(const FunctionDecl& function, bool forks) {
+  std::vector<ForkLine> lines;
+  const ForkReason off = forks ? ForkReason::none : ForkReason::fork_off;
+  for (const ForkPoint& each : function.forks) {
+    const std::string text = "fork: " + pair(function, each.span, each.left);
+    lines.push_back({off, forks ? text : text + because(off, {})});
+  }
+  for (const ForkRefusal& each : function.unforked) {
+    const std::string why = each.effect.what.empty() ? std::string() : explain_step(each.effect);
+    lines.push_back({each.reason, "no fork: " + pair(function, each.span, each.left) +
+                                      because(each.reason, why)});
+  }
+  return lines;
+}
+
+}  // namespace posset::syntax

@@ -1,0 +1,131 @@
+// See clone.h.
+#include "interp/value/clone.h"
+
+#include <unordered_map>
+#include <vector>
+
+#include "interp/value/cycles.h"
+#include "interp/value/list.h"
+#include "interp/value/map.h"
+#include "interp/value/record.h"
+#include "interp/value/string.h"
+
+namespace posset::interp {
+
+namespace {
+
+class Cloner {
+ public:
+  Cloner(Heap& heap, OwnerCount owner_count) : heap_(heap), owner_count_(owner_count) {}
+
+  Value run(Borrowed v) {
+    Value root = Value::adopt(clone(v));
+    while (!failed_ && !open_.empty()) {
+      Object* object = open_.back();
+      open_.pop_back();
+      for_each_value(object, [this](Borrowed& part) {
+        if (failed_ || !part.is_heap()) return;
+        const Borrowed old = std::exchange(part, Borrowed::nil());
+        part = clone(old);
+        release(old);  // never the last: what it was copied from has it
+      });
+    }
+    return failed_ ? Value::failure() : std::move(root);
+  }
+
+ private:
+  // Owned; nil where memory ran out.
+  Borrowed clone(Borrowed v) {
+    if (!v.is_heap()) return v;
+    Object* const object = v.object();
+    if (count_of(object) == 0) return v;
+    if (&Heap::heap_of(object) == &heap_) {
+      retain(object);
+      return v;
+    }
+    if (count_of(object) == 1 && v.tag() != Tag::Ref) return made(v);
+    auto [at, is_new] = known_.try_emplace(object, Borrowed::nil());
+    if (!is_new) {
+      retain(at->second);
+      return at->second;
+    }
+    const Borrowed copy = made(v);
+    known_[object] = copy;
+    return copy;
+  }
+
+  // With the parts of the original, counted, until their turn comes.
+  Borrowed made(Borrowed v) {
+    Borrowed copy = shell(v);
+    if (copy.is_nil()) failed_ = true;
+    if (copy.is_heap()) open_.push_back(copy.object());
+    return copy;
+  }
+
+  template <class MakeUnique>
+  Borrowed unique_copy(Borrowed v, MakeUnique make_unique) {
+    retain(v);
+    if (make_unique(heap_, v)) return v;
+    release(v);
+    return Borrowed::nil();
+  }
+
+  Borrowed shell(Borrowed v) {
+    switch (v.tag()) {
+      case Tag::Str: return text(v);
+      case Tag::Range: return plain<Range>(v);
+      case Tag::List: return unique_copy(v, make_unique_list);
+      case Tag::Map: return unique_copy(v, make_unique_map);
+      case Tag::Record:
+      case Tag::Variant: return unique_copy(v, make_unique_record);
+      case Tag::Fn: return closure(v.as<Closure>());
+      case Tag::Ref: return cell(v.as<Ref>());
+      default: return Borrowed::nil();
+    }
+  }
+
+  Borrowed text(Borrowed v) {
+    Value copy = make_string(heap_, string_view_of(v));
+    return copy.failed() ? Borrowed::nil() : copy.take();
+  }
+
+  template <class T>
+  Borrowed plain(Borrowed v) {
+    const auto* from = v.as<T>();
+    auto* to = heap_.make<T>(v.tag(), sizeof(T), from->flags);
+    if (!to) return Borrowed::nil();
+    to->first = from->first;
+    to->last = from->last;
+    return Borrowed::heap(v.tag(), to);
+  }
+
+  Borrowed closure(const Closure* from) {
+    auto* to = heap_.make<Closure>(Tag::Fn, sizeof(Closure) + from->size * sizeof(Borrowed));
+    if (!to) return Borrowed::nil();
+    to->function = from->function;
+    to->owner_count = owner_count_(from->function);
+    if (to->owner_count) ++*to->owner_count;
+    to->size = from->size;
+    for (uint64_t i = 0; i < from->size; ++i) to->captured()[i] = Value::copy(from->captured()[i]).take();
+    return Borrowed::heap(Tag::Fn, to);
+  }
+
+  Borrowed cell(const Ref* from) {
+    auto* to = heap_.make<Ref>(Tag::Ref);
+    if (!to) return Borrowed::nil();
+    to->value = Value::copy(from->value).take();
+    return Borrowed::heap(Tag::Ref, to);
+  }
+
+  Heap& heap_;
+  const OwnerCount owner_count_;
+  std::unordered_map<const Object*, Borrowed> known_;  // with several references
+  std::vector<Object*> open_;
+  bool failed_ = false;
+};
+
+}  // namespace
+
+Value clone_into(Heap& heap, Borrowed v, OwnerCount owner_count) { return Cloner(heap, owner_count).run(v); }
+
+}  // namespace posset::interp

@@ -1,0 +1,84 @@
+// Fork records (interp/runtime/forks.h) in stage 2. A record refers to the frame, where the inputs are put before it is
+// left: whoever takes it up reads them there. That somebody has is seen when it is taken back, and the rest of the
+// function runs in bytecode then, which takes the result. It happens to some of the oldest records only.
+//
+// Code that is inlined leaves no records: those of the function around it stand for more work. So its instructions do
+// nothing, and if it exits between them, the machine finds that the record on top is another's.
+//
+// The stores have no TBAA tags. Inputs and records are read where the limits are polled, by calls that otherwise touch
+// nothing but the context.
+#include <cstddef>
+
+#include "bytecode/exits.h"
+#include "interp/runtime/forks.h"
+#include "jit/translator.h"
+
+namespace posset::jit {
+
+using interp::Context;
+using interp::ForkRecord;
+
+bool Translator::leaves_forks() const {
+  for (uint32_t pc = 0; pc < chunk_.size; pc += chunk_.length_at(pc)) {
+    if (chunk_.op_at(pc) == Op::Fork) return true;
+  }
+  return false;
+}
+
+llvm::Value* Translator::fork_top() {
+  if (forks_) return load(b_.getPtrTy(), forks_);
+  return of(Memory::Host, load(b_.getPtrTy(), word_pointer(host(), offsetof(Context, fork_top))));
+}
+
+void Translator::set_fork_top(llvm::Value* record) {
+  if (forks_) {
+    put(record, forks_);
+  } else {
+    of(Memory::Host, put(record, word_pointer(host(), offsetof(Context, fork_top))));
+  }
+}
+
+bool Translator::leave_forks(const Insn& insn) {
+  if (!kinds_) return false;
+  if (caller_) return true;
+  settle_loans();
+  for (uint32_t n = 0; n < insn.b; ++n) {
+    for (uint32_t slot : chunk_.outline.forks[insn.a + n]) {
+      if (!cached(slot)) continue;
+      const Operand v = read(static_cast<uint16_t>(slot));
+      llvm::Value* to = register_pointer(static_cast<uint16_t>(slot));
+      store_word(to, 0, tag_of(v));
+      store_word(to, 8, payload_of(v));
+    }
+  }
+  llvm::Value* record = fork_top();
+  for (uint32_t n = insn.b; n-- > 0;) {
+    store_word(record, offsetof(ForkRecord, header), word(ForkRecord::fresh(insn.a + n)));
+    put(registers_, word_pointer(record, offsetof(ForkRecord, frame)));
+    put(closure(), word_pointer(record, offsetof(ForkRecord, closure)));
+    record = word_pointer(record, sizeof(ForkRecord));
+  }
+  set_fork_top(record);
+  return true;
+}
+
+bool Translator::take_back_fork(uint32_t pc, const Insn& insn) {
+  if (!kinds_) return false;
+  if (caller_) return true;
+  llvm::Value* record = word_pointer(fork_top(), uint64_t{0} - sizeof(ForkRecord));
+  llvm::Value* fresh = b_.CreateICmpEQ(load_word(record, offsetof(ForkRecord, header)), word(ForkRecord::fresh(insn.b)));
+  // Code that is entered at its beginning only has left it.
+  const bool certain = recursive() && chunk_.loop_heads.empty();
+  if (!certain) {
+    llvm::Value* from = load(b_.getPtrTy(), word_pointer(record, offsetof(ForkRecord, frame)));
+    fresh = b_.CreateAnd(fresh, b_.CreateICmpEQ(from, registers_));
+  }
+  auto* untouched = block("untouched");
+  auto* touched = exit_with(pc, expectation_behind_call(Kind::Any, bytecode::Expected::kAnything));
+  b_.CreateCondBr(fresh, untouched, touched);
+  go_on_in(untouched);
+  set_fork_top(record);
+  return true;
+}
+
+}  // namespace posset::jit
