@@ -24,6 +24,7 @@ void register_builtins(RuntimeState& runtime) {
   for (const NativeFunction& function : kBuiltins) runtime.builtins[function.name] = &function;
   register_task_module(runtime);
   register_fixpoint_module(runtime);
+  register_graph_module(runtime);
 }
 
 void register_module(RuntimeState& runtime, std::span<const NativeFunction> rows) {

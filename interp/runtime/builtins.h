@@ -21,6 +21,7 @@ namespace posset::interp {
 void register_builtins(RuntimeState& runtime);
 void register_task_module(RuntimeState& runtime);      // builtins_tasks.cpp
 void register_fixpoint_module(RuntimeState& runtime);  // builtins_fixpoint.cpp
+void register_graph_module(RuntimeState& runtime);     // builtins_graph.cpp
 
 // A row of a module that belongs to the core; none of them is pure.
 constexpr NativeFunction module_function(const char* module, const char* name, const char* signature, const char* doc,

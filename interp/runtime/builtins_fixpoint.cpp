@@ -4,13 +4,12 @@
 // The script sees x as a list. That is not the solver's vector but follows it: before each call of F the one coordinate
 // is brought up to date that the solver may have written since the last. So a script that keeps the list keeps what
 // it was, as with every value, and the list is changed in place as long as nobody does.
-#include <algorithm>
 #include <cmath>
 #include <new>
 #include <vector>
 
 #include "interp/runtime/builtins.h"
-#include "interp/syntax/resolver.h"
+#include "interp/runtime/options.h"
 #include "interp/value/list.h"
 #include "interp/value/record.h"
 #include "interp/value/string.h"
@@ -41,8 +40,6 @@ class Charge {
   const bool ok_;
 };
 
-double number_of(Borrowed v) { return v.is_int() ? static_cast<double>(v.as_int()) : v.as_float(); }
-
 // ---- what is asked for ----
 
 struct Asked {
@@ -50,8 +47,7 @@ struct Asked {
   Value start;  // a list of n numbers; nil: zeros
 };
 
-using ReadOption = bool (*)(NativeCall& call, Borrowed given, Asked& asked);
-
+// Of solve(n, f, options).
 bool raise_option(NativeCall& call, ErrorCode code, const std::string& problem) {
   raise_argument(call, code, 2, problem);
   return false;
@@ -113,63 +109,16 @@ bool read_workers(NativeCall& call, Borrowed given, Asked&) {
 }
 
 bool read_timeout(NativeCall& call, Borrowed given, Asked& asked) {
-  constexpr double kMostSeconds = 9e9;  // more than nanoseconds in 64 bits hold
-  if (!given.is_number() || !(number_of(given) > 0)) {
-    return raise_option(call, ErrorCode::OutOfRange,
-                        "timeout must be more than 0 seconds, got " + kind_and_value(call.context, given));
-  }
-  const double seconds = number_of(given);
-  asked.solve.timeout_ns = seconds >= kMostSeconds ? sched::kNever : static_cast<int64_t>(seconds * 1e9);
-  return true;
+  return read_seconds(call, 2, "timeout", given, Least::MoreThanZero, asked.solve.timeout_ns);
 }
 
-struct Option {
-  std::string_view name;
-  ReadOption read;
-};
-constexpr Option kOptions[] = {{"start", read_start},
-                               {"tolerance", read_tolerance},
-                               {"schedule", read_schedule},
-                               {"workers", read_workers},
-                               {"timeout", read_timeout}};
-
-bool read_options(NativeCall& call, Asked& asked) {
-  if (!call.has(2) || call[2].is_nil()) return true;
-  if (!call[2].is(Tag::Record)) {
-    raise_argument(call, 2, "record");
-    return false;
-  }
-  const auto* record = call[2].as<Record>();
-  const Shape* shape = shape_of(call.context.heap, record);
-  for (size_t i = 0; i < shape->fields.size(); ++i) {
-    const std::string& name = shape->fields[i]->text;
-    const auto* row = std::find_if(std::begin(kOptions), std::end(kOptions), [&](const Option& o) { return o.name == name; });
-    if (row == std::end(kOptions)) {
-      return raise_option(call, ErrorCode::BadArgument,
-                          "there is no option '" + name + "'; there are start, tolerance, schedule, workers and timeout");
-    }
-    if (!row->read(call, record->fields()[i], asked)) return false;
-  }
-  return true;
-}
+constexpr Option<Asked> kOptions[] = {{"start", read_start},
+                                      {"tolerance", read_tolerance},
+                                      {"schedule", read_schedule},
+                                      {"workers", read_workers},
+                                      {"timeout", read_timeout}};
 
 // ---- the operator ----
-
-// The proof is the compiler's: what calls a parameter or a field has none.
-bool want_pure(NativeCall& call, uint32_t i) {
-  if (!want_function(call, i)) return false;
-  const Borrowed f = call[i];
-  std::string why;
-  if (f.is(Tag::Fn)) {
-    const Function& function = *f.as<Closure>()->function;
-    if (function.pure) return true;
-    why = syntax::explain_purity(*function.decl);
-  } else if (f.is(Tag::Constructor) || (f.is(Tag::Builtin) && f.as_builtin()->pure)) {
-    return true;
-  }
-  raise_argument(call, ErrorCode::BadArgument, i, "the operator must be pure" + (why.empty() ? "" : "; it is not:\n" + why));
-  return false;
-}
 
 class ScriptOperator {
  public:
@@ -277,7 +226,10 @@ Value fixpoint_solve(NativeCall& call) {
                                 : "there can be 2^32 - 1 coordinates at most, got " + std::to_string(n));
   }
   Asked asked;
-  if (!want_pure(call, 1) || !read_options(call, asked)) return Value::failure();
+  if (!want_function(call, 1) || !check_pure(call, 1, call[1], "the operator") ||
+      !read_options(call, 2, kOptions, asked)) {
+    return Value::failure();
+  }
   try {
     return solve(call, asked);
   } catch (const std::bad_alloc&) {

@@ -163,22 +163,13 @@ Value emit(NativeCall& call) {
 
 constexpr NativeFunction kEmit = method("emit", "emit(x)", "Gives x to whoever iterates over the generator.", emit, 1);
 
-Value bind(Context& context, const NativeFunction& function, Value chan) {
-  auto* bound = context.heap.make<BoundMethod>(Tag::Host, sizeof(BoundMethod), HostObject::kMethod);
-  if (!bound) return context.raise_memory_limit();
-  bound->type = nullptr;
-  bound->function = &function;
-  bound->receiver = chan.take();
-  return Value::adopt(Borrowed::heap(Tag::Host, bound));
-}
-
 bool begin(Context& context, Borrowed chan) {
   Channel& channel = channel_of(chan);
   Value function = list_copy(held_list(chan).as<List>(), 0);
   list_truncate(held_list(chan), 0);
   channel.first = 0;
   auto* emitter = new_object(context, channel, ChanObject::kEmitter);
-  Value emit = emitter ? bind(context, kEmit, Value::adopt(Borrowed::heap(Tag::Chan, emitter)))
+  Value emit = emitter ? bind_method(context, kEmit, Value::adopt(Borrowed::heap(Tag::Chan, emitter)))
                        : context.raise_memory_limit();
   if (emit.failed()) return false;
   List* arguments = new_list_of(context.heap, emit.operator->(), 1);
@@ -302,7 +293,7 @@ void close(Borrowed chan) {
 
 Value load_channel_method(Context& context, Borrowed chan, std::string_view name) {
   for (const NativeFunction& each : kMethods) {
-    if (each.name == name) return bind(context, each, Value::copy(chan));
+    if (each.name == name) return bind_method(context, each, Value::copy(chan));
   }
   return raise_no_field(context, chan, name);
 }

@@ -163,6 +163,7 @@ std::string place_text(const TracePoint& point) {
 
 std::string trace_line(const TracePoint& point) {
   if (point.host) return std::string("in ") + point.host + " (host)";
+  if (point.part) return std::string("in ") + point.part;
   const syntax::FunctionDecl& function = *point.function;
   if (function.is_top_level) return "in " + place_text(point);
   std::string name = function.name.empty() ? "<fn>" : std::string(function.name);

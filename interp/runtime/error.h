@@ -7,6 +7,7 @@
 // Points keep the trees they refer to alive, so an error can outlive its module.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@ struct TracePoint {
   const syntax::FunctionDecl* function = nullptr;
   uint32_t site = 0;
   const char* host = nullptr;  // name of a function of the host; then it has no place
+  const char* part = nullptr;  // what was running, where that is no function; likewise
 };
 
 struct ErrorData {
@@ -33,8 +35,11 @@ struct ErrorData {
   TracePoint place;
   std::string hint;        // shown under the caret, may be empty
   std::vector<TracePoint> trace;                             // innermost first
+  std::deque<std::string> parts;                             // what trace points call so
   std::vector<std::shared_ptr<const syntax::Module>> trees;  // what `place` and `trace` point into
 
+  // The error leaves something that is no function, as a node of a graph.
+  void leave_part(std::string name) { trace.push_back({.part = parts.emplace_back(std::move(name)).c_str()}); }
   void keep(const std::shared_ptr<const syntax::Module>& tree) {
     for (auto& kept : trees) {
       if (kept == tree) return;

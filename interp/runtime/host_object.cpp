@@ -23,9 +23,12 @@ const HostClass* HostTypes::find(std::string_view name) const {
 
 // ---- life ----
 
-HostObject* new_host_object(Context& context, const HostClass* type, void* pointer, size_t bytes) {
+namespace {
+
+template <class Object>
+Object* new_object(Context& context, const HostClass* type, void* pointer, size_t bytes, uint8_t flags) {
   if (!context.heap.charge(bytes)) return nullptr;
-  auto* object = context.heap.make<HostObject>(Tag::Host);
+  auto* object = context.heap.make<Object>(Tag::Host, sizeof(Object), flags);
   if (!object) {
     context.heap.discharge(bytes);
     return nullptr;
@@ -39,6 +42,18 @@ HostObject* new_host_object(Context& context, const HostClass* type, void* point
   object->link = &context.host_objects;
   if (object->next) object->next->link = &object->next;
   context.host_objects = object;
+  return object;
+}
+
+}  // namespace
+
+HostObject* new_host_object(Context& context, const HostClass* type, void* pointer, size_t bytes) {
+  return new_object<HostObject>(context, type, pointer, bytes, 0);
+}
+
+HoldingObject* new_holding_object(Context& context, const HostClass* type, void* pointer, size_t bytes) {
+  auto* object = new_object<HoldingObject>(context, type, pointer, bytes, HostObject::kHolds);
+  if (object) object->held = Borrowed::nil();
   return object;
 }
 
@@ -88,9 +103,19 @@ Value raise_no_member(Context& context, Borrowed v, std::string_view name) {
   const HostClass& type = *v.as<HostObject>()->type;
   std::vector<std::string_view> names;
   for (const auto& [each, member] : type.members) names.push_back(each);
+  for (const NativeFunction& each : type.methods) names.push_back(each.name);
   const std::string_view near = syntax::did_you_mean(name, names);
   return context.raise(ErrorCode::NoField, "no field '" + std::string(name) + "' in " + type.name,
                        near.empty() ? std::string() : "did you mean '" + std::string(near) + "'?");
+}
+
+const NativeFunction* find_row(Borrowed v, std::string_view name) {
+  const auto* object = v.as<HostObject>();
+  if (is_bound_method(v) || !object->pointer) return nullptr;
+  for (const NativeFunction& each : object->type->methods) {
+    if (each.name == name) return &each;
+  }
+  return nullptr;
 }
 
 // Null: raised.
@@ -124,25 +149,22 @@ Value run_accessor(Context& context, const NativeFunction& function, Borrowed ob
   return result;
 }
 
-Value bind_method(Context& context, Borrowed receiver, const NativeFunction& function) {
-  auto* bound = context.heap.make<BoundMethod>(Tag::Host, sizeof(BoundMethod), HostObject::kMethod);
-  if (!bound) return context.raise_memory_limit();
-  bound->type = receiver.as<HostObject>()->type;
-  bound->function = &function;
-  bound->receiver = Value::copy(receiver).take();
-  return Value::adopt(Borrowed::heap(Tag::Host, bound));
-}
-
 }  // namespace
 
 Value load_member(Context& context, Borrowed object, std::string_view name) {
+  if (const NativeFunction* row = find_row(object, name)) return bind_method(context, *row, Value::copy(object));
   const HostMember* member = find_member(context, object, name);
   if (!member) return Value::failure();
-  if (member->is_method()) return bind_method(context, object, member->method);
+  if (member->is_method()) return bind_method(context, member->method, Value::copy(object));
   return run_accessor(context, member->get, object, nullptr, 0);
 }
 
 bool store_member(Context& context, Borrowed object, std::string_view name, Value v) {
+  if (find_row(object, name)) {
+    context.raise(ErrorCode::CannotAssign, "cannot assign to '" + std::string(name) + "' of " +
+                                               object.as<HostObject>()->type->name + ": it is a method");
+    return false;
+  }
   const HostMember* member = find_member(context, object, name);
   if (!member) return false;
   if (!member->set.entry) {
@@ -168,6 +190,15 @@ void raise_inside_property(Context& context, Borrowed object, std::string_view n
 }
 
 // ---- methods ----
+
+Value bind_method(Context& context, const NativeFunction& function, Value receiver) {
+  auto* bound = context.heap.make<BoundMethod>(Tag::Host, sizeof(BoundMethod), HostObject::kMethod);
+  if (!bound) return context.raise_memory_limit();
+  bound->type = receiver->is(Tag::Host) ? receiver->as<HostObject>()->type : nullptr;
+  bound->function = &function;
+  bound->receiver = receiver.take();
+  return Value::adopt(Borrowed::heap(Tag::Host, bound));
+}
 
 Value call_method(Context& context, Borrowed method, Borrowed* base, uint32_t count) {
   const Value held = Value::copy(method.as<BoundMethod>()->receiver);

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <deque>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -30,14 +31,16 @@ struct HostMember {
   bool is_method() const { return method.entry != nullptr; }
 };
 
-// Lives as long as the runtime.
+// Lives as long as the runtime. Handles of the core's own (graphs) are of classes that have methods only, as rows, which the
+// resolver need not know of: a call of a method is never pure.
 struct HostClass {
   std::string name, doc;
   const void* key = nullptr;  // by which the host finds it again
   // What `<Player ...>` prints behind the name, at most `capacity` bytes; null: nothing.
   size_t (*label)(const void* pointer, char* out, size_t capacity) = nullptr;
   std::unordered_map<std::string, HostMember> members;
-  std::deque<std::string> texts;  // what the members' descriptors point to
+  std::span<const NativeFunction> methods = {};
+  std::deque<std::string> texts = {};  // what the members' descriptors point to
 };
 
 // All types of a runtime, and the names of their members: the resolver asks for these.
@@ -57,6 +60,7 @@ struct HostTypes {
 
 // A new object, in the context's list. Null: no memory, nothing was charged and nothing is dropped.
 HostObject* new_host_object(Context& context, const HostClass* type, void* pointer, size_t bytes);
+HoldingObject* new_holding_object(Context& context, const HostClass* type, void* pointer, size_t bytes);
 // Gives the host its own back, now; afterwards the object is closed, and using it raises.
 void close_host_object(HostObject* object);
 void destroy_host_object(HostObject* object);  // the heap's hook
@@ -70,7 +74,8 @@ bool store_member(Context& context, Borrowed object, std::string_view name, Valu
 // A place inside what a property gives has no address. Raises.
 void raise_inside_property(Context& context, Borrowed object, std::string_view name);
 
-// A function value made of a method.
+// A function value made of a method, and of a host object or a channel.
+Value bind_method(Context& context, const NativeFunction& function, Value receiver);
 inline bool is_bound_method(Borrowed v) { return v.is(Tag::Host) && (v.object()->flags & HostObject::kMethod); }
 inline const NativeFunction* method_of(Borrowed v) { return v.as<BoundMethod>()->function; }
 Value call_method(Context& context, Borrowed method, Borrowed* base, uint32_t count);

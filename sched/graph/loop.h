@@ -6,6 +6,8 @@
 
 #include <exception>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "sched/graph/mailbox.h"
 #include "sched/graph/policy.h"
@@ -23,10 +25,32 @@ class BasicLoop {
   const Policy& policy() const { return policy_; }
   Mailbox& mailbox() { return mailbox_; }
 
+  // ---- any thread: changes that act at the next boundary. GraphError: see runtime.h ----
+
+  void set_priority(std::string_view edge, int64_t priority) {
+    const EdgeId number = policy_.plan().edge(edge);
+    if (priority < 0) throw GraphError("edge " + std::string(edge) + ": priority " + std::to_string(priority) + " is negative");
+    change(Command::Kind::SetPriority, number, static_cast<int64_t>(band_of_priority(priority)));
+  }
+  void set_capacity(std::string_view edge, int64_t capacity) {
+    const EdgeId number = policy_.plan().edge(edge);
+    check_capacity(edge, capacity);
+    change(Command::Kind::SetCapacity, number, capacity);
+  }
+
+  // ---- whoever drives it ----
+
   GraphPolicy::Action next() {
     if (std::optional<GraphPolicy::Action> more = policy_.continue_turn()) return *more;
     exchange();
     return policy_.begin_turn();
+  }
+
+  // Ends the graph at the next boundary, without a drain.
+  void stop_now() {
+    drains_ = false;
+    mailbox_.stop();
+    mailbox_.look_again();
   }
 
   // Calls what a Call, Resume or Cancel says.
@@ -49,6 +73,11 @@ class BasicLoop {
   }
 
  private:
+  void change(Command::Kind kind, EdgeId edge, int64_t value) {
+    if (mailbox_.change({kind, edge, value})) return;
+    throw GraphError("edge " + policy_.plan().edges[edge].id + " cannot be changed: " +
+                     (mailbox_.stopped() ? "the graph ends" : "too many changes wait for the next turn"));
+  }
   // At the boundary: what other threads want, in the order commands, items, end.
   void exchange() {
     const bool room_made = policy_.take_room_made();
@@ -56,7 +85,7 @@ class BasicLoop {
     mailbox_.collect_commands(arrivals_);
     for (const Command& command : arrivals_.commands) apply(command);
     mailbox_.collect_items([this](EdgeId edge) { return policy_.room(edge); }, arrivals_);
-    if (arrivals_.stop) policy_.shut_down();
+    if (arrivals_.stop) policy_.shut_down(drains_);
     for (Mailbox::Arrival& arrival : arrivals_.items) policy_.put_from_outside(arrival.edge, std::move(arrival.item));
     arrivals_.clear();
   }
@@ -72,6 +101,7 @@ class BasicLoop {
   Policy policy_;
   Mailbox mailbox_;
   Mailbox::Arrivals arrivals_;
+  bool drains_ = true;
 };
 
 using GraphLoop = BasicLoop<GraphPolicy>;

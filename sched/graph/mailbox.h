@@ -72,6 +72,8 @@ class Mailbox {
   void wake(NodeId node) POSSET_EXCLUDES(mutex_);
   void stop() POSSET_EXCLUDES(mutex_);
   bool stopped() const POSSET_EXCLUDES(mutex_);
+  // Makes `arrived` true.
+  void look_again() { arrived_.store(true, std::memory_order_relaxed); }
 
   // ---- whoever drives the loop ----
 

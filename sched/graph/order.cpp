@@ -121,7 +121,8 @@ std::string quoted(const std::string& text) {
 std::string label_of(const PlannedEdge& edge, const std::string& from, const Port& to) {
   static constexpr const char* kPolicies[] = {"block", "drop", "latest", "coalesce"};
   static constexpr const char* kBandNames[] = {"normal", "high", "control"};
-  return from + " > " + to.name + ", " + type_name(to.type) + ", " + kPolicies[static_cast<size_t>(edge.options.policy)] + " " +
+  const std::string type = to.type == kAnyType ? "" : type_name(to.type) + ", ";
+  return from + " > " + to.name + ", " + type + kPolicies[static_cast<size_t>(edge.options.policy)] + " " +
          std::to_string(edge.options.capacity) + ", " + kBandNames[static_cast<size_t>(band_of_priority(edge.options.priority))];
 }
 

@@ -4,7 +4,6 @@
 #include <cxxabi.h>
 
 #include <cstdlib>
-#include <unordered_set>
 #include <utility>
 
 namespace posset::sched::graph {
@@ -27,44 +26,12 @@ void check_capacity(std::string_view what, int64_t capacity) {
                    std::to_string(kMostCapacity));
 }
 
-class Flattening {
- public:
-  explicit Flattening(Plan& plan) : plan_(plan) {}
-
-  void add_nodes(const Subgraph& graph, const std::string& prefix);
-  void add_edges(const Subgraph& graph, const std::string& prefix);
-
- private:
-  struct End {
-    NodeId node;
-    PortId port;
-  };
-
-  void add_node(const Subgraph::Unit& unit, const std::string& name);
-  void add_edge(const Subgraph::Connection& connection, const std::string& prefix);
-  void add_input(const Subgraph::Connection& connection, const std::string& prefix);
-  void add_planned(PlannedEdge edge);
-  void check_options(PlannedEdge& edge) const;
-  void check_types(const PlannedEdge& edge) const;
-  End end_of(const std::string& text, const std::string& prefix, bool output) const;
-  // What an end means within all of the graph, aliases of subgraphs followed.
-  std::string resolved(std::string text) const;
-
-  static void check_name(const std::string& name, const char* what);
-  static void check_ports(const std::string& node, const std::vector<Port>& ports, const char* what);
-
-  Plan& plan_;
-  std::unordered_set<std::string> names_;                 // of nodes and subgraphs
-  std::unordered_map<const Node*, NodeId> objects_;
-  std::unordered_map<std::string, std::string> aliases_;  // `subgraph:port`, for `node:port`
-};
-
-void Flattening::check_name(const std::string& name, const char* what) {
+void PlanBuilder::check_name(const std::string& name, const char* what) {
   if (!name.empty() && name.find_first_of(":/>\"\\\n") == std::string::npos) return;
   throw GraphError(std::string(what) + " \"" + name + "\": a name is not empty and has none of : / > \" \\");
 }
 
-void Flattening::check_ports(const std::string& node, const std::vector<Port>& ports, const char* what) {
+void PlanBuilder::check_ports(const std::string& node, const std::vector<Port>& ports, const char* what) {
   std::unordered_set<std::string> seen;
   for (const Port& port : ports) {
     check_name(port.name, what);
@@ -74,7 +41,7 @@ void Flattening::check_ports(const std::string& node, const std::vector<Port>& p
 
 // ---- nodes ----
 
-void Flattening::add_node(const Subgraph::Unit& unit, const std::string& name) {
+void PlanBuilder::add_node(const Subgraph::Unit& unit, const std::string& name) {
   if (!unit.node) throw GraphError("node " + name + " is null");
   check_ports(name, unit.options.inputs, "input port");
   check_ports(name, unit.options.outputs, "output port");
@@ -88,18 +55,21 @@ void Flattening::add_node(const Subgraph::Unit& unit, const std::string& name) {
   plan_.node_numbers.emplace(name, number);
 }
 
-void Flattening::add_nodes(const Subgraph& graph, const std::string& prefix) {
-  for (const Subgraph::Unit& unit : graph.units_) {
-    check_name(unit.name, unit.subgraph ? "subgraph" : "node");
-    const std::string name = prefix + unit.name;
-    if (name == "host") throw GraphError("no node can be called host: edges from outside come from there");
-    if (!names_.insert(name).second) throw GraphError("two nodes or subgraphs are called " + name);
-    if (unit.subgraph) {
-      add_nodes(*unit.subgraph, name + "/");
-    } else {
-      add_node(unit, name);
-    }
+void PlanBuilder::add_unit(const Subgraph::Unit& unit, const std::string& prefix) {
+  check_name(unit.name, unit.subgraph ? "subgraph" : "node");
+  const std::string name = prefix + unit.name;
+  if (name == "host") throw GraphError("no node can be called host: edges from outside come from there");
+  if (names_.contains(name)) throw GraphError("two nodes or subgraphs are called " + name);
+  if (unit.subgraph) {
+    add_nodes(*unit.subgraph, name + "/");
+  } else {
+    add_node(unit, name);
   }
+  names_.insert(name);
+}
+
+void PlanBuilder::add_nodes(const Subgraph& graph, const std::string& prefix) {
+  for (const Subgraph::Unit& unit : graph.units_) add_unit(unit, prefix);
   if (prefix.empty() && !graph.aliases_.empty()) throw GraphError("only a subgraph can expose ports");
   for (const Subgraph::Alias& alias : graph.aliases_) {
     check_name(alias.name, "exposed port");
@@ -110,13 +80,13 @@ void Flattening::add_nodes(const Subgraph& graph, const std::string& prefix) {
 
 // ---- edges ----
 
-std::string Flattening::resolved(std::string text) const {
+std::string PlanBuilder::resolved(std::string text) const {
   // An alias names something further in, so this ends.
   for (auto found = aliases_.find(text); found != aliases_.end(); found = aliases_.find(text)) text = found->second;
   return text;
 }
 
-Flattening::End Flattening::end_of(const std::string& text, const std::string& prefix, bool output) const {
+PlanBuilder::End PlanBuilder::end_of(const std::string& text, const std::string& prefix, bool output) const {
   const std::string full = resolved(prefix + text);
   const size_t colon = full.find(':');
   if (colon == std::string::npos) throw GraphError("\"" + prefix + text + "\" is not of the form node:port");
@@ -130,7 +100,7 @@ Flattening::End Flattening::end_of(const std::string& text, const std::string& p
   throw GraphError("node " + node->first + " has no " + (output ? "output" : "input") + " port " + full.substr(colon + 1));
 }
 
-void Flattening::check_options(PlannedEdge& edge) const {
+void PlanBuilder::check_options(PlannedEdge& edge) const {
   check_capacity(edge.id, edge.options.capacity);
   try {
     band_of_priority(edge.options.priority);
@@ -142,7 +112,7 @@ void Flattening::check_options(PlannedEdge& edge) const {
   if (!folds && edge.options.fold) throw GraphError("edge " + edge.id + " has a function to fold with and does not coalesce");
 }
 
-void Flattening::check_types(const PlannedEdge& edge) const {
+void PlanBuilder::check_types(const PlannedEdge& edge) const {
   const PlannedNode& src = plan_.nodes[edge.src];
   const PlannedNode& dst = plan_.nodes[edge.dst];
   const Port& from = src.options.outputs[edge.src_port];
@@ -157,70 +127,103 @@ void Flattening::check_types(const PlannedEdge& edge) const {
   }
 }
 
-void Flattening::add_planned(PlannedEdge edge) {
+const PlannedEdge& PlanBuilder::add_planned(PlannedEdge edge) {
   check_options(edge);
+  if (edge.src != kNone) check_types(edge);
   const auto number = static_cast<EdgeId>(plan_.edges.size());
   if (!plan_.edge_numbers.emplace(edge.id, number).second) throw GraphError("edge " + edge.id + " is there twice");
   if (edge.src == kNone) {
     plan_.inputs.push_back(number);
   } else {
-    check_types(edge);
     plan_.nodes[edge.src].out[edge.src_port].push_back(number);
   }
   plan_.nodes[edge.dst].in.push_back(number);
-  plan_.edges.push_back(std::move(edge));
+  return plan_.edges.emplace_back(std::move(edge));
 }
 
-void Flattening::add_edge(const Subgraph::Connection& connection, const std::string& prefix) {
+const PlannedEdge& PlanBuilder::add_edge(const Subgraph::Connection& connection, const std::string& prefix) {
   const End src = end_of(connection.from, prefix, true);
   const End dst = end_of(connection.to, prefix, false);
   const PlannedNode& from = plan_.nodes[src.node];
   const PlannedNode& to = plan_.nodes[dst.node];
   std::string id = from.name + ":" + from.options.outputs[src.port].name + "->" + to.name + ":" + to.options.inputs[dst.port].name;
-  add_planned({std::move(id), src.node, src.port, dst.node, dst.port, connection.options});
+  return add_planned({std::move(id), src.node, src.port, dst.node, dst.port, connection.options});
 }
 
-void Flattening::add_input(const Subgraph::Connection& connection, const std::string& prefix) {
+const PlannedEdge& PlanBuilder::add_input(const Subgraph::Connection& connection, const std::string& prefix) {
   check_name(connection.from, "input");
   const std::string name = prefix + connection.from;
   const End dst = end_of(connection.to, prefix, false);
   const PlannedNode& to = plan_.nodes[dst.node];
-  if (!plan_.input_numbers.emplace(name, static_cast<EdgeId>(plan_.edges.size())).second) {
-    throw GraphError("two inputs are called " + name);
-  }
+  if (plan_.input_numbers.contains(name)) throw GraphError("two inputs are called " + name);
   std::string id = "host:" + name + "->" + to.name + ":" + to.options.inputs[dst.port].name;
-  add_planned({std::move(id), kNone, 0, dst.node, dst.port, connection.options});
+  const PlannedEdge& added = add_planned({std::move(id), kNone, 0, dst.node, dst.port, connection.options});
+  plan_.input_numbers.emplace(name, static_cast<EdgeId>(plan_.edges.size() - 1));
+  return added;
 }
 
-void Flattening::add_edges(const Subgraph& graph, const std::string& prefix) {
+void PlanBuilder::check_port(const std::string& port, const std::string& prefix) const {
+  try {
+    end_of(port, prefix, true);
+  } catch (const GraphError&) {
+    end_of(port, prefix, false);
+  }
+}
+
+void PlanBuilder::add_edges(const Subgraph& graph, const std::string& prefix) {
   for (const Subgraph::Unit& unit : graph.units_) {
     if (unit.subgraph) add_edges(*unit.subgraph, prefix + unit.name + "/");
   }
   // An alias nobody uses must be one of a port, too.
   for (const Subgraph::Alias& alias : graph.aliases_) {
-    try {
-      end_of(alias.port, prefix, true);
-    } catch (const GraphError&) {
-      end_of(alias.port, prefix, false);
-    }
+    check_port(alias.port, prefix);
   }
   for (const Subgraph::Connection& connection : graph.connections_) {
     connection.from_host ? add_input(connection, prefix) : add_edge(connection, prefix);
   }
 }
 
+// ---- piece by piece ----
+
+void PlanBuilder::add(std::string name, std::shared_ptr<Node> node, NodeOptions options) {
+  add_unit({std::move(name), std::move(node), std::move(options), nullptr}, "");
+}
+
+void PlanBuilder::add(const std::string& name, const Subgraph& subgraph) {
+  add_unit({name, nullptr, {}, std::make_shared<const Subgraph>(subgraph)}, "");
+  add_edges(subgraph, name + "/");
+}
+
+const PlannedEdge& PlanBuilder::connect(const std::string& from, const std::string& to, EdgeOptions options) {
+  return add_edge({from, to, std::move(options)}, "");
+}
+
+const PlannedEdge& PlanBuilder::input(const std::string& name, const std::string& to, EdgeOptions options) {
+  return add_input({name, to, std::move(options), true}, "");
+}
+
+void PlanBuilder::expose(const std::string& name, const std::string& port) {
+  check_name(name, "exposed port");
+  check_port(port, "");
+  if (!exposed_.insert(name).second) throw GraphError("port " + name + " is exposed twice");
+}
+
 // ---- the plan ----
 
-Plan Plan::of(const Subgraph& description) {
-  Plan plan;
-  Flattening flattening(plan);
-  flattening.add_nodes(description, "");
-  flattening.add_edges(description, "");
+Plan PlanBuilder::finish() const {
+  Plan plan = plan_;
   plan.start_order = graph::start_order(plan);
   std::vector<size_t> place(plan.nodes.size());
   for (size_t i = 0; i < plan.start_order.size(); ++i) place[plan.start_order[i]] = i;
   for (PlannedEdge& edge : plan.edges) edge.back = edge.src != kNone && place[edge.dst] <= place[edge.src];
   return plan;
+}
+
+Plan Plan::of(const Subgraph& description) {
+  PlanBuilder builder;
+  builder.add_nodes(description, "");
+  builder.add_edges(description, "");
+  return builder.finish();
 }
 
 namespace {

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "sched/graph/subgraph.h"
@@ -56,6 +57,53 @@ struct Plan {
 
   // The plan for a picture, in the language of graphviz.
   std::string dot() const;
+};
+
+// Makes a plan piece by piece, for whoever wants to be told at once what is wrong: a GraphError, and then nothing was added
+// (of a subgraph that is wrong in itself, parts). What an edge joins must be there before it. Copied, it goes on as two.
+class PlanBuilder {
+ public:
+  void add(std::string name, std::shared_ptr<Node> node, NodeOptions options);
+  void add(const std::string& name, const Subgraph& subgraph);
+  // Give the edge.
+  const PlannedEdge& connect(const std::string& from, const std::string& to, EdgeOptions options);
+  const PlannedEdge& input(const std::string& name, const std::string& to, EdgeOptions options);
+  // Whether this, as a subgraph, could expose a port by that name.
+  void expose(const std::string& name, const std::string& port);
+
+  // What there is, without an order.
+  const Plan& so_far() const { return plan_; }
+  Plan finish() const;
+
+ private:
+  friend struct Plan;
+  struct End {
+    NodeId node;
+    PortId port;
+  };
+
+  void add_nodes(const Subgraph& graph, const std::string& prefix);
+  void add_edges(const Subgraph& graph, const std::string& prefix);
+  void add_unit(const Subgraph::Unit& unit, const std::string& prefix);
+  void add_node(const Subgraph::Unit& unit, const std::string& name);
+  const PlannedEdge& add_edge(const Subgraph::Connection& connection, const std::string& prefix);
+  const PlannedEdge& add_input(const Subgraph::Connection& connection, const std::string& prefix);
+  const PlannedEdge& add_planned(PlannedEdge edge);
+  void check_options(PlannedEdge& edge) const;
+  void check_types(const PlannedEdge& edge) const;
+  void check_port(const std::string& port, const std::string& prefix) const;
+  End end_of(const std::string& text, const std::string& prefix, bool output) const;
+  // What an end means within all of the graph, aliases of subgraphs followed.
+  std::string resolved(std::string text) const;
+
+  static void check_name(const std::string& name, const char* what);
+  static void check_ports(const std::string& node, const std::vector<Port>& ports, const char* what);
+
+  Plan plan_;
+  std::unordered_set<std::string> names_;                 // of nodes and subgraphs
+  std::unordered_set<std::string> exposed_;
+  std::unordered_map<const Node*, NodeId> objects_;
+  std::unordered_map<std::string, std::string> aliases_;  // `subgraph:port`, for `node:port`
 };
 
 // Throws GraphError unless 1 <= capacity <= kMostCapacity. `what` is the edge, for the message.

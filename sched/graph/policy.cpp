@@ -250,7 +250,8 @@ GraphPolicy::Action GraphPolicy::call(NodeId id, Callback callback) {
 
 GraphPolicy::Action GraphPolicy::resume(NodeId id) {
   NodeState& node = nodes_[id];
-  node.emits = 0;
+  // One that has waited for room has been held back. One whose quantum was over could go on emitting for ever.
+  if (node.activity == Activity::Waiting) node.emits = 0;
   node.counts.resumes.add();
   set_activity(node, Activity::Running);
   running_ = id;

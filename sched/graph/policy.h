@@ -97,7 +97,8 @@ class GraphPolicy {
   void set_priority(EdgeId edge, Band band);
   void set_capacity(EdgeId edge, int64_t capacity);
   void wake(NodeId node);
-  void shut_down();
+  // Without a drain, also while one goes on, what is left is abandoned at once.
+  void shut_down(bool drain = true);
   // How many items an edge from outside takes now.
   size_t room(EdgeId edge) const;
   void put_from_outside(EdgeId edge, Message&& item);
@@ -118,6 +119,10 @@ class GraphPolicy {
   const Clock& clock() const { return clock_; }
   Phase phase() const { return phase_; }
   bool stopping() const { return phase_ >= Phase::Unwinding; }
+  // The time of the last boundary.
+  int64_t now_ns() const { return now_ns_; }
+  // Whether no node is ready, blocked or parked: nothing happens but by a tick or from outside.
+  bool quiet() const { return ready_.empty() && blocked_ == 0 && parked_ == 0; }
   EdgePolicy effective_policy(EdgeId edge) const { return edges_[edge].effective_policy(); }
   int64_t capacity(EdgeId edge) const { return edges_[edge].capacity; }
   // Any thread.

@@ -31,10 +31,10 @@ void GraphPolicy::begin_running() {
 
 // ---- the end ----
 
-void GraphPolicy::shut_down() {
-  if (phase_ >= Phase::Draining) return;
+void GraphPolicy::shut_down(bool drain) {
+  if (phase_ > Phase::Draining || (phase_ == Phase::Draining && drain)) return;
   now_ns_ = clock_.now_ns();
-  deadline_ns_ = now_ns_ + config_.shutdown_timeout_ns;
+  deadline_ns_ = now_ns_ + (drain ? config_.shutdown_timeout_ns : 0);
   phase_ = Phase::Draining;
   timers_ = TimerSet();
   for (NodeId id = 0; id < nodes_.size(); ++id) {

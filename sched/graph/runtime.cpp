@@ -101,24 +101,8 @@ void GraphRuntime::shutdown() { stop_.stop(); }
 
 // ---- while it runs ----
 
-void GraphRuntime::change(Command::Kind kind, EdgeId edge, int64_t value) {
-  Built& made = built();
-  if (made.loop.mailbox().change({kind, edge, value})) return;
-  throw GraphError("edge " + made.plan.edges[edge].id + " cannot be changed: " +
-                   (made.loop.mailbox().stopped() ? "the graph ends" : "too many changes wait for the next turn"));
-}
-
-void GraphRuntime::set_priority(std::string_view edge, int64_t priority) {
-  const EdgeId number = built().plan.edge(edge);
-  if (priority < 0) throw GraphError("edge " + std::string(edge) + ": priority " + std::to_string(priority) + " is negative");
-  change(Command::Kind::SetPriority, number, static_cast<int64_t>(band_of_priority(priority)));
-}
-
-void GraphRuntime::set_capacity(std::string_view edge, int64_t capacity) {
-  const EdgeId number = built().plan.edge(edge);
-  check_capacity(edge, capacity);
-  change(Command::Kind::SetCapacity, number, capacity);
-}
+void GraphRuntime::set_priority(std::string_view edge, int64_t priority) { built().loop.set_priority(edge, priority); }
+void GraphRuntime::set_capacity(std::string_view edge, int64_t capacity) { built().loop.set_capacity(edge, capacity); }
 
 EdgeId GraphRuntime::find_input(std::string_view name) { return built().plan.input(name); }
 NodeId GraphRuntime::find_node(std::string_view name) { return built().plan.node(name); }

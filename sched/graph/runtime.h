@@ -96,7 +96,6 @@ class GraphRuntime {
 
   Built& built() POSSET_EXCLUDES(mutex_);
   void build() POSSET_REQUIRES(mutex_);
-  void change(Command::Kind kind, EdgeId edge, int64_t value);
   void check_item(EdgeId input, const Message& item);
   // Throws if the plan has been made.
   Subgraph& description(std::string_view what) POSSET_REQUIRES(mutex_);

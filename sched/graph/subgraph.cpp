@@ -23,4 +23,13 @@ void Subgraph::input(std::string name, std::string to, EdgeOptions options) {
 
 void Subgraph::expose(std::string name, std::string port) { aliases_.push_back({std::move(name), std::move(port)}); }
 
+Subgraph Subgraph::renewed(const std::function<std::shared_ptr<Node>(const Node&)>& another) const {
+  Subgraph made = *this;
+  for (Unit& unit : made.units_) {
+    if (unit.node) unit.node = another(*unit.node);
+    if (unit.subgraph) unit.subgraph = std::make_shared<const Subgraph>(unit.subgraph->renewed(another));
+  }
+  return made;
+}
+
 }  // namespace posset::sched::graph

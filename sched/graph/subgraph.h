@@ -66,8 +66,11 @@ class Subgraph {
   // Lets `NAME` of this subgraph mean an input or output port of one of its nodes.
   void expose(std::string name, std::string port);
 
+  // The same with another object for each node: one description can be in a graph more than once, an object cannot.
+  Subgraph renewed(const std::function<std::shared_ptr<Node>(const Node&)>& another) const;
+
  private:
-  friend class Flattening;
+  friend class PlanBuilder;
   struct Unit {
     std::string name;
     std::shared_ptr<Node> node;  // null: the subgraph

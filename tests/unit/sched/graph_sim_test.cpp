@@ -107,7 +107,7 @@ class LosesItems : public GraphPolicy {
 class ForgetsTheEnd : public GraphPolicy {
  public:
   using GraphPolicy::GraphPolicy;
-  void shut_down() {}
+  void shut_down(bool) {}
 };
 
 template <class Policy>

@@ -87,6 +87,7 @@ TEST_CASE("graph threads: changes, wakes, statistics and a shutdown from other t
     graph.connect("a:out", "b:in", {.capacity = 4});
     graph.connect("b:out", "a:in", {.capacity = 4});
     std::thread loop([&] { graph.run(); });
+    while (turns.load() == 0) std::this_thread::yield();  // a graph that ends before it starts stops nothing
     std::atomic<bool> refused{false};
     std::vector<std::thread> threads;
     for (int t = 0; t < 3; ++t) {

@@ -1,0 +1,123 @@
+// What a graph of script nodes costs, on the thread that evaluates: messages per second through three nodes, for edges with
+// much room and with little; turns of nodes that always have something, and that they are shared 4:2:1; memory over many
+// messages; processor time of a graph that has nothing to do. Every script gives its answer, which is checked.
+#include <cstdint>
+#include <cstdio>
+#include <ctime>
+#include <string>
+
+#include <benchmark/benchmark.h>
+#include <posset/posset.hpp>
+
+namespace {
+
+constexpr int64_t kMessages = 100000;
+
+// `pipeline(n, capacity)` sends 0 .. n - 1 the whole way and adds them up.
+constexpr const char* kPipeline = R"(
+import "graph"
+fn pipeline(n, capacity) {
+  let g = graph.new()
+  g.add("source", {outputs: ["out"], on_start: (_, node) => { for i in 0..n { node.emit("out", i) } }})
+  g.add("pass", {inputs: ["in"], outputs: ["out"], on_message: (_, x, node) => node.emit("out", x)})
+  g.add("sink", {state: 0, inputs: ["in"], on_message: (sum, x, node) => sum + x})
+  g.connect("source:out", "pass:in", {capacity: capacity})
+  g.connect("pass:out", "sink:in", {capacity: capacity})
+  g.run().states["sink"]
+}
+pipeline)";
+
+void pipeline(benchmark::State& state) {
+  posset::Runtime runtime;
+  posset::Context context(runtime, {.memory_limit = 64 << 20});
+  auto run = context.compile<int64_t(int64_t, int64_t)>(kPipeline);
+  for (int i = 0; i < 10; ++i) {
+    if (run(kMessages, state.range(0)) != kMessages * (kMessages - 1) / 2) return state.SkipWithError("another sum");
+  }
+  for (auto _ : state) benchmark::DoNotOptimize(run(kMessages, state.range(0)));
+  state.SetItemsProcessed(state.iterations() * kMessages);
+}
+BENCHMARK(pipeline)->Arg(1)->Arg(64)->Arg(1024);
+
+// `turns(n)`: so many turns of three nodes, one message each; the number that the normal one had.
+constexpr const char* kTurns = R"(
+import "graph"
+fn turns(n) {
+  let g = graph.new({batch: 1, drain: 0})
+  let left = ref(n)
+  for [name, priority] in [["normal", 0], ["high", 2], ["control", 3]] {
+    g.add(name, {state: 0, inputs: ["in"], outputs: ["out"], on_start: (k, node) => { node.emit("out", nil)
+      k }, on_message: (k, x, node) => { node.emit("out", x)
+      left.value -= 1
+      if left.value == 0 { g.stop() }
+      k + 1 }})
+    g.connect("{name}:out", "{name}:in", {priority: priority})
+  }
+  let states = g.run().states
+  assert(states == ["normal": n // 7, "high": 2 * n // 7, "control": 4 * n // 7])
+  states["normal"]
+}
+turns)";
+
+void turns(benchmark::State& state) {
+  constexpr int64_t kTurnsOfAll = 70000;
+  posset::Runtime runtime;
+  posset::Context context(runtime);
+  auto run = context.compile<int64_t(int64_t)>(kTurns);
+  for (auto _ : state) {
+    if (run(kTurnsOfAll) != kTurnsOfAll / 7) return state.SkipWithError("not shared 4:2:1");
+  }
+  state.SetItemsProcessed(state.iterations() * kTurnsOfAll);
+}
+BENCHMARK(turns);
+
+int64_t resident_pages() {
+  long size = 0, resident = 0;
+  std::FILE* file = std::fopen("/proc/self/statm", "r");
+  if (!file) return 0;
+  const int read = std::fscanf(file, "%ld %ld", &size, &resident);
+  std::fclose(file);
+  return read == 2 ? resident : 0;
+}
+
+// One graph, ten times as many messages: what the process has grown by meanwhile.
+void memory(benchmark::State& state) {
+  posset::Runtime runtime;
+  posset::Context context(runtime);
+  auto run = context.compile<int64_t(int64_t, int64_t)>(kPipeline);
+  run(kMessages, 64);
+  int64_t before = 0;
+  for (auto _ : state) {
+    before = resident_pages();
+    benchmark::DoNotOptimize(run(10 * kMessages, 64));
+  }
+  state.counters["grown_pages"] = static_cast<double>(resident_pages() - before);
+  state.SetItemsProcessed(state.iterations() * 10 * kMessages);
+}
+BENCHMARK(memory);
+
+// The processor time of half a second in which nothing comes.
+void idle(benchmark::State& state) {
+  posset::Runtime runtime;
+  posset::Context context(runtime);
+  auto run = context.compile<bool()>(R"(
+import "graph"
+() => {
+  let g = graph.new()
+  g.add("a", {inputs: ["in"], on_message: (_, x, node) => nil})
+  g.input("in", "a:in")
+  g.add("late", {tick: 10.0, on_tick: (_, node) => nil})
+  g.run({timeout: 0.5}).ended == "timeout"
+})");
+  const std::clock_t before = std::clock();
+  for (auto _ : state) {
+    if (!run()) return state.SkipWithError("it ended otherwise");
+  }
+  const double seconds = static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC;
+  state.counters["cpu_us"] = seconds * 1e6 / static_cast<double>(state.iterations());
+}
+BENCHMARK(idle)->Iterations(3);
+
+}  // namespace
+
+BENCHMARK_MAIN();
