@@ -49,7 +49,7 @@ ATTACH, COMPOSITION_ROOT = "include/posset/attach.h", "stdlib/default_runtime.cp
 # third-party header (a regular expression at its beginning): the only layers that may see it
 CONFINED = {
     r"llvm": ["jit"],
-    r"(oneapi/)?tbb": ["sched"],
+    r"(oneapi/)?tbb": ["sched", "bench"],
     r"boost/": ["sched", "sched/base"],
     r"CLI/": ["cli"],
     r"histedit\.h": ["cli"],
