@@ -256,9 +256,8 @@ Closure* new_closure(Context& context, const Function* function, uint32_t count)
     return nullptr;
   }
   closure->function = function;
-  // A helper's ends before the module can go, and what it leaves is copied.
-  closure->owner_count = context.helps ? nullptr : &function->module->live_closures;
-  if (closure->owner_count) ++*closure->owner_count;
+  closure->owner_count = context.live_closures ? context.live_closures : &function->module->live_closures;
+  ++*closure->owner_count;
   closure->size = count;
   return closure;
 }

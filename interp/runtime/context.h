@@ -229,6 +229,7 @@ class Context : public Strand {
   std::unique_ptr<Posse> posse;
   Seat* seat = nullptr;
   const Posse* helps = nullptr;  // the posse that this is a helper's context of
+  int64_t* live_closures = nullptr;  // of a helper, what counts its closures instead of their modules
 
   // ---- output and grants ----
   std::function<bool(std::string_view)> output;   // false: could not be written

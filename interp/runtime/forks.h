@@ -26,6 +26,12 @@ class RightSide {
   ~RightSide() = default;
 };
 
+// What native code that calls itself keeps in one place for all its calls; it may have more behind that.
+struct Activation {
+  void* host;
+  Closure* closure;
+};
+
 // What is left of a second part until its turn. Code of all tiers writes and reads them.
 struct ForkRecord {
   uint64_t header;
@@ -36,15 +42,22 @@ struct ForkRecord {
   union {
     Closure* closure;    // that runs there
     RightSide* part;     // kBuiltin
+    const Activation* activation;  // kActivation: which has the closure, and outlasts the record
   };
 
   // The header: what has become of it, the number of the fork point, the generation in which it was first seen (0: not yet).
   static constexpr uint64_t kTaken = 1;    // computed, or being computed
   static constexpr uint64_t kRefused = 2;  // something in it cannot be shared
   static constexpr uint64_t kBuiltin = 4;  // left by a built-in; `frame` says where on the register stack
+  static constexpr uint64_t kActivation = 8;
   static constexpr uint64_t kState = kTaken | kRefused;
   static constexpr int kPointShift = 8, kStampShift = 16;
   static constexpr uint64_t fresh(uint32_t point) { return uint64_t{point} << kPointShift; }
+  // So that it can be read elsewhere.
+  void settle() {
+    if (header & kActivation) closure = activation->closure;
+    header &= ~kActivation;
+  }
   uint32_t point() const { return header >> kPointShift & 0xff; }
   uint64_t stamp() const { return header >> kStampShift; }
 };

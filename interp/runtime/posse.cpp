@@ -6,8 +6,6 @@
 #include <utility>
 
 #include "interp/runtime/call.h"
-#include "interp/value/clone.h"
-
 namespace posset::interp {
 
 namespace {
@@ -20,8 +18,6 @@ constexpr int64_t kLookNs = 5 * sched::kMillisecond;
 constexpr size_t kRegisterBytes = size_t{64} << 20;
 constexpr size_t kMostFreeRegisters = 16;
 
-int64_t* uncounted(const Function*) { return nullptr; }
-
 int64_t quantum_of(const RuntimeOptions& options) {
   return options.quantum_us != 0 ? options.quantum_us * sched::kMicrosecond : kQuantumNs;
 }
@@ -31,8 +27,6 @@ bool share_part(Sharing& sharing, const ForkRecord& record) {
   return sharing.add_part(record.closure, point.body) &&
          std::all_of(point.inputs.begin(), point.inputs.end(), [&](uint32_t slot) { return sharing.add(record.frame[slot]); });
 }
-
-int64_t* closures_of(const Function* function) { return &function->module->live_closures; }
 
 }  // namespace
 
@@ -69,7 +63,7 @@ Delegate::Delegate(Seat& home, Member& victim, const ForkRecord& record)
       victim_(victim),
       record_(record),
       depth_(home.context_.depth),
-      room_(home.context_.heap.limit_bytes() - std::min(home.context_.heap.limit_bytes(), home.context_.heap.used_bytes())) {}
+      room_(home.room()) {}
 
 void Delegate::run(posse::Executor& here) {
   if (Seat* seat = home_.posse_.seat_of(here)) {
@@ -143,6 +137,7 @@ bool Seat::pause() {
 
 // False: it could not be, or nobody took it.
 bool Seat::give(posse::Theft<Member>& theft) {
+  theft.given->settle();
   if (!share(*theft.given)) {
     theft.given->header |= ForkRecord::kRefused;
     return false;
@@ -170,6 +165,7 @@ bool Seat::share(const ForkRecord& record) {
 
 // The one that ran waits, and what it keeps is done meanwhile.
 bool Seat::run_above(Member& member, ForkRecord* kept) {
+  kept->settle();
   auto delegate = std::make_unique<Delegate>(*this, member, *kept);
   kept->header |= ForkRecord::kTaken;
   kept->delegate = delegate.get();
@@ -232,8 +228,6 @@ void Seat::run(Delegate& delegate) {
     context_.fork_top = below.fork_top;
   }
   compute(delegate);
-  context_.drop_kept_views();
-  context_.scratch = Value();
   if (alone) {
     context_.runtime.control.settle(context_);
     context_.code_slot.leave();
@@ -242,45 +236,55 @@ void Seat::run(Delegate& delegate) {
   if (free_registers_.size() < kMostFreeRegisters) free_registers_.push_back(std::move(registers));
 }
 
+size_t Seat::room() const {
+  const Heap& heap = context_.heap;
+  return heap.limit_bytes() - std::min(heap.limit_bytes(), heap.used_bytes());
+}
+
+// With what memory its victim has left.
 void Seat::compute(Delegate& delegate) {
   Member member(context_.fork_top, generation_);
+  const bool alone = members_.empty();
   members_.push_back(&member);
   const Context::StepAccount outer = context_.begin_account();
+  const size_t limit = context_.heap.limit_bytes();
+  context_.heap.set_limit_bytes(context_.heap.used_bytes() + std::min(delegate.room_, room()));
   Value result = !context_.stack_top ? context_.raise_memory_limit() : delegate.evaluate(context_);
+  context_.heap.set_limit_bytes(limit);
   delegate.steps_ = context_.steps_used();
   context_.resume_account(outer);
   members_.pop_back();
-  delegate.failed_ = result.failed();
-  if (!result.failed()) {
-    delegate.result_ = std::move(result);
-    return;
-  }
+  context_.drop_kept_views();
+  context_.scratch = Value();
+  finish(delegate, std::move(result), alone);
+  if (!delegate.failed_) return;
   drop(member.base);
+  if (!context_.error_pending()) return;
   if (context_.limit_pending() && context_.pending_code() == ErrorCode::Interrupted) context_.interrupt();
   context_.take_error();
 }
 
+void Seat::finish(Delegate& delegate, Value result, bool alone) {
+  delegate.failed_ = result.failed();
+  if (delegate.failed_) return;
+  if (&delegate.home_ == this) {
+    delegate.outcome_.keep(std::move(result));
+  } else if (!delegate.outcome_.pack(context_, std::move(result), alone) || !posse_.add_waiting(delegate.outcome_.bytes())) {
+    delegate.outcome_.drop();
+    delegate.failed_ = true;
+  }
+}
+
 bool Seat::merge(ForkRecord& record, Value& result) {
+  if (members_.empty()) return false;  // nobody has looked at any
   Member& member = *members_.back();
   member.scanned = std::min(member.scanned, &record);
   if (!(record.header & ForkRecord::kTaken)) return false;
   std::unique_ptr<Delegate> delegate(record.delegate);
-  bool ok = !delegate->failed_ && context_.has_steps(delegate->steps_);
-  if (ok) {
-    result = clone_into(context_.heap, delegate->result_, context_.helps ? uncounted : closures_of);
-    ok = !result.failed();
-  }
-  let_go(delegate->result_.take());
+  posse_.remove_waiting(delegate->outcome_.bytes());
+  const bool ok = !delegate->failed_ && context_.has_steps(delegate->steps_) && delegate->outcome_.take(context_, result);
   if (ok) context_.add_steps(delegate->steps_);
   return ok;
-}
-
-// The objects of another heap, which nobody refers to any more, go to the thread that it belongs to.
-void Seat::let_go(Borrowed result) {
-  if (result.is_heap() && &Heap::heap_of(result.object()) != &context_.heap && count_of(result.object()) > 0) {
-    result.object()->count = -result.object()->count;
-  }
-  release(result);
 }
 
 void Seat::drop(ForkRecord* from) {
@@ -289,7 +293,7 @@ void Seat::drop(ForkRecord* from) {
     const ForkRecord& record = *--context_.fork_top;
     if (!(record.header & ForkRecord::kTaken)) continue;
     std::unique_ptr<Delegate> delegate(record.delegate);
-    let_go(delegate->result_.take());
+    posse_.remove_waiting(delegate->outcome_.bytes());
   }
 }
 
@@ -311,7 +315,14 @@ void Seat::drop_above(const Borrowed* frame, uint32_t keep) {
   drop(std::min(from, own + keep));
 }
 
-// Results that were copied wait on the heaps of the helpers, which do nothing now, and keep objects of the root's alive.
+bool Posse::add_waiting(size_t bytes) {
+  const size_t before = waiting_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  if (bytes <= root_context_.limits().memory_bytes && before <= root_context_.limits().memory_bytes - bytes) return true;
+  remove_waiting(bytes);
+  return false;
+}
+
+// What one has released of another's may refer to the root's.
 void Posse::free_what_was_left() {
   sched::MutexLock lock(mutex_);
   for (Helper& each : helpers_) {
@@ -365,6 +376,7 @@ Seat* Posse::seat_of(posse::Executor& executor) {
       helper.seat->begin();
       helper.seat->take_executor(&executor);
       context->seat = helper.seat.get();
+      context->live_closures = &helper.seat->live_closures_;
       helper.context = std::move(context);
     }
     return helper.seat.get();

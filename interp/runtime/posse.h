@@ -10,8 +10,8 @@
 //
 // A posse is what works for one evaluation. It has a seat on each executor that takes part: a context there, whose heap is
 // that thread's own, and the members of the posse on that executor, each on top of the one it interrupted. What goes to
-// another executor is marked shared (sharing.h); what comes back is copied, so that it belongs to one thread and can be
-// changed in place (clone.h).
+// another executor is marked shared (sharing.h); what comes back changes hands with its memory, so that it belongs to one
+// thread and can be changed in place (outcome.h).
 //
 // Elsewhere: the rules and the threads (sched/posse).
 #pragma once
@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "interp/runtime/forks.h"
+#include "interp/runtime/outcome.h"
 #include "interp/runtime/sharing.h"
 #include "sched/posse/crew.h"
 #include "sched/posse/policy.h"
@@ -85,7 +86,8 @@ class Seat {
   bool has_pending(Member& member);
   bool should_stop() const;
   void compute(Delegate& delegate);
-  void let_go(Borrowed result);
+  void finish(Delegate& delegate, Value result, bool alone);
+  size_t room() const;
 
   Posse& posse_;
   Context& context_;
@@ -97,6 +99,7 @@ class Seat {
   static constexpr int64_t kNotYet = -1;
   int64_t began_ns_ = kNotYet;    // the slice
   std::vector<std::unique_ptr<RegisterStack>> free_registers_;
+  int64_t live_closures_ = 0;     // of a helper
 };
 
 // A part that is computed away from its place. Belongs to the record.
@@ -118,7 +121,7 @@ class Delegate final : public sched::posse::Work {
   const ForkRecord record_;  // as it was left
   const uint32_t depth_;
   const size_t room_;        // bytes of memory that the victim had left
-  Value result_;             // belongs to the heap of who has computed it
+  Outcome outcome_;
   uint64_t steps_ = 0;
   bool failed_ = false;
 };
@@ -139,6 +142,9 @@ class Posse {
   // Whether what works for it is to end.
   bool stopped() const { return stopped_.load(std::memory_order_relaxed); }
   void stop(bool stopped) { stopped_.store(stopped, std::memory_order_relaxed); }
+  // Outcomes that wait to be taken may hold as much memory together as one context. False: this would be more.
+  bool add_waiting(size_t bytes);
+  void remove_waiting(size_t bytes) { waiting_bytes_.fetch_sub(bytes, std::memory_order_relaxed); }
 
  private:
   struct Helper {
@@ -150,6 +156,7 @@ class Posse {
   const int64_t quantum_ns_;
   Seat root_;
   std::atomic<bool> stopped_{false};
+  std::atomic<size_t> waiting_bytes_{0};
   sched::Mutex mutex_;
   std::vector<Helper> helpers_ POSSET_GUARDED_BY(mutex_);  // by number of the executor
 };

@@ -16,7 +16,8 @@ namespace {
 
 class Cloner {
  public:
-  Cloner(Heap& heap, OwnerCount owner_count) : heap_(heap), owner_count_(owner_count) {}
+  Cloner(Heap& heap, const Original& original, const OwnerCount& owner_count)
+      : heap_(heap), original_(original), owner_count_(owner_count) {}
 
   Value run(Borrowed v) {
     Value root = Value::adopt(clone(v));
@@ -39,7 +40,7 @@ class Cloner {
     if (!v.is_heap()) return v;
     Object* const object = v.object();
     if (count_of(object) == 0) return v;
-    if (&Heap::heap_of(object) == &heap_) {
+    if (is_kept(object)) {
       retain(object);
       return v;
     }
@@ -52,6 +53,10 @@ class Cloner {
     const Borrowed copy = made(v);
     known_[object] = copy;
     return copy;
+  }
+
+  bool is_kept(const Object* object) const {
+    return &Heap::heap_of(object) != &original_.heap || (original_.keeps_shared && count_of(object) < 0);
   }
 
   // With the parts of the original, counted, until their turn comes.
@@ -118,7 +123,8 @@ class Cloner {
   }
 
   Heap& heap_;
-  const OwnerCount owner_count_;
+  const Original& original_;
+  const OwnerCount& owner_count_;
   std::unordered_map<const Object*, Borrowed> known_;  // with several references
   std::vector<Object*> open_;
   bool failed_ = false;
@@ -126,6 +132,8 @@ class Cloner {
 
 }  // namespace
 
-Value clone_into(Heap& heap, Borrowed v, OwnerCount owner_count) { return Cloner(heap, owner_count).run(v); }
+Value clone_into(Heap& heap, Borrowed v, const Original& original, const OwnerCount& owner_count) {
+  return Cloner(heap, original, owner_count).run(v);
+}
 
 }  // namespace posset::interp

@@ -2,16 +2,24 @@
 // and a ref stays one ref; nesting of any depth uses constant stack.
 #pragma once
 
+#include <functional>
+
 #include "interp/value/heap.h"
 #include "interp/value/objects.h"
 
 namespace posset::interp {
 
-// `v` was computed on another thread, which has let go of it: nobody else reads or counts it now. Objects of `heap` and
-// immortal ones are not copied. `owner_count` gives what counts the closures of a function (Closure::owner_count). Gives
-// Failed when memory ran out. Errors, and what belongs to a context (tasks, channels, host objects), cannot be copied: they
-// must not be inside (`can_be_cloned`).
-using OwnerCount = int64_t* (*)(const Function* function);
-Value clone_into(Heap& heap, Borrowed v, OwnerCount owner_count);
+// Which objects are copied: those of one heap. Others, and immortal ones, are kept and counted.
+struct Original {
+  const Heap& heap;
+  bool keeps_shared = false;  // its shared objects outlive the copy, and are kept too
+};
+
+// Gives what counts the closures of a function (Closure::owner_count).
+using OwnerCount = std::function<int64_t*(const Function* function)>;
+
+// Nobody else reads or counts what is copied. Gives Failed when memory ran out. Errors, and what belongs to a context (tasks,
+// channels, host objects), cannot be copied and must not be inside.
+Value clone_into(Heap& heap, Borrowed v, const Original& original, const OwnerCount& owner_count);
 
 }  // namespace posset::interp

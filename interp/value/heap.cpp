@@ -4,40 +4,19 @@
 // Pages come in chunks of up to kChunkPages, because mimalloc doubles a single block that must be
 // aligned to its own size. A page belongs to one size class; its cells are carved and charged a
 // slice at a time, so a small context pays (and touches) a slice per class it uses, not a page.
-#include "interp/value/heap.h"
-
 #include <algorithm>
 #include <mimalloc.h>
 
+#include "interp/value/heap_pages.h"
 #include "interp/value/objects.h"
 
 namespace posset::interp {
-
-struct Heap::Chunk {
-  Chunk* next;
-  void* memory;
-  size_t pages;
-  size_t free_pages;
-};
-
-struct Heap::Page {
-  Heap* heap;  // first: heap_of reads it
-  Page* next;  // in pages_ or free_pages_
-  Chunk* chunk;
-  uint32_t cls;
-  uint32_t carved;      // offset of the first byte that is no cell yet
-  uint32_t free_cells;  // counted while trimming
-  bool unused;          // found while trimming: all its cells are free
-  size_t cells() const { return (carved - kHeaderBytes) / (cls * kGranule); }
-  static constexpr size_t kHeaderBytes = 64;
-};
 
 namespace {
 constexpr size_t kSliceBytes = 4096;
 constexpr size_t kChunkPages = 16;
 constexpr size_t kFirstCycleThreshold = 1000;
 constexpr size_t kFirstCycleBytes = size_t{64} << 20;
-constexpr size_t kFirstTrimPages = 64;
 // Near the limit, work that freed little must not be repeated for every slice: it may look at this
 // many things for each object freed, or made, since it was done last. So the limit is exact to
 // within 1 %.

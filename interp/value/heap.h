@@ -146,6 +146,11 @@ class Heap {
     return **reinterpret_cast<Heap* const*>(address);  // Page and LargeBlock begin with it
   }
 
+  // Moves all that is in `other` here; it is empty then, its counts included. Nothing is copied: what it costs grows
+  // with its pages and free cells. Nobody else uses `other` or refers to what is in it, and it has no refs. False: there is
+  // no room, nothing has happened.
+  bool absorb(Heap& other);
+
   // Heaps of one family may refer to each other's shared objects: that of a context and of those that work for it.
   const Heap* family() const { return family_; }
   void join(const Heap& other) { family_ = other.family_; }
@@ -157,6 +162,7 @@ class Heap {
   void set_limit_bytes(size_t limit) { limit_ = limit; }
   uint64_t live_objects() const { return stats_.allocations - stats_.frees; }
   uint64_t live_refs() const { return ref_count_; }
+  bool has_large_blocks() const { return large_ != nullptr; }
   const HeapStats& stats() const { return stats_; }
   void count_copy(size_t bytes) {
     ++stats_.copies;
@@ -230,6 +236,11 @@ class Heap {
     return (static_cast<const LargeBlock*>(payload) - 1)->bytes - sizeof(LargeBlock);
   }
 
+  void absorb_cells(Heap& other);
+  void absorb_pages(Heap& other);
+  void absorb_large(Heap& other);
+  void absorb_counts(Heap& other);
+
   bool has_room(size_t bytes) const { return used_ <= limit_ && bytes <= limit_ - used_; }
   bool make_room(size_t bytes);
   void push_remote(Object* object);
@@ -246,7 +257,8 @@ class Heap {
   Page* free_pages_ = nullptr;  // of chunks that have others in use
   Chunk* chunks_ = nullptr;
   size_t page_count_ = 0;
-  size_t trim_at_pages_ = 64;
+  static constexpr size_t kFirstTrimPages = 64;
+  size_t trim_at_pages_ = kFirstTrimPages;
   uint64_t frees_at_trim_ = 0;
   size_t trim_cost_ = 0;    // free cells the last trimming looked at
   LargeBlock* large_ = nullptr;  // all of them, doubly linked

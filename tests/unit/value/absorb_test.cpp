@@ -1,0 +1,149 @@
+// Taking over another heap, and copying between heaps: what a thread has computed for another.
+#include <thread>
+#include <vector>
+
+#include "fixture.h"
+#include "interp/value/clone.h"
+
+using namespace posset::interp;
+using namespace posset::interp::test;
+
+namespace {
+
+// A nested list of small objects and a large block.
+Value made_in(Heap& heap, int64_t size) {
+  Borrowed all = Borrowed::heap(Tag::List, new_list(heap, Packing::Any, 0));
+  for (int64_t i = 0; i < size; ++i) {
+    Borrowed pair = Borrowed::heap(Tag::List, new_list(heap, Packing::Any, 0));
+    REQUIRE(list_push(heap, pair, Value::integer(i)));
+    REQUIRE(list_push(heap, pair, make_string(heap, "number " + std::to_string(i) + " of a long text")));
+    REQUIRE(list_push(heap, all, Value::adopt(pair)));
+  }
+  return Value::adopt(all);
+}
+
+int64_t sum_of(const Value& all) {
+  int64_t sum = 0;
+  const auto* list = all->as<List>();
+  for (uint64_t i = 0; i < list->size; ++i) sum += list_get(list_get(list, i).as<List>(), 0).as_int();
+  return sum;
+}
+
+int64_t* uncounted(const Function*) { return nullptr; }
+
+}  // namespace
+
+TEST_CASE("absorb: what a heap holds belongs to the other, where it was") {
+  World world;
+  Heap other(world.shapes);
+  Value kept = made_in(other, 5000);
+  { Value garbage = made_in(other, 3000); }  // leaves free cells
+  const size_t bytes = other.used_bytes();
+  const Object* const place = kept->object();
+  const uint64_t live = other.live_objects();
+  REQUIRE(world.heap.absorb(other));
+  CHECK(kept->object() == place);
+  CHECK(&Heap::heap_of(kept->object()) == &world.heap);
+  CHECK(sum_of(kept) == 4999 * 5000 / 2);
+  CHECK(world.heap.used_bytes() == bytes);
+  CHECK(world.heap.live_objects() == live);
+  CHECK(other.used_bytes() == 0);
+  CHECK(other.live_objects() == 0);
+  CHECK(world.heap.has_sound_cells());
+  Value more = made_in(world.heap, 5000);  // uses the free cells
+  kept = Value();
+  CHECK(world.heap.has_sound_cells());
+  more = Value();
+  world.heap.trim_pages();
+  CHECK(world.heap.used_bytes() == 0);
+}
+
+TEST_CASE("absorb: both go on being used, many times") {
+  World world;
+  std::vector<Value> kept;
+  for (int64_t round = 0; round < 50; ++round) {
+    std::thread([&] {
+      Heap other(world.shapes);
+      Value made = made_in(other, round * 7);
+      std::thread([&] {
+        world.heap.bind_to_thread();
+        REQUIRE(world.heap.absorb(other));
+        kept.push_back(made_in(world.heap, round));
+      }).join();
+      Value again = made_in(other, 10);
+      kept.push_back(std::move(made));
+    }).join();
+  }
+  world.heap.bind_to_thread();
+  int64_t sum = 0;
+  for (const Value& each : kept) sum += sum_of(each);
+  int64_t expected = 0;
+  for (int64_t round = 0; round < 50; ++round) expected += round * 7 * (round * 7 - 1) / 2 + round * (round - 1) / 2;
+  CHECK(sum == expected);
+  CHECK(world.heap.has_sound_cells());
+}
+
+TEST_CASE("absorb: without room nothing happens") {
+  World world;
+  Heap other(world.shapes);
+  Value made = made_in(other, 2000);
+  world.heap.set_limit_bytes(other.used_bytes() - 1);
+  CHECK_FALSE(world.heap.absorb(other));
+  CHECK(world.heap.used_bytes() == 0);
+  CHECK(&Heap::heap_of(made->object()) == &other);
+  world.heap.set_limit_bytes(other.used_bytes());
+  CHECK(world.heap.absorb(other));
+}
+
+TEST_CASE("absorb: objects that had died on another thread are not taken along") {
+  World world;
+  Heap other(world.shapes);
+  Value made = made_in(other, 100);
+  share(made);
+  std::thread([gone = std::move(made)]() mutable { gone = Value(); }).join();
+  REQUIRE(world.heap.absorb(other));
+  CHECK(world.heap.live_objects() == 0);
+}
+
+TEST_CASE("clone: objects of one heap are copied, others kept") {
+  World world;
+  Heap original(world.shapes);
+  Value outside = world.list(World::integer(1));
+  share(outside);
+  Borrowed all = Borrowed::heap(Tag::List, new_list(original, Packing::Any, 0));
+  REQUIRE(list_push(original, all, Value::copy(outside)));
+  REQUIRE(list_push(original, all, Value::adopt(Borrowed::heap(Tag::List, new_list(original, Packing::Any, 0)))));
+  {
+    Value v = Value::adopt(all);
+    Heap to(world.shapes);
+    {
+      Value copy = clone_into(to, v, {original}, uncounted);
+      CHECK(&Heap::heap_of(copy->object()) == &to);
+      CHECK(list_get(copy->as<List>(), 0).object() == outside->object());
+      CHECK(&Heap::heap_of(list_get(copy->as<List>(), 1).object()) == &to);
+      CHECK(to.live_objects() == 2);
+    }
+    CHECK(to.live_objects() == 0);
+  }
+  CHECK(original.live_objects() == 0);
+}
+
+TEST_CASE("clone: shared objects that outlive the copy may be kept") {
+  World world;
+  Heap original(world.shapes);
+  {
+    Value v = made_in(original, 3);
+    share(Borrowed(list_get(v->as<List>(), 1)));
+    Heap to(world.shapes);
+    {
+      Value copy = clone_into(to, v, {original, /*keeps_shared=*/true}, uncounted);
+      CHECK(list_get(copy->as<List>(), 1).object() == list_get(v->as<List>(), 1).object());
+      CHECK(list_get(copy->as<List>(), 0).object() != list_get(v->as<List>(), 0).object());
+    }
+    Value copy = clone_into(to, v, {original}, uncounted);
+    CHECK(list_get(copy->as<List>(), 1).object() != list_get(v->as<List>(), 1).object());
+    CHECK(sum_of(copy) == 3);
+  }
+  original.take_remote_frees();
+  CHECK(original.live_objects() == 0);
+}
