@@ -38,6 +38,11 @@ void Translator::set_fork_top(llvm::Value* record) {
   }
 }
 
+// The activation is at hand, the closure would have to be kept so.
+uint64_t Translator::fresh_header(uint32_t point) const {
+  return ForkRecord::fresh(point) | (activation_ ? ForkRecord::kActivation : 0);
+}
+
 bool Translator::leave_forks(const Insn& insn) {
   if (!kinds_) return false;
   if (caller_) return true;
@@ -53,9 +58,9 @@ bool Translator::leave_forks(const Insn& insn) {
   }
   llvm::Value* record = fork_top();
   for (uint32_t n = insn.b; n-- > 0;) {
-    store_word(record, offsetof(ForkRecord, header), word(ForkRecord::fresh(insn.a + n)));
+    store_word(record, offsetof(ForkRecord, header), word(fresh_header(insn.a + n)));
     put(registers_, word_pointer(record, offsetof(ForkRecord, frame)));
-    put(closure(), word_pointer(record, offsetof(ForkRecord, closure)));
+    put(activation_ ? activation_ : closure(), word_pointer(record, offsetof(ForkRecord, closure)));
     record = word_pointer(record, sizeof(ForkRecord));
   }
   set_fork_top(record);
@@ -66,7 +71,7 @@ bool Translator::take_back_fork(uint32_t pc, const Insn& insn) {
   if (!kinds_) return false;
   if (caller_) return true;
   llvm::Value* record = word_pointer(fork_top(), uint64_t{0} - sizeof(ForkRecord));
-  llvm::Value* fresh = b_.CreateICmpEQ(load_word(record, offsetof(ForkRecord, header)), word(ForkRecord::fresh(insn.b)));
+  llvm::Value* fresh = b_.CreateICmpEQ(load_word(record, offsetof(ForkRecord, header)), word(fresh_header(insn.b)));
   // Code that is entered at its beginning only has left it.
   const bool certain = recursive() && chunk_.loop_heads.empty();
   if (!certain) {

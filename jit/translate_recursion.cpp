@@ -22,6 +22,7 @@
 
 #include "bytecode/exits.h"
 #include "interp/runtime/context.h"
+#include "interp/runtime/forks.h"
 #include "jit/translator.h"
 
 namespace posset::jit {
@@ -44,6 +45,7 @@ enum Argument : unsigned { kActivation, kRegisters, kSteps, kRoom, kForks };
 // for it so.
 enum ActivationWord : uint64_t { kHost, kClosure, kLowest, kTop, kEntry, kActivationWords };
 constexpr uint64_t offset_of(ActivationWord word) { return uint64_t{word} * 8; }
+static_assert(offset_of(kClosure) == offsetof(interp::Activation, closure));
 
 constexpr unsigned kOfNativeEntry = 3;  // the entry among a NativeEntry's
 

@@ -260,6 +260,7 @@ class Translator {
   bool leave_forks(const Insn& insn);
   bool take_back_fork(uint32_t pc, const Insn& insn);
   bool leaves_forks() const;
+  uint64_t fresh_header(uint32_t point) const;
   llvm::Value* fork_top();
   void set_fork_top(llvm::Value* record);
 
