@@ -103,7 +103,8 @@ class Verifier {
     const LiveChange& from = chunk_.live_at(i);
     const LiveChange& to = chunk_.live_at(static_cast<uint32_t>(target));
     if (op(i) == Op::TailJump) return;
-    if (to.locals > from.locals + (op(i) == Op::ForRange || op(i) == Op::ForNext ? 1 : 0)) {
+    const bool sets_one = op(i) == Op::ForRange || op(i) == Op::ForNext || op(i) == Op::Merge;
+    if (to.locals > from.locals + (sets_one ? 1 : 0)) {
       fail(i, "jump to where more locals live");
     }
     for (uint16_t reg : chunk_.live_sets[to.set]) {
