@@ -4,7 +4,8 @@
 //
 // The built-in in interp/runtime stays the one place of the semantics. A loop is entered only behind
 // CallbackReady: something that `for` takes (or a count), and a script function that takes exactly these
-// arguments, none of them inout. Everything else goes on at the ordinary call. What the loop does is what the
+// arguments, none of them inout; and where several workers are allowed, not behind it for a function whose calls are pure
+// and take long, because the built-in lets others do half. Everything else goes on at the ordinary call. What the loop does is what the
 // built-in would have done: the same items by the same protocol, and no step of its own (interp/runtime/work.h:
 // the calls charge theirs). All of it has the site of the call, as errors of the built-in have.
 //
@@ -62,7 +63,7 @@ const CallbackLoop* loop_of(const CallNode& node, const Link& link) {
 
 }  // namespace
 
-// Whether the function given is known, and one for whose calls the built-in leaves fork records (interp/runtime/halves.h).
+// Whether the function given is known, and one for which the loop would never be entered.
 bool Compiler::is_split(const CallNode& node) const {
   if (runtime_.options.workers <= 1) return false;
   const Node* given = static_cast<const ArgumentNode*>(node.arguments[1])->value;
@@ -70,7 +71,7 @@ bool Compiler::is_split(const CallNode& node) const {
   if (auto* lambda = as<LambdaNode>(given)) function = lambda->function;
   auto* name = as<NameNode>(given);
   if (name && name->binding.kind == BindingKind::Link) function = function_.links[name->binding.index].function;
-  return function && function->purity == syntax::Purity::Pure && function->costly;
+  return function && function->purity == syntax::Purity::Pure && function->costly && function->inout_mask == 0;
 }
 
 bool Compiler::callback_call(const CallNode& node, const Link& link, uint16_t dst) {
@@ -83,7 +84,8 @@ bool Compiler::callback_call(const CallNode& node, const Link& link, uint16_t ds
   arguments(node, loop.first(), none);
   const std::vector<uint16_t> evaluated = owned_;
   Label other, done;
-  const auto x = static_cast<uint8_t>(loop.parameters() << kParametersShift | (loop.counts ? kSense : 0));
+  const auto x = static_cast<uint8_t>(loop.parameters() << kParametersShift | (loop.counts ? kSense : 0) |
+                                      (loop.splits && runtime_.options.workers > 1 ? kSplits : 0));
   jump3(other, Op::CallbackReady, loop.first(), loop.function(), x);
   callback_loop(node, loop);
   jump(done, Op::Jump);

@@ -48,7 +48,7 @@ std::string flags_text(Op op, uint8_t x) {
   if (x & kConsumeB) out += " consume-b";
   if (x & kConsumeC) out += " consume-c";
   if (x & kSense) out += " +";
-  if (op == Op::CallbackReady) out += " x" + std::to_string(x >> kParametersShift);
+  if (op == Op::CallbackReady) out += (x & kSplits ? " splits x" : " x") + std::to_string(x >> kParametersShift);
   if ((op == Op::ForNext || op == Op::ForRange) && (x & kFree)) out += " free";
   return out;
 }

@@ -253,7 +253,7 @@ POSSET_HANDLER const Insn* op_ForRange(State& s, Insn i) {
 
 // ---- loops of built-ins that call functions ----
 POSSET_HANDLER const Insn* op_CallbackReady(State& s, Insn i) {
-  const bool ready = callback_ready(s.r[i.a], s.r[i.b], i.x >> kParametersShift, (i.x & kSense) != 0);
+  const bool ready = callback_ready(s.r[i.a], s.r[i.b], i.x);
   return ready ? s.pc + 1 : s.pc + i.imm_c();
 }
 POSSET_HANDLER const Insn* op_JumpAnswer(State& s, Insn i) {

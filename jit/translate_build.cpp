@@ -154,7 +154,12 @@ void Translator::callback_ready(uint32_t pc, const Insn& insn) {
   b_.CreateCondBr(b_.CreateICmpEQ(tag_of(callee), tag_word(Tag::Fn)), closure, other);
   go_on_in(closure);
   llvm::Value* function = load(b_.getPtrTy(), word_pointer(object(callee), offsetof(interp::Closure, function)));
-  b_.CreateCondBr(takes_plainly(function, insn.x >> bytecode::kParametersShift), fits, other);
+  llvm::Value* ready = takes_plainly(function, insn.x >> bytecode::kParametersShift);
+  if (insn.x & bytecode::kSplits) {
+    llvm::Value* splits = load(b_.getInt8Ty(), word_pointer(function, offsetof(interp::Function, splits)));
+    ready = b_.CreateAnd(ready, b_.CreateICmpEQ(splits, b_.getInt8(0)));
+  }
+  b_.CreateCondBr(ready, fits, other);
   go_on_in(fits);
   b_.CreateCondBr(iterates(read(insn.a), insn.x & bytecode::kSense), block_at(pc + 1), other);
 }

@@ -133,13 +133,8 @@ bool want_function(const NativeCall& call, uint32_t i) {
 
 bool check_pure(const NativeCall& call, uint32_t i, Borrowed f, const char* what) {
   std::string why;
-  if (f.is(Tag::Fn)) {
-    const Function& function = *f.as<Closure>()->function;
-    if (function.pure) return true;
-    why = syntax::explain_purity(*function.decl);
-  } else if (f.is(Tag::Constructor) || (f.is(Tag::Builtin) && f.as_builtin()->pure)) {
-    return true;
-  }
+  if (is_pure_function(f)) return true;
+  if (f.is(Tag::Fn)) why = syntax::explain_purity(*f.as<Closure>()->function->decl);
   raise_argument(call, ErrorCode::BadArgument, i, std::string(what) + " must be pure" + (why.empty() ? "" : "; it is not:\n" + why));
   return false;
 }

@@ -78,8 +78,7 @@ bool want_list(const NativeCall& call, uint32_t i);
 bool want_map(const NativeCall& call, uint32_t i);
 bool want_function(const NativeCall& call, uint32_t i);
 bool want_iterable(const NativeCall& call, uint32_t i);
-// `f`, in argument i and called `what`, is known to be pure. The proof is the compiler's: what calls a parameter or a field
-// has none.
+// `f`, in argument i and called `what`, is known to be pure (is_pure_function): what calls a parameter or a field is not.
 bool check_pure(const NativeCall& call, uint32_t i, Borrowed f, const char* what);
 // A count of elements: an int that is not negative.
 bool want_count(const NativeCall& call, uint32_t i, uint64_t& out);

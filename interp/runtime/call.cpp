@@ -184,6 +184,33 @@ uint64_t inout_mask_of(Borrowed callee) {
   return 0;
 }
 
+namespace {
+
+constexpr int kMostWithin = 16;  // functions that have captured functions
+
+bool is_pure_closure(const Closure& closure, int within);
+
+bool is_pure_within(Borrowed callee, int within) {
+  if (callee.is(Tag::Fn)) return is_pure_closure(*callee.as<Closure>(), within);
+  if (callee.is(Tag::Constructor)) return true;
+  if (!callee.is(Tag::Builtin)) return false;
+  // One that calls what it is given is pure with some arguments; `ref` makes what others may change.
+  const NativeFunction& row = *callee.as_builtin();
+  return row.pure && row.calls_mask == 0 && std::string_view(row.name) != "ref";
+}
+
+bool is_pure_closure(const Closure& closure, int within) {
+  const std::vector<syntax::Given>& given = closure.function->decl->given;
+  if (closure.function->pure) return true;
+  return !given.empty() && within < kMostWithin && std::all_of(given.begin(), given.end(), [&](const syntax::Given& each) {
+    return each.from == syntax::Given::From::Captured && is_pure_within(closure.captured()[each.index], within + 1);
+  });
+}
+
+}  // namespace
+
+bool is_pure_function(Borrowed callee) { return is_pure_within(callee, 0); }
+
 std::string signature_of(Borrowed callee) {
   switch (callee.tag()) {
     case Tag::Fn: {

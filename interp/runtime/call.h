@@ -27,6 +27,8 @@ Value await_task(Context& context, Borrowed task);
 
 // The inout mask of anything callable (0 when it is not).
 uint64_t inout_mask_of(Borrowed callee);
+// Whether a call of it is known to be pure: by the compiler's proof, or by that of what it has captured.
+bool is_pure_function(Borrowed callee);
 std::string signature_of(Borrowed callee);   // "area(w, h)"
 // "area(w, h) takes 2 arguments, got 1"
 Value raise_argument_count(Context& context, Borrowed callee, uint32_t got);

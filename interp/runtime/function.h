@@ -25,6 +25,7 @@ struct Function {
   uint32_t slot_count = 0;
   bool has_rest = false;
   bool pure = false;
+  bool splits = false;              // built-ins that call it for many elements leave fork records (halves.h)
   bool has_types = false;           // some parameter or the result is annotated
   bool in_top_level = false;        // the top level, or a lambda of it
   bool calls_back = false;          // names a built-in that calls functions, and has no loop of its own

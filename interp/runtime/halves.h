@@ -14,9 +14,7 @@ namespace posset::interp {
 
 // Whether it pays to leave records for calls of it.
 inline bool may_split(const Context& context, Borrowed callee) {
-  if (!context.fork_top || !callee.is(Tag::Fn)) return false;
-  const Function& function = *callee.as<Closure>()->function;
-  return function.pure && function.decl->costly && function.inout_mask == 0;
+  return context.fork_top && callee.is(Tag::Fn) && callee.as<Closure>()->function->splits;
 }
 
 // Many enough that no call of a built-in leaves more than some records at a time, and few enough that a piece is short.

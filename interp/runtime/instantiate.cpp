@@ -70,6 +70,7 @@ Function* make_function(Context& context, ModuleInstance& instance, const Functi
   made->slot_count = decl.slot_count;
   made->has_rest = decl.has_rest;
   made->pure = decl.purity == syntax::Purity::Pure;
+  made->splits = context.runtime.options.workers > 1 && made->pure && decl.costly && decl.inout_mask == 0;
   made->inout_mask = decl.inout_mask;
   made->in_top_level = in_top_level;
   made->has_types = decl.result != nullptr ||

@@ -24,7 +24,11 @@ int64_t quantum_of(const RuntimeOptions& options) {
 
 bool share_part(Sharing& sharing, const ForkRecord& record) {
   const syntax::ForkPoint& point = record.closure->function->decl->forks[record.point()];
-  return sharing.add_part(record.closure, point.body) &&
+  const auto is_pure = [&](const syntax::Given& given) {
+    const bool local = given.from == syntax::Given::From::Local;
+    return is_pure_function(local ? record.frame[given.index] : record.closure->captured()[given.index]);
+  };
+  return std::all_of(point.given.begin(), point.given.end(), is_pure) && sharing.add_part(record.closure, point.body) &&
          std::all_of(point.inputs.begin(), point.inputs.end(), [&](uint32_t slot) { return sharing.add(record.frame[slot]); });
 }
 

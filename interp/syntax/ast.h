@@ -247,6 +247,14 @@ struct Link {
 
 enum class Purity : uint8_t { Unknown, Pure, Impure, Unproved };
 
+// A function that code calls or passes on without knowing it: in a slot, or captured.
+struct Given {
+  enum class From : uint8_t { None, Local, Captured } from = From::None;
+  uint32_t index = 0;
+  bool operator==(const Given&) const = default;
+  explicit operator bool() const { return from != From::None; }
+};
+
 // One step of the chain that refutes purity: at `span`, because of `what` ("calls println"); `next` is
 // the function whose own chain goes on from there, if any.
 struct PurityStep {
@@ -254,6 +262,7 @@ struct PurityStep {
   std::string what;
   const FunctionDecl* next = nullptr;
   uint32_t site = 0;                // of the node, in the function
+  Given given;                      // a call of what it is given is the obstacle
 };
 
 // Fork points of a function at most: so much room has every call for records.
@@ -266,6 +275,7 @@ struct ForkPoint {
   // The slots that body reads but does not set, in order, also for the closures it makes. What is captured, the
   // function itself and its links come with the closure.
   std::vector<uint32_t> inputs;
+  std::vector<Given> given;         // what must be pure, which is looked up when somebody wants to take it
   Span span;
   Span left;                        // of the left continuation, the body of its Fork
 };
@@ -313,6 +323,7 @@ struct FunctionDecl {
   // By the analyses:
   Purity purity = Purity::Unknown;
   std::vector<PurityStep> purity_chain;  // why not pure; the first step is in this function
+  std::vector<Given> given;              // not empty: it is not proved pure, but is wherever these are
   bool costly = false;              // a call may take long: it is recursive, has a loop or calls what has
   std::vector<ForkPoint> forks;     // by number; found for any number of workers
   std::vector<ForkRefusal> unforked;  // the first ones, for explanations

@@ -42,11 +42,12 @@ Text name_of_slot(const Node* node, uint32_t slot) {
 
 }  // namespace
 
-void Changes::add(const Outside& each) {
-  append(slots, each.writes);
-  append(slots, each.binds);
-  append(slots, each.moves);
-  append(globals, each.sets);
+void Changes::add(const Candidate& each) {
+  append(slots, each.outside.writes);
+  append(slots, each.outside.binds);
+  append(slots, each.outside.moves);
+  append(globals, each.outside.sets);
+  given.insert(given.end(), each.given.begin(), each.given.end());
 }
 
 ForkJudge::ForkJudge(const Facts& facts, const FactsOf& all)
@@ -62,18 +63,22 @@ ForkJudge::ForkJudge(const Facts& facts, const FactsOf& all)
   add(facts.unproved, ForkReason::fork_unproved);
   for (const KnownCall& call : facts.calls) {
     const Purity purity = call.callee->purity;
-    if (purity == Purity::Pure) continue;
+    if (purity == Purity::Pure || (call.given && call.given->empty())) continue;
     const auto reason =
         purity == Purity::Impure ? ForkReason::fork_impure : ForkReason::fork_unproved;
-    effects_.push_back({call.site, reason, call.span, &call.what, call.callee});
+    effects_.push_back({call.site, reason, call.span, &call.what, call.callee,
+                        call.given.value_or(std::vector<Given>())});
   }
   std::stable_sort(effects_.begin(), effects_.end(),
                    [](const Effect& a, const Effect& b) { return a.site < b.site; });
 }
 
 void ForkJudge::add(const std::vector<PurityStep>& steps, ForkReason reason) {
-  for (const PurityStep& each : steps)
-    effects_.push_back({each.site, reason, each.span, &each.what, each.next});
+  for (const PurityStep& each : steps) {
+    std::vector<Given> given;
+    if (each.given) given.push_back(each.given);
+    effects_.push_back({each.site, reason, each.span, &each.what, each.next, std::move(given)});
+  }
 }
 
 bool ForkJudge::is_costly(uint32_t first, uint32_t end) const {
@@ -86,17 +91,44 @@ Candidate ForkJudge::examine(const Sibling& sibling) const {
   made.sibling = sibling;
   made.costly = sibling.may_wrap && is_costly(sibling.first_site(), sibling.end);
   made.outside = outside_of(sibling.node(), sibling.pattern, function_);
-  made.obstacle = effect_in(sibling);
+  find_effect(made);
   if (made.outside.leaves) made.obstacle = {ForkReason::fork_leaves, {}};
   return made;
 }
 
-Obstacle ForkJudge::effect_in(const Sibling& sibling) const {
-  const auto found =
-      std::lower_bound(effects_.begin(), effects_.end(), sibling.first_site(),
-                       [](const Effect& effect, uint32_t site) { return effect.site < site; });
-  if (found == effects_.end() || found->site >= sibling.end) return {};
-  return {found->reason, {found->span, *found->what, found->next, found->site}};
+namespace {
+
+// That slot holds it before the expression begins.
+bool is_read_by(const Outside& outside, const Given& given) {
+  return given.from == Given::From::Captured || contains(outside.inputs, given.index);
+}
+
+}  // namespace
+
+// The first that cannot be looked up when the fork is there.
+void ForkJudge::find_effect(Candidate& candidate) const {
+  const Sibling& sibling = candidate.sibling;
+  auto found = std::lower_bound(effects_.begin(), effects_.end(), sibling.first_site(),
+                                [](const Effect& effect, uint32_t site) { return effect.site < site; });
+  for (; found != effects_.end() && found->site < sibling.end; ++found) {
+    const auto is_known = [&](const Given& each) { return is_read_by(candidate.outside, each); };
+    if (found->given.empty() || !std::all_of(found->given.begin(), found->given.end(), is_known)) {
+      candidate.obstacle = {found->reason, {found->span, *found->what, found->next, found->site}};
+      return;
+    }
+    candidate.given.insert(candidate.given.end(), found->given.begin(), found->given.end());
+  }
+}
+
+// What must be pure is no longer there, or may read what is set meanwhile.
+Obstacle ForkJudge::given_obstacle(const Candidate& right, const Changes& between) const {
+  Changes all = between;
+  all.given.insert(all.given.end(), right.given.begin(), right.given.end());
+  for (const Given& each : all.given) {
+    const bool moves = each.from == Given::From::Local && contains(between.slots, each.index);
+    if (moves || !between.globals.empty()) return {ForkReason::fork_unproved, {}};
+  }
+  return {};
 }
 
 Obstacle ForkJudge::obstacle(const Candidate& right, const Changes& between) const {
@@ -109,17 +141,30 @@ Obstacle ForkJudge::obstacle(const Candidate& right, const Changes& between) con
     const std::string name(name_of_slot(right.sibling.node(), slot));
     return {ForkReason::fork_dependent, {.span = {}, .what = "'" + name + "'"}};
   }
+  if (const Obstacle given = given_obstacle(right, between); given.reason != ForkReason::none) return given;
   const bool reads = !between.globals.empty() && (meet(outside.globals, between.globals) ||
                                                   may_read(right.sibling, between.globals));
   if (reads) return {ForkReason::fork_dependent, {}};
   return {};
 }
 
+namespace {
+
+// What it may call.
+void open_calls(const KnownCall& call, std::vector<const FunctionDecl*>& open) {
+  open.push_back(call.callee);
+  for (const Passed& each : call.passed) {
+    if (each.function) open.push_back(each.function);
+  }
+}
+
+}  // namespace
+
 // Whether evaluating it may read one of the lets `globals`, also in functions that it calls.
 bool ForkJudge::may_read(const Sibling& sibling, const std::vector<uint32_t>& globals) const {
   std::vector<const FunctionDecl*> open;
   for (const KnownCall& call : facts_.calls) {
-    if (call.site >= sibling.first_site() && call.site < sibling.end) open.push_back(call.callee);
+    if (call.site >= sibling.first_site() && call.site < sibling.end) open_calls(call, open);
   }
   std::unordered_set<const FunctionDecl*> seen;
   while (!open.empty()) {
@@ -130,7 +175,7 @@ bool ForkJudge::may_read(const Sibling& sibling, const std::vector<uint32_t>& gl
     for (const Link& link : function->links) {
       if (is_own_global(link, *function) && contains(globals, link.index)) return true;
     }
-    for (const KnownCall& call : found->second->calls) open.push_back(call.callee);
+    for (const KnownCall& call : found->second->calls) open_calls(call, open);
     open.insert(open.end(), function->children.begin(), function->children.end());
   }
   return false;

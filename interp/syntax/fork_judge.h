@@ -26,17 +26,20 @@ struct Candidate {
   bool costly = false;
   bool forks = false;  // a left or right continuation
   Obstacle obstacle;   // to being evaluated beside anything: an effect, a jump out of it
+  std::vector<Given> given;  // what would have to be pure
   Outside outside;
 
   bool may_fork() const { return costly && obstacle.reason == ForkReason::none; }
 };
 using Candidates = std::vector<Candidate>;
 
-// What siblings change: slots, and lets of the module.
+// What siblings change: slots, and lets of the module. And what they are given, which is looked at when all of them stand
+// before their beginning.
 struct Changes {
   std::vector<uint32_t> slots;
   std::vector<uint32_t> globals;
-  void add(const Outside& each);
+  std::vector<Given> given;
+  void add(const Candidate& each);
 };
 
 class ForkJudge {
@@ -56,10 +59,12 @@ class ForkJudge {
     Span span;
     const std::string* what;
     const FunctionDecl* next;
+    std::vector<Given> given;  // not empty: only where these are not pure
   };
 
   void add(const std::vector<PurityStep>& steps, ForkReason reason);
-  Obstacle effect_in(const Sibling& sibling) const;
+  void find_effect(Candidate& candidate) const;
+  Obstacle given_obstacle(const Candidate& right, const Changes& between) const;
   bool may_read(const Sibling& sibling, const std::vector<uint32_t>& globals) const;
 
   const Facts& facts_;

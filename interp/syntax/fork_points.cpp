@@ -30,6 +30,7 @@ class ForkFinder {
   void fork(Candidates& candidates, size_t from, size_t to);
   std::vector<size_t> right_of(const Candidates& candidates, size_t left, size_t to) const;
   void add_points(Candidates& candidates, size_t left, const std::vector<size_t>& right);
+  static std::vector<Given> given_between(const Candidates& candidates, size_t left, size_t right);
   template <class Wrapper>
   Wrapper* wrap(const Sibling& sibling);
 
@@ -89,15 +90,27 @@ std::vector<size_t> ForkFinder::right_of(const Candidates& candidates, size_t le
                                          size_t to) const {
   std::vector<size_t> right;
   Changes between;
-  between.add(candidates[left].outside);
+  between.add(candidates[left]);
   for (size_t i = left + 1; i < to && function_.forks.size() + right.size() < kMostForks; ++i) {
     const Candidate& each = candidates[i];
     if (each.obstacle.reason != ForkReason::none) break;
     if (each.costly && judge_.obstacle(each, between).reason == ForkReason::none)
       right.push_back(i);
-    between.add(each.outside);
+    between.add(each);
   }
   return right;
+}
+
+// What all of them are given, each once.
+std::vector<Given> ForkFinder::given_between(const Candidates& candidates, size_t left,
+                                             size_t right) {
+  std::vector<Given> all;
+  for (size_t i = left; i <= right; ++i) {
+    for (const Given& each : candidates[i].given) {
+      if (std::find(all.begin(), all.end(), each) == all.end()) all.push_back(each);
+    }
+  }
+  return all;
 }
 
 template <class Wrapper>
@@ -120,7 +133,8 @@ void ForkFinder::add_points(Candidates& candidates, size_t left,
     each.forks = true;
     Node* body = each.sibling.node();
     const auto point = static_cast<uint32_t>(function_.forks.size());
-    function_.forks.push_back({body, each.outside.inputs, body->span, span});
+    function_.forks.push_back(
+        {body, each.outside.inputs, given_between(candidates, left, i), body->span, span});
     if (insert_) wrap<MergeNode>(each.sibling)->point = point;
   }
   if (!insert_) return;
@@ -177,7 +191,7 @@ Obstacle ForkFinder::obstacle_between(const Candidates& candidates, size_t left,
   Changes between;
   for (size_t i = left; i < right; ++i) {
     if (candidates[i].obstacle.reason != ForkReason::none) return candidates[i].obstacle;
-    between.add(candidates[i].outside);
+    between.add(candidates[i]);
   }
   return judge_.obstacle(candidates[right], between);
 }

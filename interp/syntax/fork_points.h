@@ -7,7 +7,8 @@
 // its turn, so sequential meaning is kept by construction.
 //
 // What holds of every point:
-//  - From the Fork to its last Merge nothing has an effect, and control leaves only by an error.
+//  - From the Fork to its last Merge nothing has an effect, and control leaves only by an error: provided that
+//    what is called without being known is pure, which who takes the record looks up (ForkPoint::given).
 //  - The body sets nothing that lies outside it. Its inputs are set before the Fork, and until the
 //    Merge they are neither bound nor assigned nor moved out of their slots.
 //  - The records of a group are left together and taken back in the order of their numbers, and

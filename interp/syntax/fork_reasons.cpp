@@ -61,13 +61,29 @@ std::string because(ForkReason reason, const std::string& details) {
          name_of(reason) + "]";
 }
 
+Text name_of(const Given& given, const FunctionDecl& function) {
+  if (given.from == Given::From::Captured) return function.captures[given.index].name;
+  const bool parameter = given.index < function.parameters.size();
+  return parameter ? function.parameters[given.index].name : Text();
+}
+
+std::string provided(const FunctionDecl& function, const ForkPoint& point) {
+  std::string names;
+  for (const Given& each : point.given) {
+    const Text name = name_of(each, function);
+    names += names.empty() ? "" : ", ";
+    names += name.empty() ? "a variable" : "'" + std::string(name) + "'";
+  }
+  return names.empty() ? names : ", where " + names + (point.given.size() > 1 ? " are pure" : " is pure");
+}
+
 }  // namespace
 
 std::vector<ForkLine> explain_forks(const FunctionDecl& function, bool forks) {
   std::vector<ForkLine> lines;
   const ForkReason off = forks ? ForkReason::none : ForkReason::fork_off;
   for (const ForkPoint& each : function.forks) {
-    const std::string text = "fork: " + pair(function, each.span, each.left);
+    const std::string text = "fork: " + pair(function, each.span, each.left) + provided(function, each);
     lines.push_back({off, forks ? text : text + because(off, {})});
   }
   for (const ForkRefusal& each : function.unforked) {

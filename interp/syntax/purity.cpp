@@ -3,7 +3,8 @@
 // What every function does itself, and which functions it calls by name, is collected first
 // (purity_facts.cpp). Then impurity is spread from the culprits to their callers, breadth first, so
 // that every chain is as short as can be and ends; after that, in the same way, what merely cannot
-// be proved. What is left is pure: recursion alone is no effect.
+// be proved. What is left is pure: recursion alone is no effect. Between the two it is found what calls only
+// what it is given, because a call of that with what is known to be pure is pure (purity_given.cpp).
 #include <unordered_map>
 
 #include "interp/syntax/module_resolver.h"
@@ -28,6 +29,8 @@ class Inference {
     }
     add_other_modules();
     spread(Purity::Impure, &Facts::impure);
+    find_given(facts_);
+    add_unproved();
     spread(Purity::Unproved, &Facts::unproved);
     for (const Facts& each : facts_) {
       if (each.function->purity == Purity::Unknown) each.function->purity = Purity::Pure;
@@ -50,10 +53,22 @@ class Inference {
         if (call.callee->module == &module_) continue;
         PurityStep step{call.span, call.what, call.callee, call.site};
         if (call.callee->purity == Purity::Impure) each.impure.push_back(step);
-        if (call.callee->purity == Purity::Unproved) each.unproved.push_back(step);
       }
     }
   }
+
+  // Calls of other modules' functions that what is passed to them does not make pure.
+  void add_unproved() {
+    for (Facts& each : facts_) {
+      for (const KnownCall& call : each.calls) {
+        if (call.callee->module == &module_ || call.callee->purity != Purity::Unproved || is_pure(call)) continue;
+        each.unproved.push_back({call.span, call.what, call.callee, call.site});
+      }
+    }
+  }
+
+  // Whatever the callee is: all that is passed to it is.
+  static bool is_pure(const KnownCall& call) { return call.given && call.given->empty(); }
 
   void spread(Purity purity, std::vector<PurityStep> Facts::*steps) {
     std::vector<const FunctionDecl*> reached;
@@ -64,6 +79,7 @@ class Inference {
       const FunctionDecl* callee = reached[i];
       for (const Caller& caller : callers_[callee]) {
         const KnownCall& call = *caller.call;
+        if (purity == Purity::Unproved && is_pure(call)) continue;
         classify(facts_[caller.facts], purity, {call.span, call.what, callee, call.site}, reached);
       }
     }

@@ -115,6 +115,8 @@ class Collector {
   void call_link(const Link& link, CallNode* node);
   void call_builtin(Text name, const BuiltinInfo* info, CallNode* node);
   void called_back(Text by, const CallNode* call, const Node* value);
+  Passed passed(const Node* value);
+  std::vector<Passed> passed_to(const CallNode* node);
   void place(const Node* node);
   void if_chain(IfNode* node);
 
@@ -132,8 +134,8 @@ class Collector {
   void impure(const Node* node, std::string what, const Node* by = nullptr) {
     facts_.impure.push_back({node->span, std::move(what), nullptr, (by ? by : node)->site});
   }
-  void unproved(const Node* node, std::string what, const Node* by = nullptr) {
-    facts_.unproved.push_back({node->span, std::move(what), nullptr, (by ? by : node)->site});
+  void unproved(const Node* node, std::string what, const Node* by = nullptr, Given given = {}) {
+    facts_.unproved.push_back({node->span, std::move(what), nullptr, (by ? by : node)->site, given});
   }
 
   FunctionDecl& function_;
@@ -344,11 +346,11 @@ void Collector::call(CallNode* node) {
   if (const FunctionDecl* callee = known(node->callee)) {
     std::string what =
         "calls " + (name || field ? quoted(name ? name->name : field->name) : "a lambda");
-    facts_.calls.push_back({callee, node->span, std::move(what), node->site});
+    facts_.calls.push_back({callee, node->span, std::move(what), node->site, passed_to(node)});
   } else if (binding.kind == BindingKind::Link) {
     call_link(link(binding), node);
   } else {
-    unproved(node, "calls " + describe(node->callee));
+    unproved(node, "calls " + describe(node->callee), nullptr, passed(node->callee).given);
   }
   for_each_child(node, [this](Node*& child) { visit(child); });
 }
@@ -387,6 +389,35 @@ void Collector::call_builtin(Text name, const BuiltinInfo* info, CallNode* node)
   }
 }
 
+// The argument of a function that may call it.
+Passed Collector::passed(const Node* value) {
+  if (const FunctionDecl* function = known(value)) return {.kind = Passed::Kind::Function, .function = function};
+  const auto* name = as<NameNode>(value);
+  if (!name) return {};
+  const Binding& binding = name->binding;
+  if (binding.kind == BindingKind::Local)
+    return {.kind = Passed::Kind::Given, .given = {Given::From::Local, binding.index}};
+  if (binding.kind == BindingKind::Captured)
+    return {.kind = Passed::Kind::Given, .given = {Given::From::Captured, binding.index}};
+  if (binding.kind != BindingKind::Link) return {};
+  const Link& target = link(binding);
+  if (target.kind == Link::Kind::Constructor) return {.kind = Passed::Kind::Pure};
+  const BuiltinInfo* info = target.kind == Link::Kind::Builtin ? environment_.builtin(target.name) : nullptr;
+  const bool pure = info && info->pure && info->calls_mask == 0 && target.name != "ref";
+  return {.kind = pure ? Passed::Kind::Pure : Passed::Kind::Unknown};
+}
+
+// Up to where a spread makes the places unknown.
+std::vector<Passed> Collector::passed_to(const CallNode* node) {
+  std::vector<Passed> all;
+  for (const Node* each : node->arguments) {
+    const auto* argument = static_cast<const ArgumentNode*>(each);
+    if (argument->spread) break;
+    all.push_back(argument->inout ? Passed() : passed(argument->value));
+  }
+  return all;
+}
+
 // `value` is passed to a built-in that calls it: an effect of the call, not of evaluating `value`.
 void Collector::called_back(Text by, const CallNode* call, const Node* value) {
   const std::string to = " to " + quoted(by);
@@ -401,7 +432,7 @@ void Collector::called_back(Text by, const CallNode* call, const Node* value) {
   const Binding binding = name ? name->binding : field ? field->binding : Binding();
   const std::string what = "passes " + describe(value) + to;
   if (value->kind == NodeKind::NilLiteral) return;
-  if (binding.kind != BindingKind::Link) return unproved(value, what, call);
+  if (binding.kind != BindingKind::Link) return unproved(value, what, call, passed(value).given);
   const Link& target = link(binding);
   const BuiltinInfo* info = nullptr;
   if (target.kind == Link::Kind::Constructor) return;

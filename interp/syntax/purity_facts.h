@@ -8,6 +8,7 @@
 // Making a lambda is pure, whatever calling it does; raising and changing locals are pure.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -16,11 +17,21 @@
 
 namespace posset::syntax {
 
+// An argument, as far as purity asks.
+struct Passed {
+  enum class Kind : uint8_t { Unknown, Pure, Function, Given } kind = Kind::Unknown;
+  const FunctionDecl* function = nullptr;
+  Given given;
+};
+
 struct KnownCall {
   const FunctionDecl* callee = nullptr;
   Span span;
   std::string what;
   uint32_t site = 0;
+  std::vector<Passed> passed = {};  // not of calls by a built-in
+  // Set by find_given: this call of what is not pure is, if these are.
+  std::optional<std::vector<Given>> given = {};
 };
 
 // What one function does, in evaluation order. The site of a fact lies within those of every expression it is a
@@ -56,5 +67,9 @@ class KnownGlobals {
 // Appends the facts of `function` and of the functions nested in it.
 void collect_facts(FunctionDecl& function, NameEnvironment& environment, KnownGlobals& globals,
                    std::vector<Facts>& out);
+
+// Of functions and calls that impurity does not reach: what they are given that would have to be pure (FunctionDecl::given,
+// KnownCall::given). purity_given.cpp.
+void find_given(std::vector<Facts>& facts);
 
 }  // namespace posset::syntax

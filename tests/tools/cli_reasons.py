@@ -55,7 +55,7 @@ PROVOKED = {
     "fork_off": ("f", WORK + "fn f(x) => work(x) + work(x)", ["--workers", "1"]),
     "fork_trivial": ("f", WORK + "fn f(x) => work(x) + 1", []),
     "fork_impure": ("f", WORK + "fn f(x) => work(x) + do { print(); work(x) }", []),
-    "fork_unproved": ("f", WORK + "fn f(g) => work(1) + g(work(2))", []),
+    "fork_unproved": ("f", WORK + "fn f(g) => work(1) + g.h(work(2))", []),
     "fork_dependent": ("f", WORK + "fn f(x) {\nlet a = work(x)\nlet b = work(a)\nb\n}", []),
     "fork_writes": ("f", WORK + "fn f(x) {\nvar a = 0\nwork(x) + do { a += 1; work(x) }\n}", []),
     "fork_many_inputs": ("f", WORK + "fn f(a, b, c, d, e, g, h) => work(a) + work(a + b + c + d + e + g + h)", []),

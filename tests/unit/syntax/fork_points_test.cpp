@@ -183,9 +183,9 @@ TEST_CASE("only pure work") {
   CHECK(points("fn f(a) => loud(a) + work(a)").empty());
   CHECK(points("fn f(a) => [work(a), println(1), work(2)]").empty());
   CHECK(points("fn f(a) => [work(a), loud(1), work(2), work(3)]") == "work(3) beside work(2) ()");
-  CHECK(points("fn f(g, a) => work(a) + g(work(a))").empty());
-  CHECK(points("fn f(g, a) => work(a) + any(g, a)").empty());
-  CHECK(points("fn f(g, a) => map(a, g) + map(a, g)").empty());
+  CHECK(points("fn f(g, a) => work(a) + g.h(work(a))").empty());
+  CHECK(points("fn f(g, a) => work(a) + any(g.h, a)").empty());
+  CHECK(points("fn f(g, a) => map(a, g.h) + map(a, g.h)").empty());
   // Making or naming a function is pure, whatever calling it does.
   CHECK(points("fn g(x, y, z) => x\nfn f(a) => g(work(a), loud, work(2))") ==
         "work(2) beside work(a) ()");
@@ -272,8 +272,8 @@ TEST_CASE("why there is none") {
         "fork_impure: loud(a) beside work(a), calls 'loud', and loud calls 'println'");
   CHECK(refusals("fn f(a) => [work(a), println(a), work(2)]") ==
         "fork_impure: work(2) beside work(a), calls 'println'");
-  CHECK(refusals("fn f(g, a) => work(a) + g(work(a))") ==
-        "fork_unproved: g(work(a)) beside work(a), calls the parameter 'g'");
+  CHECK(refusals("fn f(g, a) => work(a) + g.h(work(a))") ==
+        "fork_unproved: g.h(work(a)) beside work(a), calls the field 'h'");
   CHECK(refusals("fn f(a) {\n  let x = work(a)\n  let y = work(x)\n  y\n}") ==
         "fork_dependent: work(x) beside work(a), 'x'");
   CHECK(refusals("fn f(a) {\n  let x = work(a)\n  let y = map(a, n => work(n + x))\n  y\n}") ==
@@ -287,6 +287,27 @@ TEST_CASE("why there is none") {
   CHECK(refusals("fn g() => work(x)\nlet x = work(1)\nlet y = g()", "") ==
         "fork_dependent: g() beside work(1)");
   CHECK(refusals("fn f(a) => work(a) + work(2)").empty());
+}
+
+TEST_CASE("what is called unseen is looked up where somebody takes the record") {
+  const auto given = [](const std::string& text) {
+    const Resolved r = forked(text);
+    std::string all;
+    for (const ForkPoint& each : function(r, "f").forks) {
+      for (const Given& one : each.given) all += (one.from == Given::From::Local ? "local " : "captured ") + std::to_string(one.index) + ";";
+    }
+    return all;
+  };
+  CHECK(given("fn f(g, a) => work(a) + g(work(a))") == "local 0;");
+  CHECK(given("fn f(g, a) => g(work(a)) + work(a)").empty());  // the left one takes it out of its slot
+  CHECK(given("fn f(n, g) => if n < 1 { g(n) } else { f(n - 1, g) + f(n - 2, g) }") == "local 1;");
+  CHECK(given("fn t(n, g) => if n < 1 { g(n) } else { t(n - 1, g) + t(n - 2, g) }\n"
+              "fn f(n) => t(n, x => x + 1) + t(n, len)").empty());
+  CHECK(given("fn t(n, g) => if n < 1 { g(n) } else { t(n - 1, g) + t(n - 2, g) }\n"
+              "fn f(h, n) => t(n, x => h(x)) + work(n)").empty());
+  CHECK(given("fn t(n, g) => if n < 1 { g(n) } else { t(n - 1, g) + t(n - 2, g) }\n"
+              "fn f(h, n) => t(n, x => h(x)) + t(n + 1, y => h(y))") == "local 0;");
+  CHECK(given("fn f(xs, g) => len(map(xs, g)) + work(len(xs)) + len(map(xs, g))") == "local 1;local 1;");
 }
 
 TEST_CASE("of a function only the first refusals are kept") {

@@ -32,6 +32,26 @@ TEST_CASE("pure functions") {
   CHECK(purity("import \"math\"\nfn f(x) => math.sin(x) + math.pi") == Purity::Pure);
 }
 
+TEST_CASE("a function that calls what it is given is pure where that is") {
+  const std::string twice = "fn twice(g, x) => g(g(x))\n";
+  const auto of = [&](const std::string& text) { return purity((twice + text).c_str()); };
+  CHECK(of("fn f(x) => twice(y => y + 1, x)") == Purity::Pure);
+  CHECK(of("fn f(x) => twice(len, x)") == Purity::Pure);
+  CHECK(of("type T = A(v)\nfn f(x) => twice(A, x)") == Purity::Pure);
+  CHECK(of("fn f(x) => twice(println, x)") == Purity::Unproved);
+  CHECK(of("fn f(x) => twice(y => { println(y) \n y }, x)") == Purity::Unproved);
+  CHECK(of("fn f(g, x) => twice(g, x)") == Purity::Unproved);
+  CHECK(of("fn both(g, x) => twice(g, x)\nfn f(x) => both(y => y, x)") == Purity::Pure);
+  CHECK(of("fn f(x) {\n  let h = y => y * x\n  twice(z => h(z), x)\n}") == Purity::Pure);
+  CHECK(of("fn each(xs, g) => map(xs, x => g(x))\nfn f(xs) => each(xs, x => x + 1)") == Purity::Pure);
+  CHECK(of("fn walk(t, g) => if t == nil { 0 } else { g(t) + walk(t.next, g) }\nfn f(t) => walk(t, x => x.v)") == Purity::Pure);
+  CHECK(of("fn f(x) {\n  var h = y => y\n  h = println\n  twice(h, x)\n}") == Purity::Unproved);
+  CHECK(of("fn f(..gs) => twice(gs[0], 1)") == Purity::Unproved);
+  CHECK(of("fn f(x) => twice(..[y => y, x])") == Purity::Unproved);
+  CHECK(of("fn apply(inout g, x) { g(x) }\nfn f(x) {\n  var h = len\n  apply(&h, x)\n}") == Purity::Unproved);
+  CHECK(of("fn pick(x, g = println) => g(x)\nfn f(x) => pick(x)") == Purity::Unproved);
+}
+
 TEST_CASE("impure functions") {
   CHECK(culprit("fn f(x) => println(x)") == "calls 'println'");
   CHECK(culprit("fn f() => ref(1)") == "calls 'ref'");
