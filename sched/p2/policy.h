@@ -43,7 +43,7 @@ class PriorityPolicy {
     std::optional<ConsumerId> wake;
   };
 
-  explicit PriorityPolicy(const Config& config) : config_(config) {}
+  explicit PriorityPolicy(const Config& config) : config_(config) { parked_.reserve(kUsualConsumers); }
 
   // Whether one more may come in now.
   Admission admission(Lane lane) const;
@@ -94,6 +94,8 @@ class PriorityPolicy {
   double key_of(const Entry& entry) const;
   std::optional<ConsumerId> wake_for(Lane lane);
 
+  // So many park without asking for memory, which a worker could not do without.
+  static constexpr size_t kUsualConsumers = 64;
   Config config_;
   bool stopped_ = false;
   uint64_t next_sequence_ = 0;
