@@ -47,6 +47,8 @@ struct ForkRecord {
   static constexpr uint64_t fresh(uint32_t point) { return uint64_t{point} << kPointShift; }
   uint32_t point() const { return header >> kPointShift & 0xff; }
   uint64_t stamp() const { return header >> kStampShift; }
+  void set_stamp(uint64_t generation) { header |= generation << kStampShift; }
+  bool is_open() const { return !(header & kState); }
 };
 
 // ---- what code does ----

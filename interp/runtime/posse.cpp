@@ -36,32 +36,6 @@ int64_t* closures_of(const Function* function) { return &function->module->live_
 
 }  // namespace
 
-// ---- members ----
-
-// Where a record has been taken back that had been scanned, `Seat::merge` has lowered the mark.
-ForkRecord* Member::first_eligible() {
-  for (; scanned < end; ++scanned) {
-    if (scanned->header & ForkRecord::kState) continue;
-    return scanned->stamp() != 0 && scanned->stamp() < generation ? scanned : nullptr;
-  }
-  return nullptr;
-}
-
-ForkRecord* Member::next_eligible(ForkRecord* before) const {
-  for (ForkRecord* record = before + 1; record < end; ++record) {
-    if (record->header & ForkRecord::kState) continue;
-    return record->stamp() != 0 && record->stamp() < generation ? record : nullptr;
-  }
-  return nullptr;
-}
-
-// Below a record that has a stamp all have one: it lay on them then.
-void Member::stamp() {
-  for (ForkRecord* record = end; record-- > base && record->stamp() == 0;) {
-    record->header |= generation << ForkRecord::kStampShift;
-  }
-}
-
 // ---- delegates ----
 
 Delegate::Delegate(Seat& home, Member& victim, const ForkRecord& record)
@@ -120,9 +94,9 @@ bool Seat::at_slice_end() {
   if (now_ns - began_ns_ < posse_.quantum_ns() || context_.heap.is_guarded()) return true;
   if (!executor_) {
     executor_ = &posse_.crew().enter();
-    generation_ = 0;
-    root_ = std::make_unique<Member>(forks_->begin(), generation_);
-    members_.push_back(root_.get());
+    members_.clear();
+    root_ = std::make_unique<Member>(forks_->begin(), members_.generation());
+    members_.push(*root_);
     posse_.stop(false);
   }
   const bool ok = pause();
@@ -132,12 +106,9 @@ bool Seat::at_slice_end() {
 
 // After a fully used quantum. False: raised.
 bool Seat::pause() {
-  Member& top = *members_.back();
-  top.end = context_.fork_top;
-  ++generation_;
-  auto theft = posse::choose_theft(members_);
+  Member& top = members_.top();
+  auto theft = members_.end_quantum(context_.fork_top);
   const bool given = theft && posse_.crew().has_offer(&posse_, *executor_) && give(theft);
-  top.stamp();
   return !given || !theft.kept || run_above(top, theft.kept);
 }
 
@@ -191,7 +162,7 @@ bool Seat::should_stop() const { return posse_.stopped() || posse_.root().wants_
 // Until what was stolen from it has been done; other work of the posse is done meanwhile. False: raised.
 bool Seat::wait_for(Member& member) {
   while (has_pending(member)) {
-    if (auto theft = posse::choose_seamless(members_); theft && !posse_.stopped()) {
+    if (auto theft = members_.while_top_waits(); theft && !posse_.stopped()) {
       run_above(*theft.of, theft.given);
       continue;
     }
@@ -243,13 +214,13 @@ void Seat::run(Delegate& delegate) {
 }
 
 void Seat::compute(Delegate& delegate) {
-  Member member(context_.fork_top, generation_);
-  members_.push_back(&member);
+  Member member(context_.fork_top, members_.generation());
+  members_.push(member);
   const Context::StepAccount outer = context_.begin_account();
   Value result = !context_.stack_top ? context_.raise_memory_limit() : delegate.evaluate(context_);
   delegate.steps_ = context_.steps_used();
   context_.resume_account(outer);
-  members_.pop_back();
+  members_.pop();
   delegate.failed_ = result.failed();
   if (!result.failed()) {
     delegate.result_ = std::move(result);
@@ -261,8 +232,7 @@ void Seat::compute(Delegate& delegate) {
 }
 
 bool Seat::merge(ForkRecord& record, Value& result) {
-  Member& member = *members_.back();
-  member.scanned = std::min(member.scanned, &record);
+  members_.took_back(&record);
   if (!(record.header & ForkRecord::kTaken)) return false;
   std::unique_ptr<Delegate> delegate(record.delegate);
   bool ok = !delegate->failed_ && context_.has_steps(delegate->steps_);
@@ -284,7 +254,7 @@ void Seat::let_go(Borrowed result) {
 }
 
 void Seat::drop(ForkRecord* from) {
-  if (!members_.empty()) members_.back()->scanned = std::min(members_.back()->scanned, from);
+  members_.took_back(from);
   while (context_.fork_top > from) {
     const ForkRecord& record = *--context_.fork_top;
     if (!(record.header & ForkRecord::kTaken)) continue;
@@ -303,7 +273,7 @@ const Borrowed* frame_of(const ForkRecord& record) {
 }  // namespace
 
 void Seat::drop_above(const Borrowed* frame, uint32_t keep) {
-  ForkRecord* const base = members_.empty() ? forks_->begin() : members_.back()->base;
+  ForkRecord* const base = members_.empty() ? forks_->begin() : members_.top().base;
   ForkRecord* from = context_.fork_top;
   while (from > base && frame_of(from[-1]) > frame) --from;
   ForkRecord* own = from;

@@ -1,0 +1,97 @@
+// Members and their records: which records may be handed over when a quantum ends, or when the member on top waits. What
+// policy.h chooses from is kept here, for the language (interp/runtime/posse.h) and for the simulator alike; only what a
+// record says, and how it is run, is theirs.
+//
+// A record is stamped at the first pause that finds it, with the number of the quantum that has ended then. It may be handed
+// over from the next pause on: it was there when a fully used quantum began and when that ended.
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <cstdint>
+#include <vector>
+
+#include "sched/posse/policy.h"
+
+namespace posset::sched::posse {
+
+// The records of a member lie one behind the other, the most basal first.
+template <class R>
+concept RecordOfPosse = requires(R& record, const R& seen, uint64_t generation) {
+  { seen.is_open() } -> std::same_as<bool>;           // nobody has taken it, and it can be taken
+  { seen.stamp() } -> std::convertible_to<uint64_t>;  // 0: none yet
+  record.set_stamp(generation);
+};
+
+// One computation of a posse on an executor: that of the host, or a delegate.
+template <RecordOfPosse R>
+struct Member {
+  using Record = R*;
+  Member(R* first, const uint64_t& its_generation) : base(first), end(first), scanned(first), generation(its_generation) {}
+
+  R* first_eligible() {
+    while (scanned < end && !scanned->is_open()) ++scanned;
+    return eligible_or_null(scanned);
+  }
+  R* next_eligible(R* before) const {
+    R* record = before + 1;
+    while (record < end && !record->is_open()) ++record;
+    return eligible_or_null(record);
+  }
+  // Below a record that has a stamp all have one: it lay on them then.
+  void stamp() {
+    for (R* record = end; record-- > base && record->stamp() == 0;) record->set_stamp(generation);
+  }
+
+  R* const base;
+  R* end;      // behind the last, while it does not run
+  R* scanned;  // below there is none to steal
+  const uint64_t& generation;
+  uint32_t pending = 0;  // delegates elsewhere that have not ended; under the lock of its executor
+
+ private:
+  // What lies above one that is too young is younger.
+  R* eligible_or_null(R* record) const {
+    return record < end && record->stamp() != 0 && record->stamp() < generation ? record : nullptr;
+  }
+};
+
+// The members of a posse on one executor, the most basal first. Only the one on top runs.
+template <RecordOfPosse R>
+class MemberStack {
+ public:
+  using Member = posse::Member<R>;
+
+  // As many quanta have been fully used here.
+  const uint64_t& generation() const { return generation_; }
+  bool empty() const { return members_.empty(); }
+  Member& top() const { return *members_.back(); }
+  void push(Member& member) { members_.push_back(&member); }
+  void pop() { members_.pop_back(); }
+  // For another computation.
+  void clear() {
+    members_.clear();
+    generation_ = 0;
+  }
+
+  // A quantum has been fully used; `end` is behind the last record. What may be handed over, if anybody wants it.
+  Theft<Member> end_quantum(R* end) {
+    top().end = end;
+    ++generation_;
+    const auto theft = choose_theft(members_);
+    top().stamp();
+    return theft;
+  }
+  // What the executor may do itself while the member on top waits.
+  Theft<Member> while_top_waits() { return choose_seamless(members_); }
+  // The member on top has taken its records back, from there on.
+  void took_back(R* from) {
+    if (!empty()) top().scanned = std::min(top().scanned, from);
+  }
+
+ protected:
+  std::vector<Member*> members_;
+  uint64_t generation_ = 0;
+};
+
+}  // namespace posset::sched::posse
