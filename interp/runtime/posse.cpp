@@ -66,6 +66,8 @@ Value Delegate::evaluate(Context& context) const {
 
 // ---- a seat ----
 
+Seat::Seat(Posse& posse, Context& context) : posse_(posse), context_(context), quantum_(posse.quantum_ns()) {}
+
 Seat::~Seat() = default;
 
 void Seat::begin() {
@@ -73,7 +75,7 @@ void Seat::begin() {
   if (!forks_ || forks_->asked_calls() != calls) forks_ = std::make_unique<ForkStack>(calls);
   context_.depth_limit = forks_->calls();
   context_.fork_top = forks_->begin();
-  began_ns_ = kNotYet;
+  quantum_.begin_anew();
 }
 
 void Seat::end() {
@@ -86,12 +88,7 @@ void Seat::end() {
 }
 
 bool Seat::at_slice_end() {
-  const int64_t now_ns = posse_.crew().clock().now_ns();
-  if (began_ns_ == kNotYet) {
-    began_ns_ = now_ns;
-    return true;
-  }
-  if (now_ns - began_ns_ < posse_.quantum_ns() || context_.heap.is_guarded()) return true;
+  if (!quantum_.is_used(posse_.crew().clock().now_ns()) || context_.heap.is_guarded()) return true;
   if (!executor_) {
     executor_ = &posse_.crew().enter();
     members_.clear();
@@ -99,13 +96,12 @@ bool Seat::at_slice_end() {
     members_.push(*root_);
     posse_.stop(false);
   }
-  const bool ok = pause();
-  began_ns_ = kNotYet;
-  return ok;
+  return pause();
 }
 
 // After a fully used quantum. False: raised.
 bool Seat::pause() {
+  quantum_.begin_anew();  // what is done on top of this one looks at it too
   Member& top = members_.top();
   auto theft = members_.end_quantum(context_.fork_top);
   const bool given = theft && posse_.crew().has_offer(&posse_, *executor_) && give(theft);
@@ -168,7 +164,9 @@ bool Seat::wait_for(Member& member) {
     }
     const int64_t deadline_ns = posse_.crew().clock().now_ns() + kLookNs;
     auto done = [&member] { return member.pending == 0; };
-    if (posse::Work* work = executor_->wait(&posse_, posse_.crew().clock(), deadline_ns, done)) {
+    posse::Work* const work = executor_->wait(&posse_, posse_.crew().clock(), deadline_ns, done);
+    quantum_.begin_anew();
+    if (work) {
       work->run(*executor_);
     } else if (&context_ == &posse_.root() && context_.wants_to_stop()) {
       posse_.stop(true);
@@ -193,6 +191,7 @@ void Seat::run(Delegate& delegate) {
   context_.depth_limit = forks_->calls();
   const bool alone = members_.empty();
   if (alone) {
+    quantum_.begin_anew();
     context_.heap.bind_to_thread();
     context_.native.enter();
     context_.fork_top = forks_->begin();

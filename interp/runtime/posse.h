@@ -25,6 +25,7 @@
 #include "interp/runtime/sharing.h"
 #include "sched/posse/crew.h"
 #include "sched/posse/member.h"
+#include "sched/posse/quantum.h"
 
 namespace posset::interp {
 
@@ -36,7 +37,7 @@ using Member = sched::posse::Member<ForkRecord>;
 // The part of a posse on one executor. Used by that executor's thread.
 class Seat {
  public:
-  Seat(Posse& posse, Context& context) : posse_(posse), context_(context) {}
+  Seat(Posse& posse, Context& context);
   ~Seat();
   Seat(const Seat&) = delete;
   Seat& operator=(const Seat&) = delete;
@@ -77,8 +78,7 @@ class Seat {
   std::unique_ptr<ForkStack> forks_;
   sched::posse::MemberStack<ForkRecord> members_;
   std::unique_ptr<Member> root_;
-  static constexpr int64_t kNotYet = -1;
-  int64_t began_ns_ = kNotYet;    // the slice
+  sched::posse::Quantum quantum_;
   std::vector<std::unique_ptr<RegisterStack>> free_registers_;
 };
 
