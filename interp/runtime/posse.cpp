@@ -79,24 +79,37 @@ void Seat::begin() {
 }
 
 void Seat::end() {
-  if (!executor_) return;
+  if (members_.empty()) return;
   drop(forks_->begin());
   members_.clear();
   root_.reset();
+  if (!executor_) return;
   posse_.crew().leave(*std::exchange(executor_, nullptr));
   posse_.free_what_was_left();
 }
 
 bool Seat::at_slice_end() {
-  if (!quantum_.is_used(posse_.crew().clock().now_ns()) || context_.heap.is_guarded()) return true;
+  const int64_t now_ns = posse_.crew().clock().now_ns();
+  if (!quantum_.has_begun()) {
+    begin_quantum(now_ns);
+    return true;
+  }
+  if (!quantum_.is_used(now_ns) || context_.heap.is_guarded()) return true;
   if (!executor_) {
     executor_ = &posse_.crew().enter();
-    members_.clear();
-    root_ = std::make_unique<Member>(forks_->begin(), members_.generation());
-    members_.push(*root_);
     posse_.stop(false);
   }
   return pause();
+}
+
+// A host's computation becomes a member when it has run for a moment: most are over before.
+void Seat::begin_quantum(int64_t now_ns) {
+  if (members_.empty()) {
+    root_ = std::make_unique<Member>(forks_->begin(), members_.generation());
+    members_.push(*root_);
+  }
+  quantum_.begin(now_ns);
+  members_.begin_quantum(context_.fork_top);
 }
 
 // After a fully used quantum. False: raised.

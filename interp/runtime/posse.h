@@ -62,6 +62,7 @@ class Seat {
   friend class Delegate;
   friend class Posse;
   void take_executor(sched::posse::Executor* executor) { executor_ = executor; }
+  void begin_quantum(int64_t now_ns);
   bool pause();
   bool give(sched::posse::Theft<Member>& theft);
   bool share(const ForkRecord& record);

@@ -2,8 +2,9 @@
 // policy.h chooses from is kept here, for the language (interp/runtime/posse.h) and for the simulator alike; only what a
 // record says, and how it is run, is theirs.
 //
-// A record is stamped at the first pause that finds it, with the number of the quantum that has ended then. It may be handed
-// over from the next pause on: it was there when a fully used quantum began and when that ended.
+// A record is stamped when a quantum begins and finds it, and it is old enough when a quantum that began later, or this one,
+// has been fully used: it was there when a complete slice began and when that ended. A new member's first quantum begins
+// after a moment, so the most basal records that it leaves at once are old enough after one.
 #pragma once
 
 #include <algorithm>
@@ -38,7 +39,7 @@ struct Member {
     while (record < end && !record->is_open()) ++record;
     return eligible_or_null(record);
   }
-  // Below a record that has a stamp all have one: it lay on them then.
+  // When a quantum begins. Below a record that has a stamp all have one: it lay on them then.
   void stamp() {
     for (R* record = end; record-- > base && record->stamp() == 0;) record->set_stamp(generation);
   }
@@ -62,7 +63,7 @@ class MemberStack {
  public:
   using Member = posse::Member<R>;
 
-  // As many quanta have been fully used here.
+  // One more than quanta have been fully used here.
   const uint64_t& generation() const { return generation_; }
   bool empty() const { return members_.empty(); }
   Member& top() const { return *members_.back(); }
@@ -71,16 +72,19 @@ class MemberStack {
   // For another computation.
   void clear() {
     members_.clear();
-    generation_ = 0;
+    generation_ = kFirst;
   }
 
-  // A quantum has been fully used; `end` is behind the last record. What may be handed over, if anybody wants it.
+  // `end` is behind the last record of the member that runs.
+  void begin_quantum(R* end) {
+    top().end = end;
+    for (Member* each : members_) each->stamp();
+  }
+  // It has been fully used. What may be handed over, if anybody wants it.
   Theft<Member> end_quantum(R* end) {
     top().end = end;
     ++generation_;
-    const auto theft = choose_theft(members_);
-    top().stamp();
-    return theft;
+    return choose_theft(members_);
   }
   // What the executor may do itself while the member on top waits.
   Theft<Member> while_top_waits() { return choose_seamless(members_); }
@@ -90,8 +94,9 @@ class MemberStack {
   }
 
  protected:
+  static constexpr uint64_t kFirst = 1;  // a stamp is never 0
   std::vector<Member*> members_;
-  uint64_t generation_ = 0;
+  uint64_t generation_ = kFirst;
 };
 
 }  // namespace posset::sched::posse

@@ -5,10 +5,8 @@
 // from an older member to a younger one and none goes in a circle. A member's records are ordered too: the most basal
 // is the oldest, and stands for most work.
 //
-// A record is eligible when it was there when a fully used quantum began: it was stamped at an earlier pause. Seen from one
-// pause, all records that have a stamp are older than the quantum that has just ended, so one bit says it (the design
-// counts generations; a stamp of an earlier one is what it asks for). What is stolen is suspended with its member until
-// it has been done, so nobody but the executor of a member ever looks at its records.
+// A record is eligible when it was there when a fully used quantum began and when that ended (member.h). What is stolen is
+// suspended with its member until it has been done, so nobody but the executor of a member ever looks at its records.
 //
 // Source: doc/design/work_stealing.md of Hemlock, with the decisions of docs/schedulers.md.
 #pragma once

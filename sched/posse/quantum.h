@@ -13,12 +13,11 @@ class Quantum {
  public:
   explicit Quantum(int64_t length) : length_(length) {}
 
-  // Asked by what runs. The first time begins the quantum.
-  int64_t left(int64_t now) {
-    if (began_ == kNotYet) began_ = now;
-    return length_ - (now - began_);
-  }
-  bool is_used(int64_t now) { return left(now) <= 0; }
+  // What runs looks now and then. The first look begins the quantum, so what it had just begun to do is there.
+  bool has_begun() const { return began_ != kNotYet; }
+  void begin(int64_t now) { began_ = now; }
+  int64_t left(int64_t now) const { return length_ - (now - began_); }
+  bool is_used(int64_t now) const { return left(now) <= 0; }
   // At the next look. After a wait, and when it has been used.
   void begin_anew() { began_ = kNotYet; }
 
