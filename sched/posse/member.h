@@ -5,6 +5,10 @@
 // A record is stamped when a quantum begins and finds it, and it is old enough when a quantum that began later, or this one,
 // has been fully used: it was there when a complete slice began and when that ended. A new member's first quantum begins
 // after a moment, so the most basal records that it leaves at once are old enough after one.
+//
+// For another executor the member must have run at the end of that quantum. What comes before the record has taken so long
+// then, so the record probably does as well. Of who was suspended before, any record grows old without having shown anything:
+// those the executor may do itself, but sending them costs more than most are worth.
 #pragma once
 
 #include <algorithm>
@@ -30,15 +34,15 @@ struct Member {
   using Record = R*;
   Member(R* first, const uint64_t& its_generation) : base(first), end(first), scanned(first), generation(its_generation) {}
 
-  R* first_eligible() {
-    while (scanned < end && !scanned->is_open()) ++scanned;
-    return eligible_or_null(scanned);
-  }
+  // For another executor.
+  R* first_eligible() { return if_older(first_open(), ran_in); }
   R* next_eligible(R* before) const {
     R* record = before + 1;
     while (record < end && !record->is_open()) ++record;
-    return eligible_or_null(record);
+    return if_older(record, ran_in);
   }
+  // For its own, while the top of the stack waits.
+  R* first_old_enough() { return if_older(first_open(), generation); }
   // When a quantum begins. Below a record that has a stamp all have one: it lay on them then.
   void stamp() {
     for (R* record = end; record-- > base && record->stamp() == 0;) record->set_stamp(generation);
@@ -48,12 +52,17 @@ struct Member {
   R* end;      // behind the last, while it does not run
   R* scanned;  // below there is none to steal
   const uint64_t& generation;
+  uint64_t ran_in = 0;   // the generation after the last quantum at whose end it ran
   uint32_t pending = 0;  // delegates elsewhere that have not ended; under the lock of its executor
 
  private:
+  R* first_open() {
+    while (scanned < end && !scanned->is_open()) ++scanned;
+    return scanned;
+  }
   // What lies above one that is too young is younger.
-  R* eligible_or_null(R* record) const {
-    return record < end && record->stamp() != 0 && record->stamp() < generation ? record : nullptr;
+  R* if_older(R* record, uint64_t than) const {
+    return record < end && record->stamp() != 0 && record->stamp() < than ? record : nullptr;
   }
 };
 
@@ -83,7 +92,7 @@ class MemberStack {
   // It has been fully used. What may be handed over, if anybody wants it.
   Theft<Member> end_quantum(R* end) {
     top().end = end;
-    ++generation_;
+    top().ran_in = ++generation_;
     return choose_theft(members_);
   }
   // What the executor may do itself while the member on top waits.
