@@ -60,6 +60,8 @@ struct ForkRecord {
   }
   uint32_t point() const { return header >> kPointShift & 0xff; }
   uint64_t stamp() const { return header >> kStampShift; }
+  void set_stamp(uint64_t generation) { header |= generation << kStampShift; }
+  bool is_open() const { return !(header & kState); }
 };
 
 // ---- what code does ----

@@ -34,32 +34,6 @@ bool share_part(Sharing& sharing, const ForkRecord& record) {
 
 }  // namespace
 
-// ---- members ----
-
-// Where a record has been taken back that had been scanned, `Seat::merge` has lowered the mark.
-ForkRecord* Member::first_eligible() {
-  for (; scanned < end; ++scanned) {
-    if (scanned->header & ForkRecord::kState) continue;
-    return scanned->stamp() != 0 && scanned->stamp() < generation ? scanned : nullptr;
-  }
-  return nullptr;
-}
-
-ForkRecord* Member::next_eligible(ForkRecord* before) const {
-  for (ForkRecord* record = before + 1; record < end; ++record) {
-    if (record->header & ForkRecord::kState) continue;
-    return record->stamp() != 0 && record->stamp() < generation ? record : nullptr;
-  }
-  return nullptr;
-}
-
-// Below a record that has a stamp all have one: it lay on them then.
-void Member::stamp() {
-  for (ForkRecord* record = end; record-- > base && record->stamp() == 0;) {
-    record->header |= generation << ForkRecord::kStampShift;
-  }
-}
-
 // ---- delegates ----
 
 Delegate::Delegate(Seat& home, Member& victim, const ForkRecord& record)
@@ -90,6 +64,8 @@ Value Delegate::evaluate(Context& context) const {
 
 // ---- a seat ----
 
+Seat::Seat(Posse& posse, Context& context) : posse_(posse), context_(context), quantum_(posse.quantum_ns()) {}
+
 Seat::~Seat() = default;
 
 void Seat::begin() {
@@ -97,45 +73,49 @@ void Seat::begin() {
   if (!forks_ || forks_->asked_calls() != calls) forks_ = std::make_unique<ForkStack>(calls);
   context_.depth_limit = forks_->calls();
   context_.fork_top = forks_->begin();
-  began_ns_ = kNotYet;
+  quantum_.begin_anew();
 }
 
 void Seat::end() {
-  if (!executor_) return;
+  if (members_.empty()) return;
   drop(forks_->begin());
   members_.clear();
   root_.reset();
+  if (!executor_) return;
   posse_.crew().leave(*std::exchange(executor_, nullptr));
   posse_.free_what_was_left();
 }
 
 bool Seat::at_slice_end() {
   const int64_t now_ns = posse_.crew().clock().now_ns();
-  if (began_ns_ == kNotYet) {
-    began_ns_ = now_ns;
+  if (!quantum_.has_begun()) {
+    begin_quantum(now_ns);
     return true;
   }
-  if (now_ns - began_ns_ < posse_.quantum_ns() || context_.heap.is_guarded()) return true;
+  if (!quantum_.is_used(now_ns) || context_.heap.is_guarded()) return true;
   if (!executor_) {
     executor_ = &posse_.crew().enter();
-    generation_ = 0;
-    root_ = std::make_unique<Member>(forks_->begin(), generation_);
-    members_.push_back(root_.get());
     posse_.stop(false);
   }
-  const bool ok = pause();
-  began_ns_ = kNotYet;
-  return ok;
+  return pause();
+}
+
+// A host's computation becomes a member when it has run for a moment: most are over before.
+void Seat::begin_quantum(int64_t now_ns) {
+  if (members_.empty()) {
+    root_ = std::make_unique<Member>(forks_->begin(), members_.generation());
+    members_.push(*root_);
+  }
+  quantum_.begin(now_ns);
+  members_.begin_quantum(context_.fork_top);
 }
 
 // After a fully used quantum. False: raised.
 bool Seat::pause() {
-  Member& top = *members_.back();
-  top.end = context_.fork_top;
-  ++generation_;
-  auto theft = posse::choose_theft(members_);
+  quantum_.begin_anew();  // what is done on top of this one looks at it too
+  Member& top = members_.top();
+  auto theft = members_.end_quantum(context_.fork_top);
   const bool given = theft && posse_.crew().has_offer(&posse_, *executor_) && give(theft);
-  top.stamp();
   return !given || !theft.kept || run_above(top, theft.kept);
 }
 
@@ -191,13 +171,15 @@ bool Seat::should_stop() const { return posse_.stopped() || posse_.root().wants_
 // Until what was stolen from it has been done; other work of the posse is done meanwhile. False: raised.
 bool Seat::wait_for(Member& member) {
   while (has_pending(member)) {
-    if (auto theft = posse::choose_seamless(members_); theft && !posse_.stopped()) {
+    if (auto theft = members_.while_top_waits(); theft && !posse_.stopped()) {
       run_above(*theft.of, theft.given);
       continue;
     }
     const int64_t deadline_ns = posse_.crew().clock().now_ns() + kLookNs;
     auto done = [&member] { return member.pending == 0; };
-    if (posse::Work* work = executor_->wait(&posse_, posse_.crew().clock(), deadline_ns, done)) {
+    posse::Work* const work = executor_->wait(&posse_, posse_.crew().clock(), deadline_ns, done);
+    quantum_.begin_anew();
+    if (work) {
       work->run(*executor_);
     } else if (&context_ == &posse_.root() && context_.wants_to_stop()) {
       posse_.stop(true);
@@ -222,6 +204,7 @@ void Seat::run(Delegate& delegate) {
   context_.depth_limit = forks_->calls();
   const bool alone = members_.empty();
   if (alone) {
+    quantum_.begin_anew();
     context_.heap.bind_to_thread();
     context_.native.enter();
     context_.fork_top = forks_->begin();
@@ -247,9 +230,9 @@ size_t Seat::room() const {
 
 // With what memory its victim has left.
 void Seat::compute(Delegate& delegate) {
-  Member member(context_.fork_top, generation_);
+  Member member(context_.fork_top, members_.generation());
   const bool alone = members_.empty();
-  members_.push_back(&member);
+  members_.push(member);
   const Context::StepAccount outer = context_.begin_account();
   const size_t limit = context_.heap.limit_bytes();
   context_.heap.set_limit_bytes(context_.heap.used_bytes() + std::min(delegate.room_, room()));
@@ -257,7 +240,7 @@ void Seat::compute(Delegate& delegate) {
   context_.heap.set_limit_bytes(limit);
   delegate.steps_ = context_.steps_used();
   context_.resume_account(outer);
-  members_.pop_back();
+  members_.pop();
   context_.drop_kept_views();
   context_.scratch = Value();
   finish(delegate, std::move(result), alone);
@@ -280,9 +263,7 @@ void Seat::finish(Delegate& delegate, Value result, bool alone) {
 }
 
 bool Seat::merge(ForkRecord& record, Value& result) {
-  if (members_.empty()) return false;  // nobody has looked at any
-  Member& member = *members_.back();
-  member.scanned = std::min(member.scanned, &record);
+  members_.took_back(&record);
   if (!(record.header & ForkRecord::kTaken)) return false;
   std::unique_ptr<Delegate> delegate(record.delegate);
   posse_.remove_waiting(delegate->outcome_.bytes());
@@ -292,7 +273,7 @@ bool Seat::merge(ForkRecord& record, Value& result) {
 }
 
 void Seat::drop(ForkRecord* from) {
-  if (!members_.empty()) members_.back()->scanned = std::min(members_.back()->scanned, from);
+  members_.took_back(from);
   while (context_.fork_top > from) {
     const ForkRecord& record = *--context_.fork_top;
     if (!(record.header & ForkRecord::kTaken)) continue;
@@ -311,7 +292,7 @@ const Borrowed* frame_of(const ForkRecord& record) {
 }  // namespace
 
 void Seat::drop_above(const Borrowed* frame, uint32_t keep) {
-  ForkRecord* const base = members_.empty() ? forks_->begin() : members_.back()->base;
+  ForkRecord* const base = members_.empty() ? forks_->begin() : members_.top().base;
   ForkRecord* from = context_.fork_top;
   while (from > base && frame_of(from[-1]) > frame) --from;
   ForkRecord* own = from;

@@ -25,35 +25,20 @@
 #include "interp/runtime/outcome.h"
 #include "interp/runtime/sharing.h"
 #include "sched/posse/crew.h"
-#include "sched/posse/policy.h"
+#include "sched/posse/member.h"
+#include "sched/posse/quantum.h"
 
 namespace posset::interp {
 
 class Delegate;
 class Posse;
 
-// One computation of a posse on an executor: that of the host, or a delegate.
-struct Member {
-  using Record = ForkRecord*;
-  explicit Member(ForkRecord* first, const uint64_t& its_generation)
-      : base(first), end(first), scanned(first), generation(its_generation) {}
-
-  // The most basal record that was there when a fully used slice began; null: none.
-  ForkRecord* first_eligible();
-  ForkRecord* next_eligible(ForkRecord* before) const;
-  void stamp();
-
-  ForkRecord* const base;
-  ForkRecord* end;      // behind the last, while it does not run
-  ForkRecord* scanned;  // below there is none to steal
-  const uint64_t& generation;
-  uint32_t pending = 0;  // delegates that have not ended; under the lock of its executor
-};
+using Member = sched::posse::Member<ForkRecord>;
 
 // The part of a posse on one executor. Used by that executor's thread.
 class Seat {
  public:
-  Seat(Posse& posse, Context& context) : posse_(posse), context_(context) {}
+  Seat(Posse& posse, Context& context);
   ~Seat();
   Seat(const Seat&) = delete;
   Seat& operator=(const Seat&) = delete;
@@ -78,6 +63,7 @@ class Seat {
   friend class Delegate;
   friend class Posse;
   void take_executor(sched::posse::Executor* executor) { executor_ = executor; }
+  void begin_quantum(int64_t now_ns);
   bool pause();
   bool give(sched::posse::Theft<Member>& theft);
   bool share(const ForkRecord& record);
@@ -93,11 +79,9 @@ class Seat {
   Context& context_;
   sched::posse::Executor* executor_ = nullptr;
   std::unique_ptr<ForkStack> forks_;
-  std::vector<Member*> members_;  // the most basal first
+  sched::posse::MemberStack<ForkRecord> members_;
   std::unique_ptr<Member> root_;
-  uint64_t generation_ = 0;       // fully used slices
-  static constexpr int64_t kNotYet = -1;
-  int64_t began_ns_ = kNotYet;    // the slice
+  sched::posse::Quantum quantum_;
   std::vector<std::unique_ptr<RegisterStack>> free_registers_;
   int64_t live_closures_ = 0;     // of a helper
 };

@@ -9,27 +9,6 @@ namespace posset::sched::posse {
 
 // ---- one executor ----
 
-const void* Executor::everybody() {
-  static const char address = 0;
-  return &address;
-}
-
-bool Executor::offers(Owner owner) const {
-  const void* offered = offered_.load(std::memory_order_relaxed);
-  return offered && (offered == owner || offered == everybody());
-}
-
-bool Executor::claim(Owner owner) {
-  const void* offered = offered_.load(std::memory_order_relaxed);
-  if (!offered || (offered != owner && offered != everybody())) return false;
-  return offered_.compare_exchange_strong(offered, nullptr, std::memory_order_acquire, std::memory_order_relaxed);
-}
-
-bool Executor::withdraw() {
-  const void* offered = offered_.load(std::memory_order_relaxed);
-  return offered && offered_.compare_exchange_strong(offered, nullptr, std::memory_order_relaxed);
-}
-
 void Executor::send(Work& work) {
   MutexLock lock(mutex_);
   mail_ = &work;
@@ -85,27 +64,22 @@ void Crew::serve(Executor& executor) {
   while (Work* work = executor.wait(nullptr, clock_, kNever, stopped)) work->run(executor);
 }
 
-// From a random one on, so that the first is not always asked first.
-template <class Visit>
-Executor* Crew::find(const Executor& here, Visit&& fits) {
-  const size_t count = executors_.size();
-  const size_t first = random_.below(count);
-  for (size_t n = 0; n < count; ++n) {
-    Executor& executor = *executors_[(first + n) % count];
-    if (&executor != &here && fits(executor)) return &executor;
-  }
-  return nullptr;
+template <class Fits>
+Executor* Crew::find_other(const Executor& here, Fits&& fits) {
+  const auto& executors = executors_;
+  auto at = [&executors](size_t number) { return executors[number].get(); };
+  return find_from_random(random_, executors.size(), at, [&](Executor& each) { return &each != &here && fits(each.offer()); });
 }
 
 bool Crew::has_offer(Owner owner, const Executor& here) {
   MutexLock lock(mutex_);
   if (!started_) start();
-  return find(here, [&](Executor& each) { return each.offers(owner); }) != nullptr;
+  return find_other(here, [owner](const Offer& offer) { return offer.is_made_to(owner); }) != nullptr;
 }
 
 Executor* Crew::claim(Owner owner, const Executor& here) {
   MutexLock lock(mutex_);
-  return find(here, [&](Executor& each) { return each.claim(owner); });
+  return find_other(here, [owner](Offer& offer) { return offer.claim(owner); });
 }
 
 }  // namespace posset::sched::posse

@@ -21,6 +21,7 @@
 #include "sched/base/thread_safety.h"
 #include "sched/base/trace.h"
 #include "sched/base/wait.h"
+#include "sched/posse/offer.h"
 
 namespace posset::sched::posse {
 
@@ -35,9 +36,6 @@ class Work {
   ~Work() = default;
 };
 
-// Whose work an executor does while it waits.
-using Owner = const void*;
-
 class Executor {
  public:
   explicit Executor(uint32_t number) : number_(number) {}
@@ -50,14 +48,14 @@ class Executor {
   // or `deadline_ns`: null then. `done` is asked under the executor's lock, see `under_lock`.
   template <class Done>
   Work* wait(Owner owner, const Clock& clock, int64_t deadline_ns, Done&& done) POSSET_EXCLUDES(mutex_) {
-    offer(owner);
+    offer_.make(owner);
     Work* work = nullptr;
     MutexLock lock(mutex_);
     for (;;) {
       if (mail_) break;
       // A claim comes with work, which is waited for.
       const bool over = done() || clock.now_ns() >= deadline_ns;
-      if (over && withdraw()) return nullptr;
+      if (over && offer_.withdraw()) return nullptr;
       wait_on(clock, lock, condition_, over ? kNever : deadline_ns);
     }
     std::swap(work, mail_);
@@ -71,19 +69,14 @@ class Executor {
     if (change()) condition_.notify_one();
   }
 
-  bool offers(Owner owner) const;
-  // Takes the offer. False: it makes none to that owner, or somebody was faster.
-  bool claim(Owner owner);
+  // Whoever claims the offer of a `wait` sends something.
+  Offer& offer() { return offer_; }
   // After a claim. The work lives until it has run.
   void send(Work& work) POSSET_EXCLUDES(mutex_);
 
  private:
-  static const void* everybody();
-  void offer(Owner owner) { offered_.store(owner ? owner : everybody(), std::memory_order_release); }
-  bool withdraw();
-
   const uint32_t number_;
-  std::atomic<const void*> offered_{nullptr};  // null: busy, or claimed
+  Offer offer_;
   Mutex mutex_;
   std::condition_variable condition_;
   Work* mail_ POSSET_GUARDED_BY(mutex_) = nullptr;
@@ -110,8 +103,8 @@ class Crew {
   Executor* claim(Owner owner, const Executor& here) POSSET_EXCLUDES(mutex_);
 
  private:
-  template <class Visit>
-  Executor* find(const Executor& here, Visit&& fits) POSSET_REQUIRES(mutex_);
+  template <class Fits>
+  Executor* find_other(const Executor& here, Fits&& fits) POSSET_REQUIRES(mutex_);
   void start() POSSET_REQUIRES(mutex_);
   void serve(Executor& executor);
 

@@ -5,10 +5,9 @@
 // from an older member to a younger one and none goes in a circle. A member's records are ordered too: the most basal
 // is the oldest, and stands for most work.
 //
-// A record is eligible when it was there when a fully used quantum began: it was stamped at an earlier pause. Seen from one
-// pause, all records that have a stamp are older than the quantum that has just ended, so one bit says it (the design
-// counts generations; a stamp of an earlier one is what it asks for). What is stolen is suspended with its member until
-// it has been done, so nobody but the executor of a member ever looks at its records.
+// A record is old enough when it was there when a fully used quantum began and when that ended, and eligible for others when
+// its member ran then (member.h). What is stolen is suspended with its member until it has been done, so nobody but the
+// executor of a member ever looks at its records.
 //
 // Source: doc/design/work_stealing.md of Hemlock, with the decisions of docs/schedulers.md.
 #pragma once
@@ -24,6 +23,7 @@ template <class M>
 concept MemberOfPosse = requires(M& member, typename M::Record record) {
   { member.first_eligible() } -> std::same_as<typename M::Record>;
   { member.next_eligible(record) } -> std::same_as<typename M::Record>;
+  { member.first_old_enough() } -> std::same_as<typename M::Record>;
   { static_cast<bool>(record) };
 };
 
@@ -54,13 +54,13 @@ auto choose_theft(Members& basal_to_top) {
   return Theft<Member>{};
 }
 
-// When the member on top has ended, or waits for what others do: the most basal eligible record of those that are left is
-// done here, in what is left of the quantum. None: `given` is false.
+// When the member on top has ended, or waits for what others do: the most basal record that is old enough is done here, in
+// what is left of the quantum. None: `given` is false.
 template <std::ranges::input_range Members>
 auto choose_seamless(Members& basal_to_top) {
   using Member = std::remove_reference_t<decltype(**std::ranges::begin(basal_to_top))>;
   for (auto& each : basal_to_top) {
-    if (const auto record = each->first_eligible()) return Theft<Member>{&*each, record, {}};
+    if (const auto record = each->first_old_enough()) return Theft<Member>{&*each, record, {}};
   }
   return Theft<Member>{};
 }

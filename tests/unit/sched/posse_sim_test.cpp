@@ -1,0 +1,275 @@
+// Posses in the simulator: random programs on random executors under every order of steps, what is never to be stolen, and
+// mistakes that must be caught.
+#include "sched/sim/posse_world.h"
+
+#include <doctest/doctest.h>
+
+#include "sched/base/random.h"
+#include "sched/sim/explore.h"
+
+using namespace posset::sched;
+using namespace posset::sched::posse;
+
+namespace {
+
+using Shape = SimTree::Shape;
+
+SimTree random_tree(Random& random) {
+  SimTree tree;
+  tree.shape = static_cast<Shape>(random.below(5));
+  tree.leaves = 1 + random.below(80);
+  tree.left_share = 0.1 + 0.8 * random.unit();
+  tree.leaf_cost = 1 + static_cast<int64_t>(random.below(12));
+  tree.seed = random.next();
+  const auto sometimes = [&random](uint32_t of_1024) { return random.below(4) == 0 ? of_1024 : 0; };
+  tree.fail = sometimes(50);
+  tree.recover = sometimes(200);
+  tree.refuse = sometimes(200);
+  tree.wait = sometimes(50);
+  tree.impure = sometimes(200);
+  return tree;
+}
+
+PossePlan random_plan(uint64_t seed) {
+  Random random(seed);
+  PossePlan plan;
+  plan.executors = 1 + static_cast<uint32_t>(random.below(6));
+  for (uint64_t host = 0; host < std::min<uint64_t>(plan.executors, 1 + random.below(2)); ++host) plan.trees.push_back(random_tree(random));
+  plan.quantum = 5 + static_cast<int64_t>(random.below(40));
+  plan.look = 1 + static_cast<int64_t>(random.below(4));
+  plan.timed = random.below(3) == 0;
+  plan.latency_ns = static_cast<int64_t>(random.below(30));
+  plan.wait_ns = static_cast<int64_t>(random.below(100));
+  plan.seed = random.next();
+  return plan;
+}
+
+// Enough for first, later and seamless thefts.
+PossePlan busy_plan(uint32_t executors) {
+  PossePlan plan;
+  plan.trees = {{.shape = Shape::Random, .leaves = 120, .seed = 3}};
+  plan.executors = executors;
+  plan.quantum = 20;
+  plan.look = 2;
+  return plan;
+}
+
+PosseOutcome outcome_of(const PossePlan& plan, uint64_t seed = 1) {
+  PosseOutcome outcome;
+  const RunResult result = run_seeded(PosseWorld<>::scenario(plan, &outcome), seed);
+  REQUIRE_MESSAGE(result.ok(), result.broken << ": " << result.problem << "\n" << result.trace);
+  return outcome;
+}
+
+uint64_t thefts_of(const PossePlan& plan) {
+  uint64_t thefts = 0;
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    const PosseOutcome outcome = outcome_of(plan, seed);
+    thefts += outcome.firsts + outcome.laters + outcome.seamless;
+  }
+  return thefts;
+}
+
+// Balanced, so much work for each quantum.
+PossePlan sized(uint64_t leaves, int64_t quantum) {
+  PossePlan plan;
+  plan.trees = {{.leaves = leaves}};
+  plan.quantum = quantum;
+  plan.look = quantum / 20;
+  plan.timed = true;
+  return plan;
+}
+
+template <class Stack = MemberStack<SimRecord>>
+std::string caught(const PossePlan& plan) {
+  const Scenario scenario = PosseWorld<Stack>::scenario(plan);
+  const std::optional<Finding> found = search(scenario, 1, 300);
+  REQUIRE(found);
+  CHECK(replay(scenario, found->first.choices).trace == found->first.trace);
+  CHECK(replay(scenario, found->choices).trace == found->shortest.trace);
+  CHECK(found->shortest.broken == found->first.broken);
+  return found->first.broken;
+}
+
+// ---- rules that are broken ----
+
+using Stack = MemberStack<SimRecord>;
+
+// Whatever is there at a pause may be handed over.
+struct Ageless : Stack {
+  auto end_quantum(SimRecord* end) {
+    begin_quantum(end);
+    return Stack::end_quantum(end);
+  }
+};
+
+// A member that lost nothing yet loses one, and waits for it.
+struct TakesOne : Stack {
+  auto end_quantum(SimRecord* end) {
+    const auto theft = Stack::end_quantum(end);
+    return theft ? theft : choose_seamless(members_);
+  }
+};
+
+struct TakesOneOfTwo : Stack {
+  auto end_quantum(SimRecord* end) {
+    auto theft = Stack::end_quantum(end);
+    theft.kept = nullptr;
+    return theft;
+  }
+};
+
+// The youngest computation's records first.
+struct TopFirst : Stack {
+  auto while_top_waits() {
+    std::vector<Stack::Member*> top_to_basal(members_.rbegin(), members_.rend());
+    return choose_seamless(top_to_basal);
+  }
+};
+
+struct SecondFirst : Stack {
+  auto end_quantum(SimRecord* end) {
+    auto theft = Stack::end_quantum(end);
+    if (theft.kept) std::swap(theft.given, theft.kept);
+    return theft;
+  }
+};
+
+// What was scanned and taken back stays scanned, and what comes to lie there is passed.
+struct ForgetsToScan : Stack {
+  void took_back(SimRecord*) {}
+};
+
+// Records of who waits grow old with what runs.
+struct AgesWhileWaiting : Stack {
+  auto end_quantum(SimRecord* end) {
+    for (Stack::Member* each : members_) each->ran_in = generation_ + 1;
+    return Stack::end_quantum(end);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("posse sim 3.5: thirty thousand random plans, each in a random order, keep the rules") {
+  for (uint64_t seed = 1; seed <= 30'000; ++seed) {
+    const PossePlan plan = random_plan(seed);
+    const RunResult result = run_seeded(PosseWorld<>::scenario(plan), seed);
+    REQUIRE_MESSAGE(result.ok(), "seed " << seed << ": " << result.broken << ": " << result.problem << "\n" << result.trace);
+    REQUIRE_FALSE(result.cut);
+  }
+}
+
+TEST_CASE("posse sim 3.5: a busy program keeps the rules in thousands of orders, and with changing priorities") {
+  for (uint32_t executors : {2U, 3U, 5U}) {
+    const PossePlan plan = busy_plan(executors);
+    const auto found = search(PosseWorld<>::scenario(plan), 1, 500);
+    CHECK_MESSAGE(!found, found->report());
+  }
+}
+
+TEST_CASE("posse sim: the plans meet every kind of theft") {
+  PosseOutcome all;
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
+    const PosseOutcome outcome = outcome_of(random_plan(seed), seed);
+    all.firsts += outcome.firsts;
+    all.laters += outcome.laters;
+    all.seamless += outcome.seamless;
+    all.deepest = std::max(all.deepest, outcome.deepest);
+  }
+  CHECK(all.firsts > 50);
+  CHECK(all.laters > 50);
+  CHECK(all.seamless > 50);
+  CHECK(all.deepest > 3);
+}
+
+TEST_CASE("posse sim 3.5: all orders of small trees") {
+  const std::vector<std::pair<Shape, uint64_t>> trees = {
+      {Shape::Balanced, 12}, {Shape::Balanced, 16}, {Shape::Random, 11}, {Shape::Random, 16}, {Shape::LinearOnRight, 8}};
+  for (const auto& [shape, leaves] : trees) {
+    PossePlan plan;
+    plan.trees = {{.shape = shape, .leaves = leaves, .leaf_cost = 4}};
+    plan.quantum = 5;
+    plan.look = 1;
+    CHECK(thefts_of(plan) > 0);
+    const Exploration all = explore_all(PosseWorld<>::scenario(plan), {.choices = 400, .runs = 20'000});
+    REQUIRE_MESSAGE(!all.failure, all.failure->broken, ": ", all.failure->problem, "\n", all.failure->trace);
+    CHECK(all.complete);
+  }
+}
+
+TEST_CASE("posse sim 3.5: all first orders of three executors") {
+  PossePlan plan = busy_plan(3);
+  plan.trees[0].leaves = 24;
+  plan.quantum = 8;
+  const Exploration all = explore_all(PosseWorld<>::scenario(plan), {.choices = 24, .runs = 20'000});
+  CHECK_MESSAGE(!all.failure, all.failure->broken, ": ", all.failure->problem, "\n", all.failure->trace);
+  CHECK(all.states > 1000);
+}
+
+TEST_CASE("posse sim: the same seed gives the same trace, to the byte") {
+  for (uint64_t seed = 1; seed <= 50; ++seed) {
+    const PossePlan plan = random_plan(seed);
+    CHECK(run_seeded(PosseWorld<>::scenario(plan), seed).trace == run_seeded(PosseWorld<>::scenario(plan), seed).trace);
+  }
+}
+
+TEST_CASE("posse sim 3.5: nothing is stolen on one executor, nor of less than a quantum") {
+  PossePlan plan = busy_plan(1);
+  CHECK(thefts_of(plan) == 0);
+  plan.executors = 4;
+  plan.quantum = compute_sequentially(SimProgram(plan.trees[0])).work;
+  CHECK(thefts_of(plan) == 0);
+  plan.quantum = 20;
+  CHECK(thefts_of(plan) > 0);
+}
+
+TEST_CASE("posse sim 3.5: nothing is stolen of one eligible record, nor where nothing forks") {
+  // On top there is never more than the record of the rest.
+  PossePlan plan = busy_plan(4);
+  plan.trees = {{.shape = Shape::Linear, .leaves = 200, .leaf_cost = 50}};
+  CHECK(thefts_of(plan) == 0);
+  plan.trees = busy_plan(4).trees;
+  plan.trees[0].impure = 1024;
+  CHECK(thefts_of(plan) == 0);
+}
+
+TEST_CASE("posse sim 3.5: nothing is stolen where every quantum ends in a wait") {
+  PossePlan plan = busy_plan(4);
+  plan.trees[0].wait = 1024;
+  CHECK(outcome_of(plan).attempts == 0);
+  CHECK(thefts_of(plan) == 0);
+}
+
+// The second record stands for a quarter, and must be there when a quantum begins, a twentieth after the start, and ends.
+TEST_CASE("posse sim: a balanced tree is spread from 4.2 quanta on") {
+  const auto leaves_of = [](double quanta) { return static_cast<uint64_t>(quanta * 1000 / 12); };
+  CHECK(thefts_of(sized(leaves_of(4.1), 1000)) == 0);
+  CHECK(thefts_of(sized(leaves_of(4.3), 1000)) > 0);
+}
+
+TEST_CASE("posse sim: rules that are broken are caught") {
+  CHECK(caught<Ageless>(busy_plan(2)) == "age");
+  CHECK(caught<AgesWhileWaiting>(busy_plan(3)) == "age");
+  CHECK(caught<TakesOne>(busy_plan(2)) == "pair");
+  CHECK(caught<TakesOneOfTwo>(busy_plan(2)) == "pair");
+  CHECK(caught<TopFirst>(busy_plan(3)) == "basal");
+  CHECK(caught<SecondFirst>(busy_plan(2)) == "basal");
+  PossePlan refusing = busy_plan(3);
+  refusing.trees[0].leaves = 300;
+  refusing.trees[0].refuse = 200;
+  CHECK(caught<ForgetsToScan>(refusing) == "basal");
+}
+
+TEST_CASE("posse sim: mistakes around the rules are caught") {
+  const auto with = [](bool PosseFaults::* fault, uint32_t executors) {
+    PossePlan plan = busy_plan(executors);
+    plan.faults.*fault = true;
+    return plan;
+  };
+  CHECK(caught(with(&PosseFaults::counts_after_sending, 2)) == "pending");
+  CHECK(caught(with(&PosseFaults::publishes_after_counting, 2)) == "visible");
+  CHECK(caught(with(&PosseFaults::forgets_to_wake, 2)) == "wake-up");
+  CHECK(caught(with(&PosseFaults::goes_on_at_once, 2)) == "runs");
+  CHECK(caught(with(&PosseFaults::keeps_quantum, 2)) == "once");
+  CHECK(caught(with(&PosseFaults::sends_unclaimed, 3)) == "mail");
+}
