@@ -116,7 +116,9 @@ bool Seat::pause() {
   Member& top = members_.top();
   auto theft = members_.end_quantum(context_.fork_top);
   const bool given = theft && posse_.crew().has_offer(&posse_, *executor_) && give(theft);
-  return !given || !theft.kept || run_above(top, theft.kept);
+  if (!given || !theft.kept) return true;
+  run_above(top, theft.kept);
+  return wait_for(top);
 }
 
 // False: it could not be, or nobody took it.
@@ -147,14 +149,14 @@ bool Seat::share(const ForkRecord& record) {
   return ok;
 }
 
-// The one that ran waits, and what it keeps is done meanwhile.
-bool Seat::run_above(Member& member, ForkRecord* kept) {
+// A record of a member that waits is done here, on top. The member may be older than the one on top, which must not wait for
+// what else that one waits for: it might be waited for by it.
+void Seat::run_above(Member& member, ForkRecord* kept) {
   kept->settle();
   auto delegate = std::make_unique<Delegate>(*this, member, *kept);
   kept->header |= ForkRecord::kTaken;
   kept->delegate = delegate.get();
   run(*delegate.release());
-  return wait_for(member);
 }
 
 bool Seat::has_pending(Member& member) {

@@ -67,7 +67,7 @@ class Seat {
   bool pause();
   bool give(sched::posse::Theft<Member>& theft);
   bool share(const ForkRecord& record);
-  bool run_above(Member& member, ForkRecord* kept);
+  void run_above(Member& member, ForkRecord* kept);
   bool wait_for(Member& member);
   bool has_pending(Member& member);
   bool should_stop() const;
