@@ -66,9 +66,9 @@ void Crew::serve(Executor& executor) {
 
 template <class Fits>
 Executor* Crew::find_other(const Executor& here, Fits&& fits) {
-  const auto& executors = executors_;
-  auto at = [&executors](size_t number) { return executors[number].get(); };
-  return find_from_random(random_, executors.size(), at, [&](Executor& each) { return &each != &here && fits(each.offer()); });
+  const std::unique_ptr<Executor>* const all = executors_.data();
+  auto at = [all](size_t number) { return all[number].get(); };
+  return find_from_random(random_, executors_.size(), at, [&](Executor& each) { return &each != &here && fits(each.offer()); });
 }
 
 bool Crew::has_offer(Owner owner, const Executor& here) {

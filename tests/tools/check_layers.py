@@ -39,6 +39,7 @@ MAY_INCLUDE = {
     "examples": ["include"],
     "bench": ["include"],
     "bench/micro": EVERYTHING,
+    "bench/scaling": SCHED,
     "docs": ["include", *SCHED, *INNER, "bytecode"],
     "tests/unit": EVERYTHING,
     "tests/fuzz": EVERYTHING + ["tests/unit"],
