@@ -24,7 +24,7 @@ void Inbox::reserve() {
 void Inbox::open(LaneMask lanes, size_t room) {
   MutexLock lock(mutex_);
   lanes_ = lanes & kLanes;
-  room_ = std::min(room, arrivals_.capacity() - arrivals_.size());
+  room_ = std::min(room, arrivals_.capacity()) - std::min(room, arrivals_.size());
   changed();
 }
 

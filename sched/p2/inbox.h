@@ -38,7 +38,8 @@ class Inbox {
 
   // Memory for what is left here; until then there is no room.
   void reserve() POSSET_EXCLUDES(mutex_);
-  // From now on these lanes may leave tasks, `room` at most until it is opened or collected again.
+  // From now on these lanes may leave tasks, until it is opened or collected again. `room` is for all that is in here:
+  // something may have come since it was last collected.
   void open(LaneMask lanes, size_t room) POSSET_EXCLUDES(mutex_);
   // These lanes go to the queue from now on. False: something is in here, and nothing has changed.
   bool try_close(LaneMask lanes) POSSET_EXCLUDES(mutex_);

@@ -145,6 +145,19 @@ TEST_CASE("inbox: closed, full and occupied") {
   CHECK_FALSE(inbox.leave(one, 0, 0));
 }
 
+TEST_CASE("regression: an inbox opened while something is in it does not let in more than the queue has room for") {
+  Inbox inbox;
+  Task one = task(1), two = task(2), three = task(3);
+  inbox.reserve();
+  inbox.open(kCompileLane, 2);
+  CHECK(inbox.leave(one, 0, 0));
+  inbox.open(kCompileLane, 2);
+  CHECK(inbox.leave(two, 0, 0));
+  CHECK_FALSE(inbox.leave(three, 0, 0));
+  inbox.open(kCompileLane, 1);  // less than there is
+  CHECK_FALSE(inbox.leave(three, 0, 0));
+}
+
 TEST_CASE("ordered P4: in order or not, what comes leaves as a sorted reference says") {
   Random random(7);
   OrderedEntries entries;
