@@ -5,6 +5,8 @@
 #include <link.h>
 #include <unistd.h>
 
+#include <new>
+
 namespace posset::sched {
 
 namespace {
@@ -37,12 +39,15 @@ void* open(const std::string& file) {
 
 }  // namespace
 
-void* plugin_symbol(const std::string& file, const char* symbol, std::string* problem) {
+void* plugin_symbol(const std::string& file, const char* symbol, std::string* problem) try {
   void* library = open(file);
   void* found = library ? dlsym(library, symbol) : nullptr;
   if (found) return found;
   const char* text = dlerror();
   if (problem) *problem = text ? text : "";
+  return nullptr;
+} catch (const std::bad_alloc&) {
+  if (problem) *problem = "no memory";  // short enough to need none
   return nullptr;
 }
 

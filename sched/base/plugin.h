@@ -8,7 +8,8 @@
 namespace posset::sched {
 
 // The address of `symbol` in the shared object `file` ("libposset_arena.so", or a path). Null: no such file,
-// or it lacks the symbol; `problem`, if given, then says what the dynamic linker says.
+// or it lacks the symbol; `problem`, if given, then says what the dynamic linker says. Throws nothing: its
+// callers are threads that nobody would catch it on.
 void* plugin_symbol(const std::string& file, const char* symbol, std::string* problem = nullptr);
 
 }  // namespace posset::sched
