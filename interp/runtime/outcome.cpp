@@ -1,6 +1,8 @@
 // See outcome.h.
 #include "interp/runtime/outcome.h"
 
+#include <new>
+
 #include "interp/runtime/function.h"
 #include "interp/value/clone.h"
 
@@ -26,41 +28,46 @@ bool Outcome::pack(Context& context, Value value, bool alone) {
     value_ = std::move(value);
     return true;
   }
-  auto heap = std::make_unique<Heap>(context.heap.shapes(), context.limits().memory_bytes);
-  heap->join(context.heap);
-  heap->hooks = context.heap.hooks;
-  if (alone && is_worth_moving(context.heap) && !counts_closures(context) && context.heap.live_refs() == 0) {
-    context.heap.trim_pages();
-    if (!heap->absorb(context.heap)) return false;
-    value_ = std::move(value);
-  } else {
-    const Original original{context.heap, /*keeps_shared=*/!context.helps};
-    value_ = clone_into(*heap, value, original, [this](const Function*) { return &live_closures_; });
-    if (value_.failed()) {
-      value_ = Value();
-      return false;
-    }
+  try {
+    heap_ = std::make_unique<Heap>(context.heap.shapes(), context.limits().memory_bytes);
+    heap_->join(context.heap);
+    heap_->hooks = context.heap.hooks;
+    value_ = moved(context, std::move(value), alone);
+  } catch (const std::bad_alloc&) {
+    value_ = Value::failure();
   }
-  heap_ = std::move(heap);
-  return true;
+  const bool ok = !value_.failed();
+  if (!ok) drop();
+  return ok;
+}
+
+Value Outcome::moved(Context& context, Value value, bool alone) {
+  const bool whole = alone && is_worth_moving(context.heap) && !counts_closures(context) && context.heap.live_refs() == 0;
+  if (!whole) {
+    const Original original{context.heap, /*keeps_shared=*/!context.helps};
+    return clone_into(*heap_, value, original, [this](const Function*) { return &live_closures_; });
+  }
+  context.heap.trim_pages();
+  return heap_->absorb(context.heap) ? std::move(value) : Value::failure();
 }
 
 bool Outcome::take(Context& context, Value& result) {
-  if (!heap_) {
-    result = std::move(value_);
-    return true;
-  }
-  heap_->bind_to_thread();
-  if (live_closures_ == 0) {
-    if (!context.heap.absorb(*heap_)) return false;
-    result = std::move(value_);
-  } else {
-    result = clone_into(context.heap, value_, Original{*heap_}, [&context](const Function* function) {
-      return context.live_closures ? context.live_closures : &function->module->live_closures;
-    });
+  try {
+    result = taken(context);
+  } catch (const std::bad_alloc&) {
+    result = Value::failure();
   }
   drop();
   return !result.failed();
+}
+
+Value Outcome::taken(Context& context) {
+  if (!heap_) return std::move(value_);
+  heap_->bind_to_thread();
+  if (live_closures_ == 0) return context.heap.absorb(*heap_) ? std::move(value_) : Value::failure();
+  return clone_into(context.heap, value_, Original{*heap_}, [&context](const Function* function) {
+    return context.live_closures ? context.live_closures : &function->module->live_closures;
+  });
 }
 
 void Outcome::drop() {

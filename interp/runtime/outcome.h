@@ -29,6 +29,9 @@ class Outcome {
   void drop();
 
  private:
+  Value moved(Context& context, Value value, bool alone);
+  Value taken(Context& context);
+
   std::unique_ptr<Heap> heap_;  // null: of the receiver's heap, or of none
   int64_t live_closures_ = 0;   // in `heap_`
   Value value_;

@@ -64,7 +64,9 @@ Value Delegate::evaluate(Context& context) const {
 
 // ---- a seat ----
 
-Seat::Seat(Posse& posse, Context& context) : posse_(posse), context_(context), quantum_(posse.quantum_ns()) {}
+Seat::Seat(Posse& posse, Context& context) : posse_(posse), context_(context), quantum_(posse.quantum_ns()) {
+  free_registers_.reserve(kMostFreeRegisters);
+}
 
 Seat::~Seat() = default;
 
@@ -86,7 +88,16 @@ void Seat::end() {
   posse_.free_what_was_left();
 }
 
+// Native code calls this, which no exception may pass. Without memory nothing is handed over.
 bool Seat::at_slice_end() {
+  try {
+    return look();
+  } catch (const std::bad_alloc&) {
+    return true;
+  }
+}
+
+bool Seat::look() {
   const int64_t now_ns = posse_.crew().clock().now_ns();
   if (!quantum_.has_begun()) {
     begin_quantum(now_ns);
@@ -121,7 +132,7 @@ bool Seat::pause() {
   return wait_for(top);
 }
 
-// False: it could not be, or nobody took it.
+// False: it could not be, or nobody took it. Nothing throws once it has been claimed.
 bool Seat::give(posse::Theft<Member>& theft) {
   theft.given->settle();
   if (!share(*theft.given)) {
@@ -153,10 +164,14 @@ bool Seat::share(const ForkRecord& record) {
 // what else that one waits for: it might be waited for by it.
 void Seat::run_above(Member& member, ForkRecord* kept) {
   kept->settle();
-  auto delegate = std::make_unique<Delegate>(*this, member, *kept);
+  auto* const delegate = new (std::nothrow) Delegate(*this, member, *kept);
+  if (!delegate) {
+    kept->header |= ForkRecord::kRefused;
+    return;
+  }
   kept->header |= ForkRecord::kTaken;
-  kept->delegate = delegate.get();
-  run(*delegate.release());
+  kept->delegate = delegate;
+  run(*delegate);
 }
 
 bool Seat::has_pending(Member& member) {
@@ -190,16 +205,20 @@ bool Seat::wait_for(Member& member) {
   return !should_stop() || context_.poll();
 }
 
-// On top of what runs here, if anything does, with stacks and steps of its own.
+// Null: no memory.
+std::unique_ptr<RegisterStack> Seat::take_registers() {
+  if (free_registers_.empty()) return std::unique_ptr<RegisterStack>(new (std::nothrow) RegisterStack(kRegisterBytes));
+  auto registers = std::move(free_registers_.back());
+  free_registers_.pop_back();
+  return registers;
+}
+
+// On top of what runs here, if anything does, with stacks and steps of its own. Throws nothing: without memory it fails.
 void Seat::run(Delegate& delegate) {
+  std::unique_ptr<RegisterStack> registers = take_registers();
+  delegate.failed_ = !registers;
+  if (delegate.failed_) return;
   Strand below = std::move(static_cast<Strand&>(context_));
-  std::unique_ptr<RegisterStack> registers;
-  if (!free_registers_.empty()) {
-    registers = std::move(free_registers_.back());
-    free_registers_.pop_back();
-  } else {
-    registers = std::make_unique<RegisterStack>(kRegisterBytes);
-  }
   static_cast<Strand&>(context_) = Strand();
   context_.stand_on(*registers);
   context_.depth = delegate.depth_;
@@ -216,11 +235,13 @@ void Seat::run(Delegate& delegate) {
     context_.native.set_limit(below.native.limit());
     context_.fork_top = below.fork_top;
   }
-  compute(delegate);
-  if (alone) {
-    context_.runtime.control.settle(context_);
-    context_.code_slot.leave();
+  try {
+    compute(delegate);
+    if (alone) context_.runtime.control.settle(context_);
+  } catch (const std::bad_alloc&) {
+    delegate.failed_ = true;
   }
+  if (alone) context_.code_slot.leave();
   static_cast<Strand&>(context_) = std::move(below);
   if (free_registers_.size() < kMostFreeRegisters) free_registers_.push_back(std::move(registers));
 }
@@ -258,7 +279,9 @@ void Seat::finish(Delegate& delegate, Value result, bool alone) {
   if (delegate.failed_) return;
   if (&delegate.home_ == this) {
     delegate.outcome_.keep(std::move(result));
-  } else if (!delegate.outcome_.pack(context_, std::move(result), alone) || !posse_.add_waiting(delegate.outcome_.bytes())) {
+  } else if (!delegate.outcome_.pack(context_, std::move(result), alone)) {
+    delegate.failed_ = true;
+  } else if (!posse_.add_waiting(delegate.outcome_.bytes())) {
     delegate.outcome_.drop();
     delegate.failed_ = true;
   }

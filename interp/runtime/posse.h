@@ -62,6 +62,8 @@ class Seat {
  private:
   friend class Delegate;
   friend class Posse;
+  bool look();
+  std::unique_ptr<RegisterStack> take_registers();
   void take_executor(sched::posse::Executor* executor) { executor_ = executor; }
   void begin_quantum(int64_t now_ns);
   bool pause();
