@@ -5,6 +5,7 @@
 #include "interp/api/handles.h"
 #include "interp/api/why.h"
 #include "interp/runtime/tier.h"
+#include "interp/syntax/explain_forks.h"
 #include "interp/syntax/parser.h"
 #include "interp/syntax/resolver.h"
 
@@ -18,16 +19,15 @@ using posset::interp::Closure;
 using posset::interp::Counted;
 using posset::interp::Function;
 using posset::interp::ModuleInstance;
-using posset::interp::Reason;
 using posset::interp::Reclaimer;
 using posset::interp::Refusal;
 using posset::interp::Tag;
 using posset::interp::RuntimeState;
 using posset::interp::TierInterface;
 using posset::interp::TierStatus;
-using posset::syntax::ForkReason;
 using posset::syntax::FunctionDecl;
 using posset::syntax::Module;
+using posset::syntax::Reason;
 
 namespace {
 
@@ -236,7 +236,7 @@ void append_explanation(std::string& out, posset_context* context, const Functio
   const FunctionDecl& decl = *function.decl;
   out += title_of(decl) + "\n";
   append_indented(out, posset::syntax::explain_purity(decl), "  ");
-  for_each_fork_line(context, decl, [&](ForkReason, const std::string& line) { out += "  " + line; });
+  for_each_fork_line(context, decl, [&](Reason, const std::string& line) { out += "  " + line; });
   append_tier(out, context, {decl, {*function.unit, -1}}, "  ");
   for (size_t i = 0; i < decl.loops.size() && i < function.unit->loop_hashes.size(); ++i) {
     out += "  loop " + std::to_string(i) + " (" + place_of(decl, decl.loops[i]->span) + ")\n";
@@ -246,18 +246,11 @@ void append_explanation(std::string& out, posset_context* context, const Functio
 
 // ---- why not higher ----
 
-// Each reason once, in the order of appearance, with its page.
-struct ReasonPage {
-  std::string_view name;
-  const char* page;
-};
-using Reasons = std::vector<ReasonPage>;
+// Each once, in the order of appearance.
+using Reasons = std::vector<Reason>;
 
-template <class AnyReason>
-void note(Reasons& reasons, AnyReason reason) {
-  const std::string_view name = name_of(reason);
-  const auto is_it = [&](const ReasonPage& each) { return each.name == name; };
-  if (std::none_of(reasons.begin(), reasons.end(), is_it)) reasons.push_back({name, page_of(reason)});
+void note(Reasons& reasons, Reason reason) {
+  if (std::find(reasons.begin(), reasons.end(), reason) == reasons.end()) reasons.push_back(reason);
 }
 
 void append_why(std::string& out, Reasons& reasons, posset_context* context, const Told& told,
@@ -277,8 +270,8 @@ void append_why(std::string& out, Reasons& reasons, posset_context* context, con
   const FunctionDecl& decl = *function.decl;
   out += title_of(decl);
   append_why(out, reasons, context, {decl, {*function.unit, -1}}, "  ");
-  for_each_fork_line(context, decl, [&](ForkReason reason, const std::string& line) {
-    if (reason == ForkReason::none) return;
+  for_each_fork_line(context, decl, [&](Reason reason, const std::string& line) {
+    if (reason == Reason::none) return;
     out += "  " + line;
     note(reasons, reason);
   });
@@ -289,7 +282,7 @@ void append_why(std::string& out, Reasons& reasons, posset_context* context, con
 }
 
 void append_pages(std::string& out, const Reasons& reasons) {
-  for (const ReasonPage& each : reasons) out += "\n" + std::string(each.name) + ": " + each.page + "\n";
+  for (const Reason each : reasons) out += std::string("\n") + name_of(each) + ": " + page_of(each) + "\n";
 }
 
 posset_unit_info info_of(const Function& function) {
@@ -307,17 +300,6 @@ posset_unit_info info_of(const Function& function) {
   info.executions = function.unit->body.count.load(std::memory_order_relaxed);
   info.tier = function.unit->body.ready.load(std::memory_order_acquire);
   return info;
-}
-
-// False: not to go on.
-template <class AnyReason>
-bool visit_reasons(uint8_t count, posset_visit_reason visit, void* data, posset_status& result) {
-  for (uint8_t number = 1; number < count; ++number) {
-    const auto reason = static_cast<AnyReason>(number);
-    const posset_reason_info info = {text(name_of(reason)), text(text_of(reason)), text(page_of(reason))};
-    if (!posset::api::goes_on(visit(data, &info), result)) return false;
-  }
-  return true;
 }
 
 posset_status write_dump(std::string made, posset_write write, void* data) {
@@ -415,8 +397,11 @@ posset_status posset_why_function(posset_context* context, posset_value value, p
 posset_status posset_each_reason(posset_visit_reason visit, void* data) {
   if (!visit) return POSSET_MISUSE;
   posset_status result = POSSET_OK;
-  if (visit_reasons<Reason>(posset::interp::kReasons, visit, data, result))
-    visit_reasons<ForkReason>(posset::syntax::kForkReasons, visit, data, result);
+  for (uint8_t number = 1; number < posset::syntax::kReasons; ++number) {
+    const auto reason = static_cast<Reason>(number);
+    const posset_reason_info info = {text(name_of(reason)), text(text_of(reason)), text(page_of(reason))};
+    if (!posset::api::goes_on(visit(data, &info), result)) break;
+  }
   return result;
 }
 

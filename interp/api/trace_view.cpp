@@ -50,8 +50,8 @@ std::string code_text(std::string_view field, int64_t value) {
 }
 
 std::string reason_text(int64_t value) {
-  if (value < 0 || value >= interp::kReasons) return std::to_string(value);
-  return interp::name_of(static_cast<Reason>(value));
+  if (value < 0 || value >= syntax::kReasons) return std::to_string(value);
+  return name_of(static_cast<Reason>(value));
 }
 
 std::string unit_text(const TracedUnit& unit) {
@@ -239,7 +239,7 @@ void append_part(std::string& out, const TraceView& view, const TracedPart& part
   for (int level = 1; level < interp::kTiers; ++level) {
     if (part.why[level] == Reason::none) continue;
     out += "[" + std::to_string(level) + ",";
-    append_json(out, interp::name_of(part.why[level]));
+    append_json(out, name_of(part.why[level]));
     out += ',';
     append_json(out, part.why_text[level]);
     out += "],";

@@ -18,10 +18,12 @@
 #include <string>
 #include <string_view>
 
-#include "interp/runtime/reasons.h"
+#include "interp/syntax/reasons.h"
 #include "sched/base/thread_safety.h"
 
 namespace posset::interp {
+
+using syntax::Reason;
 
 // 128 bits (XXH3).
 struct Digest {

@@ -28,7 +28,7 @@
 #include <utility>
 #include <vector>
 
-#include "interp/runtime/reasons.h"
+#include "interp/syntax/reasons.h"
 #include "interp/runtime/reclaim.h"
 #include "interp/runtime/unused_units.h"
 #include "interp/syntax/ast.h"
@@ -36,6 +36,8 @@
 #include "sched/base/trace.h"
 
 namespace posset::interp {
+
+using syntax::Reason;
 
 struct Function;
 struct Inlined;

@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-#include "interp/syntax/fork_reasons.h"
+#include "interp/syntax/reasons.h"
 #include "interp/syntax/source.h"
 
 namespace posset::syntax {
@@ -282,7 +282,7 @@ struct ForkPoint {
 
 // Two expressions of which one at least may take long, and why the right one is no fork point.
 struct ForkRefusal {
-  ForkReason reason = ForkReason::none;
+  Reason reason = Reason::none;
   Span span;
   Span left;
   PurityStep effect;                // which one, or what name, where that says more

@@ -59,13 +59,13 @@ ForkJudge::ForkJudge(const Facts& facts, const FactsOf& all)
   for (const Node* loop : function_.loops) costs_.push_back(loop->site);
   std::sort(costs_.begin(), costs_.end());
   if (costs_.size() < 2) return;
-  add(facts.impure, ForkReason::fork_impure);
-  add(facts.unproved, ForkReason::fork_unproved);
+  add(facts.impure, Reason::fork_impure);
+  add(facts.unproved, Reason::fork_unproved);
   for (const KnownCall& call : facts.calls) {
     const Purity purity = call.callee->purity;
     if (purity == Purity::Pure || (call.given && call.given->empty())) continue;
     const auto reason =
-        purity == Purity::Impure ? ForkReason::fork_impure : ForkReason::fork_unproved;
+        purity == Purity::Impure ? Reason::fork_impure : Reason::fork_unproved;
     effects_.push_back({call.site, reason, call.span, &call.what, call.callee,
                         call.given.value_or(std::vector<Given>())});
   }
@@ -73,7 +73,7 @@ ForkJudge::ForkJudge(const Facts& facts, const FactsOf& all)
                    [](const Effect& a, const Effect& b) { return a.site < b.site; });
 }
 
-void ForkJudge::add(const std::vector<PurityStep>& steps, ForkReason reason) {
+void ForkJudge::add(const std::vector<PurityStep>& steps, Reason reason) {
   for (const PurityStep& each : steps) {
     std::vector<Given> given;
     if (each.given) given.push_back(each.given);
@@ -92,7 +92,7 @@ Candidate ForkJudge::examine(const Sibling& sibling) const {
   made.costly = sibling.may_wrap && is_costly(sibling.first_site(), sibling.end);
   made.outside = outside_of(sibling.node(), sibling.pattern, function_);
   find_effect(made);
-  if (made.outside.leaves) made.obstacle = {ForkReason::fork_leaves, {}};
+  if (made.outside.leaves) made.obstacle = {Reason::fork_leaves, {}};
   return made;
 }
 
@@ -126,25 +126,25 @@ Obstacle ForkJudge::given_obstacle(const Candidate& right, const Changes& betwee
   all.given.insert(all.given.end(), right.given.begin(), right.given.end());
   for (const Given& each : all.given) {
     const bool moves = each.from == Given::From::Local && contains(between.slots, each.index);
-    if (moves || !between.globals.empty()) return {ForkReason::fork_unproved, {}};
+    if (moves || !between.globals.empty()) return {Reason::fork_unproved, {}};
   }
   return {};
 }
 
 Obstacle ForkJudge::obstacle(const Candidate& right, const Changes& between) const {
   const Outside& outside = right.outside;
-  if (right.obstacle.reason != ForkReason::none) return right.obstacle;
-  if (!outside.writes.empty()) return {ForkReason::fork_writes, {}};
-  if (outside.inputs.size() > kMostInputs) return {ForkReason::fork_many_inputs, {}};
+  if (right.obstacle.reason != Reason::none) return right.obstacle;
+  if (!outside.writes.empty()) return {Reason::fork_writes, {}};
+  if (outside.inputs.size() > kMostInputs) return {Reason::fork_many_inputs, {}};
   for (const uint32_t slot : outside.inputs) {
     if (!contains(between.slots, slot)) continue;
     const std::string name(name_of_slot(right.sibling.node(), slot));
-    return {ForkReason::fork_dependent, {.span = {}, .what = "'" + name + "'"}};
+    return {Reason::fork_dependent, {.span = {}, .what = "'" + name + "'"}};
   }
-  if (const Obstacle given = given_obstacle(right, between); given.reason != ForkReason::none) return given;
+  if (const Obstacle given = given_obstacle(right, between); given.reason != Reason::none) return given;
   const bool reads = !between.globals.empty() && (meet(outside.globals, between.globals) ||
                                                   may_read(right.sibling, between.globals));
-  if (reads) return {ForkReason::fork_dependent, {}};
+  if (reads) return {Reason::fork_dependent, {}};
   return {};
 }
 

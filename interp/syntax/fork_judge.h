@@ -16,7 +16,7 @@ constexpr size_t kMostInputs = 6;
 using FactsOf = std::unordered_map<const FunctionDecl*, const Facts*>;
 
 struct Obstacle {
-  ForkReason reason = ForkReason::none;
+  Reason reason = Reason::none;
   PurityStep effect;  // where it says more
 };
 
@@ -29,7 +29,7 @@ struct Candidate {
   std::vector<Given> given;  // what would have to be pure
   Outside outside;
 
-  bool may_fork() const { return costly && obstacle.reason == ForkReason::none; }
+  bool may_fork() const { return costly && obstacle.reason == Reason::none; }
 };
 using Candidates = std::vector<Candidate>;
 
@@ -55,14 +55,14 @@ class ForkJudge {
  private:
   struct Effect {
     uint32_t site;
-    ForkReason reason;
+    Reason reason;
     Span span;
     const std::string* what;
     const FunctionDecl* next;
     std::vector<Given> given;  // not empty: only where these are not pure
   };
 
-  void add(const std::vector<PurityStep>& steps, ForkReason reason);
+  void add(const std::vector<PurityStep>& steps, Reason reason);
   void find_effect(Candidate& candidate) const;
   Obstacle given_obstacle(const Candidate& right, const Changes& between) const;
   bool may_read(const Sibling& sibling, const std::vector<uint32_t>& globals) const;

@@ -93,8 +93,8 @@ std::vector<size_t> ForkFinder::right_of(const Candidates& candidates, size_t le
   between.add(candidates[left]);
   for (size_t i = left + 1; i < to && function_.forks.size() + right.size() < kMostForks; ++i) {
     const Candidate& each = candidates[i];
-    if (each.obstacle.reason != ForkReason::none) break;
-    if (each.costly && judge_.obstacle(each, between).reason == ForkReason::none)
+    if (each.obstacle.reason != Reason::none) break;
+    if (each.costly && judge_.obstacle(each, between).reason == Reason::none)
       right.push_back(i);
     between.add(each);
   }
@@ -160,7 +160,7 @@ void ForkFinder::refuse_trivial(const std::vector<Sibling>& siblings) {
   const auto other = std::find_if(siblings.begin(), siblings.end(), [&](const Sibling& each) {
     return &each != &*costly && each.node()->kind != NodeKind::StringLiteral;
   });
-  if (other != siblings.end()) refuse(*costly, *other, {ForkReason::fork_trivial, {}});
+  if (other != siblings.end()) refuse(*costly, *other, {Reason::fork_trivial, {}});
 }
 
 // Each costly sibling that neither forks nor is forked, with the costly one before it.
@@ -169,11 +169,11 @@ void ForkFinder::refuse_rest(const Candidates& candidates) {
   for (size_t i = 0; i < candidates.size(); ++i) {
     const Candidate& each = candidates[i];
     if (!each.costly) continue;
-    const bool blocked = each.obstacle.reason != ForkReason::none;
+    const bool blocked = each.obstacle.reason != Reason::none;
     if (!each.forks && left) {
       const auto from = static_cast<size_t>(left - candidates.data());
       Obstacle found = obstacle_between(candidates, from, i);
-      if (found.reason != ForkReason::none) refuse(each.sibling, left->sibling, std::move(found));
+      if (found.reason != Reason::none) refuse(each.sibling, left->sibling, std::move(found));
     } else if (blocked) {
       const auto next = std::find_if(candidates.begin() + static_cast<ptrdiff_t>(i) + 1,
                                      candidates.end(), [](const Candidate& c) { return c.costly; });
@@ -186,11 +186,11 @@ void ForkFinder::refuse_rest(const Candidates& candidates) {
 // none also where the left one has been told of.
 Obstacle ForkFinder::obstacle_between(const Candidates& candidates, size_t left,
                                       size_t right) const {
-  if (candidates[right].obstacle.reason != ForkReason::none) return candidates[right].obstacle;
-  if (candidates[left].obstacle.reason != ForkReason::none) return {};
+  if (candidates[right].obstacle.reason != Reason::none) return candidates[right].obstacle;
+  if (candidates[left].obstacle.reason != Reason::none) return {};
   Changes between;
   for (size_t i = left; i < right; ++i) {
-    if (candidates[i].obstacle.reason != ForkReason::none) return candidates[i].obstacle;
+    if (candidates[i].obstacle.reason != Reason::none) return candidates[i].obstacle;
     between.add(candidates[i]);
   }
   return judge_.obstacle(candidates[right], between);

@@ -1,4 +1,4 @@
-"""Command-line cases: every reason code of interp/runtime/reasons.def and interp/syntax/fork_reasons.def is provoked by a test. By a script and
+"""Command-line cases: every reason code of interp/syntax/reasons.def is provoked by a test. By a script and
 `posset why NAME FILE`, a row of PROVOKED; by a case below or in cli_cache.py, a row of BY_CASES; or, where no script can do it, by
 the unit test that IN_UNIT_TESTS names.
 

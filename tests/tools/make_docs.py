@@ -142,14 +142,14 @@ def rows_of(source, macro):
 
 
 def reason_rows():
-    """The rows of both tables of reasons, in the order in which `posset why` lists them."""
-    return rows_of("interp/runtime/reasons.def", "REASON") + rows_of("interp/syntax/fork_reasons.def", "FORK_REASON")
+    """The rows of the table of reasons, in the order in which `posset why` lists them."""
+    return rows_of("interp/syntax/reasons.def", "REASON")
 
 
 def reasons_page():
     """The text of docs/reasons.md."""
     lines = ["# Why a unit is not in a higher tier, or does not fork", "",
-             "Made from `interp/runtime/reasons.def` and `interp/syntax/fork_reasons.def` by `./dev docs`. `posset why REASON`",
+             "Made from `interp/syntax/reasons.def` by `./dev docs`. `posset why REASON`",
              "prints a section of this page, `posset why NAME FILE` runs a file and says which of them hold for its units of",
              "that name. The set is closed: explanations and traces say nothing else.", ""]
     for name, text, page_text in reason_rows():

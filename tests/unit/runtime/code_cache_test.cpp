@@ -19,7 +19,6 @@
 using posset::interp::CodeCache;
 using posset::interp::Digest;
 using posset::interp::digest_of;
-using posset::interp::name_of;
 using posset::interp::Reason;
 using Version = posset::interp::CodeCache::Version;
 namespace fs = std::filesystem;

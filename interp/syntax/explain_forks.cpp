@@ -1,35 +1,10 @@
-// See fork_reasons.h.
-#include "interp/syntax/fork_reasons.h"
+// See explain_forks.h.
+#include "interp/syntax/explain_forks.h"
 
 #include "interp/syntax/resolver.h"
 #include "interp/syntax/utf8.h"
 
 namespace posset::syntax {
-
-namespace {
-
-struct Row {
-  const char* name;
-  const char* text;
-  const char* page;
-};
-constexpr Row kRows[] = {
-    {"none", "", ""},
-#define FORK_REASON(name, text, page) {#name, text, page},
-#include "interp/syntax/fork_reasons.def"
-#undef FORK_REASON
-};
-static_assert(sizeof(kRows) / sizeof(Row) == kForkReasons);
-
-const Row& row(ForkReason reason) { return kRows[static_cast<size_t>(reason)]; }
-
-}  // namespace
-
-const char* name_of(ForkReason reason) { return row(reason).name; }
-const char* text_of(ForkReason reason) { return row(reason).text; }
-const char* page_of(ForkReason reason) { return row(reason).page; }
-
-// ---- lines ----
 
 namespace {
 
@@ -56,7 +31,7 @@ std::string pair(const FunctionDecl& function, Span right, Span left) {
   return place_and_text(source, right) + " beside " + place_and_text(source, left);
 }
 
-std::string because(ForkReason reason, const std::string& details) {
+std::string because(Reason reason, const std::string& details) {
   return std::string(": ") + text_of(reason) + (details.empty() ? "" : ": " + details) + " [" +
          name_of(reason) + "]";
 }
@@ -81,7 +56,7 @@ std::string provided(const FunctionDecl& function, const ForkPoint& point) {
 
 std::vector<ForkLine> explain_forks(const FunctionDecl& function, bool forks) {
   std::vector<ForkLine> lines;
-  const ForkReason off = forks ? ForkReason::none : ForkReason::fork_off;
+  const Reason off = forks ? Reason::none : Reason::fork_off;
   for (const ForkPoint& each : function.forks) {
     const std::string text = "fork: " + pair(function, each.span, each.left) + provided(function, each);
     lines.push_back({off, forks ? text : text + because(off, {})});

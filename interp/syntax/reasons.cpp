@@ -1,7 +1,9 @@
 // See reasons.h.
-#include "interp/runtime/reasons.h"
+#include "interp/syntax/reasons.h"
 
-namespace posset::interp {
+#include <cstddef>
+
+namespace posset::syntax {
 
 namespace {
 
@@ -13,7 +15,7 @@ struct Row {
 constexpr Row kRows[] = {
     {"none", "", ""},
 #define REASON(name, text, page) {#name, text, page},
-#include "interp/runtime/reasons.def"
+#include "interp/syntax/reasons.def"
 #undef REASON
 };
 static_assert(sizeof(kRows) / sizeof(Row) == kReasons);
@@ -26,11 +28,4 @@ const char* name_of(Reason reason) { return row(reason).name; }
 const char* text_of(Reason reason) { return row(reason).text; }
 const char* page_of(Reason reason) { return row(reason).page; }
 
-Reason find_reason(std::string_view name) {
-  for (uint8_t i = 1; i < kReasons; ++i) {
-    if (name == kRows[i].name) return static_cast<Reason>(i);
-  }
-  return Reason::none;
-}
-
-}  // namespace posset::interp
+}  // namespace posset::syntax
