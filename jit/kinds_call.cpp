@@ -18,12 +18,19 @@ using bytecode::Seen;
 namespace {
 
 // Instructions.
-constexpr uint32_t kLargestCallee = 80;
+constexpr uint32_t kLargestCallee = 80;  // where the unit itself calls; half of it for each call farther down
 constexpr uint32_t kDeepest = 6;
+// A function within itself by way of others: each round brings all of their bodies along.
+constexpr uint32_t kLargestRoundAbout = 10;
+// A call that is not inlined is code, too: about as much as so many instructions.
+constexpr uint32_t kCall = 6;
 // A function within itself, so often. Where it calls itself in several places the code grows with a power of that, and
 // the leaves save as many calls.
 constexpr uint32_t kMostRecursion = 2;
 constexpr uint32_t kMostBranchingRecursion = 1;
+
+// Of what may be inlined into a unit.
+uint32_t cost_of(const Chunk& body) { return body.size - std::min(body.size, kCall); }
 
 uint64_t marks_of(const Insn* call, const Chunk& body) {
   return static_cast<Op>(call->op) == Op::CallKnown ? body.inout_mask : std::bit_cast<uint64_t>(call[1]);
@@ -54,8 +61,10 @@ bool Kinds::can_inline(uint32_t pc, const Insn& insn, const Chunk& body) const {
     within_itself += &each->chunk_ == &body;
   }
   const uint32_t most = branches(insn, body) ? kMostBranchingRecursion : kMostRecursion;
-  if (deep > kDeepest || within_itself > most) return false;
-  return body.size <= kLargestCallee && body.size <= shared_->budget;
+  if (within_itself > most || deep > kDeepest) return false;
+  const bool round_about = within_itself > 0 && &body != &chunk_;
+  const uint32_t largest = round_about ? kLargestRoundAbout : kLargestCallee >> (deep - 1);
+  return body.size <= largest && cost_of(body) <= shared_->budget;
 }
 
 Kinds::Callee& Kinds::callee_at(uint32_t pc, const Insn& insn) const {
@@ -73,7 +82,7 @@ Kinds::Callee& Kinds::callee_at(uint32_t pc, const Insn& insn) const {
   callee.leaf = !whole;
   callee.unit = seen.callee();
   callee.body = body;
-  if (whole) shared_->budget -= body->size;
+  if (whole) shared_->budget -= cost_of(*body);
   return callee;
 }
 
