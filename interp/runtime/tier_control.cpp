@@ -27,6 +27,7 @@ sched::HybridOptions scheduler_options(const RuntimeOptions& given) {
   sched::HybridOptions options;
   if (given.evaluation_threads != 0) options.evaluation_threads = given.evaluation_threads;
   if (given.queue_limit != 0) options.max_queue_size = given.queue_limit;
+  if (given.workers > 1) options.native_niceness = 0;
   return options;
 }
 

@@ -7,9 +7,6 @@ namespace posset::sched {
 
 namespace {
 
-// Native compilations use a processor for long; what they are made for goes first where there are too few.
-constexpr int kNativeNiceness = 5;
-
 // These do what nobody else is there for.
 LaneMask lanes_of_evaluators(const HybridOptions& options) {
   LaneMask lanes = kEvalLane;
@@ -48,7 +45,7 @@ HybridScheduler::HybridScheduler(const Clock& clock, Trace* trace, HybridOptions
                 .threads = options_.native_threads,
                 .background = &slow_,
                 .hurries = &quick_,
-                .niceness = kNativeNiceness}),
+                .niceness = options_.native_niceness}),
       evaluators_(queue_, runner_, trace,
                   {.name = "evaluate",
                    .lanes = lanes_of_evaluators(options_),

@@ -48,6 +48,9 @@ struct HybridOptions {
   size_t hardware = hardware_threads();
   size_t pool_threads = std::max<size_t>(1, hardware / 4);  // for compilations; started when first needed
   size_t native_threads = pool_threads;                     // for native compilations; likewise
+  // Native compilations use a processor for long. One evaluation, which they are made for, goes first where there is but
+  // one; several would leave them nothing, and all run in code of the tiers below for it.
+  int native_niceness = 5;
   size_t evaluation_threads = hardware;                     // for submitted evaluations; likewise. Without
                                                             // pool threads they compile too
   size_t max_queue_size = hardware * 16;  // tasks waiting in the queue, and as many in the arena
