@@ -154,8 +154,7 @@ void count_exit(NativeFrame& frame, uint32_t weight) {
   Chunk& chunk = *frame.chunk;
   if (chunk.exits.fetch_add(weight, std::memory_order_relaxed) + weight < kManyExits) return;
   chunk.exits.store(0, std::memory_order_relaxed);
-  chunk.remade.fetch_add(1, std::memory_order_relaxed);
-  frame.context->runtime.control.make_anew(*frame.closure->function, chunk.loop, kSpeculatingTier);
+  frame.context->runtime.control.make_anew(*frame.closure->function, chunk.loop, kSpeculatingTier, chunk.remade);
 }
 
 Borrowed finish_in_bytecode(NativeFrame& frame, const Resume& from) {

@@ -153,22 +153,34 @@ bool TierControl::may_promote(const Counted& counted) const {
   return false;
 }
 
-void TierControl::make_anew(const Function& function, int loop, int level) {
+void TierControl::make_anew(const Function& function, int loop, int level, std::atomic<uint32_t>& times) {
   constexpr uint8_t kMostAttempts = 12;
   Counted& counted = function.unit->counted(loop);
-  if (!runtime_.units.withdraw(*function.unit, loop, level)) return;
-  const uint8_t before = counted.withdrawn[level].fetch_add(1, std::memory_order_relaxed);
+  TierStatus expected = TierStatus::Ready;
+  if (!counted.status[level].compare_exchange_strong(expected, TierStatus::Compiling, std::memory_order_acq_rel)) {
+    return bear(*function.unit, loop, level);
+  }
+  times.fetch_add(1, std::memory_order_relaxed);
+  const uint8_t before = counted.made_anew[level].fetch_add(1, std::memory_order_relaxed);
   const Reason reason = before >= kMostAttempts ? Reason::exits_often : Reason::none;
   if (trace_) {
     trace_->record(kind(TierEvent::code_withdrawn),
                    {function.unit->number, loop, level, before + 1, static_cast<int64_t>(reason)});
   }
-  if (reason != Reason::none) {
-    counted.reason[level].store(Reason::exits_often, std::memory_order_relaxed);
-    counted.status[level].store(TierStatus::Failed, std::memory_order_release);
-    return;
-  }
-  request(function, loop, level, counted.count.load(std::memory_order_relaxed));
+  counted.borne[level].store(0, std::memory_order_relaxed);
+  counted.reason[level].store(Reason::being_compiled, std::memory_order_relaxed);
+  if (reason == Reason::none) return hand_over(function, loop, level, false);
+  runtime_.units.withdraw(*function.unit, loop, level);
+  counted.reason[level].store(reason, std::memory_order_relaxed);
+  counted.status[level].store(TierStatus::Failed, std::memory_order_release);
+}
+
+// Code that is being made anew exits often again. In the tiers below there are no exits, but they are slower.
+void TierControl::bear(Unit& unit, int loop, int level) {
+  constexpr uint8_t kMost = 32;
+  Counted& counted = unit.counted(loop);
+  if (counted.borne[level].fetch_add(1, std::memory_order_relaxed) != kMost) return;
+  if (runtime_.units.withdraw(unit, loop, level)) counted.reason[level].store(Reason::being_compiled, std::memory_order_relaxed);
 }
 
 void TierControl::note_native_entry(const Function& function, int loop) {
@@ -232,7 +244,7 @@ void TierControl::hand_over(const Function& function, int loop, int level, bool 
     submit(std::move(job));
   }
 } catch (const std::bad_alloc&) {
-  give_back(function.unit->counted(loop), level);
+  give_back(*function.unit, loop, level);
 }
 
 // ---- deferred requests ----
@@ -301,6 +313,7 @@ void TierControl::submit(std::unique_ptr<Compilation> owned) {
 
 void TierControl::refused(Compilation& job, const Refusal& refusal) {
   Counted& counted = job.counted();
+  runtime_.units.withdraw(*job.unit, job.loop, job.level);
   counted.reason[job.level].store(refusal.reason, std::memory_order_relaxed);
   counted.status[job.level].store(TierStatus::Failed, std::memory_order_release);
   if (!trace_) return;
@@ -315,7 +328,7 @@ void TierControl::refused(Compilation& job, const Refusal& refusal) {
 void TierControl::postpone(Compilation& job, Reason reason) {
   constexpr int kMostDoublings = 16;
   Counted& counted = job.counted();
-  if (job.only_kept) return give_back(counted, job.level);
+  if (job.only_kept) return give_back(*job.unit, job.loop, job.level);
   uint32_t patience = std::max(1U, runtime_.options.thresholds[job.level] / 4);
   if (reason == Reason::queue_full) {
     const uint8_t before = counted.refusals[job.level].fetch_add(1, std::memory_order_relaxed);
@@ -327,6 +340,7 @@ void TierControl::postpone(Compilation& job, Reason reason) {
 
 void TierControl::postpone(Unit& unit, int loop, int level, uint64_t job, Reason reason, uint32_t patience) {
   Counted& counted = unit.counted(loop);
+  runtime_.units.withdraw(unit, loop, level);
   counted.patience[level].store(patience, std::memory_order_relaxed);
   counted.reason[level].store(reason, std::memory_order_relaxed);
   if (trace_) {
@@ -334,7 +348,7 @@ void TierControl::postpone(Unit& unit, int loop, int level, uint64_t job, Reason
                    {unit.number, loop, level, static_cast<int64_t>(job), static_cast<int64_t>(reason),
                     counted.count.load(std::memory_order_relaxed) + patience});
   }
-  give_back(counted, level);
+  give_back(unit, loop, level);
 }
 
 // Native code of a loop by itself is only for a loop that is running. While the request waited, the loop may have ended,
@@ -376,7 +390,7 @@ void TierControl::compile(Compilation& job) {
     refusal.reason = Reason::internal;
   }
   note_cache(job, refusal.cache);
-  if (!code && job.only_kept) return give_back(job.counted(), job.level);
+  if (!code && job.only_kept) return give_back(*job.unit, job.loop, job.level);
   if (!code) {
     refused(job, refusal);
     return;
@@ -436,10 +450,11 @@ void TierControl::take_kept_above(const Compilation& below) {
   compile(job);
 }
 
-// As if nobody had asked.
-void TierControl::give_back(Counted& counted, int level) {
+// As if nobody had asked. What was to be made anew has gone.
+void TierControl::give_back(Unit& unit, int loop, int level) {
+  runtime_.units.withdraw(unit, loop, level);
   TierStatus expected = TierStatus::Compiling;
-  counted.status[level].compare_exchange_strong(expected, TierStatus::NotStarted, std::memory_order_acq_rel);
+  unit.counted(loop).status[level].compare_exchange_strong(expected, TierStatus::NotStarted, std::memory_order_acq_rel);
 }
 
 void TierControl::ended(std::unique_ptr<Compilation> owned) {

@@ -70,9 +70,9 @@ class TierControl {
   void end_slice() { slices_.store(slices_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
   // Counting can still lead to a compilation.
   bool may_promote(const Counted& counted) const;
-  // The code of a tier exits often: it is taken back and made anew from what the profile says by now; after
-  // some times it is given up.
-  void make_anew(const Function& function, int loop, int level);
+  // The code of a tier exits often: it is made anew from what the profile says by now; after some times it is given up.
+  // What there is stays until the other comes, unless it goes on like this. `times` is counted up before it is made.
+  void make_anew(const Function& function, int loop, int level, std::atomic<uint32_t>& times);
   // Native code is entered: the first time, the trace tells.
   void note_native_entry(const Function& function, int loop);
 
@@ -91,6 +91,7 @@ class TierControl {
  private:
   struct KeptTrees;
   struct Compilation;
+  void bear(Unit& unit, int loop, int level);
   bool wanted(int level, uint32_t count, Counted& counted, uint32_t passed = 1) const;
   bool is_settled(const Counted& counted, uint32_t count) const;
   bool in_foreground(int level) const;
@@ -116,7 +117,7 @@ class TierControl {
   void postpone(Unit& unit, int loop, int level, uint64_t job, Reason reason, uint32_t patience);
   void note_cache(const Compilation& job, const CacheUse& cache);
   void take_kept_above(const Compilation& below);
-  static void give_back(Counted& counted, int level);
+  void give_back(Unit& unit, int loop, int level);
   void ended(std::unique_ptr<Compilation> job);
   Compilation* take_ended(int most) POSSET_EXCLUDES(freeing_);
   void free_some_ended();

@@ -284,8 +284,12 @@ bool UnitTable::publish(Unit& unit, int loop, int level, Made made, void* below,
     if (std::find(places.begin(), places.end(), here) == places.end()) places.push_back(here);
   }
   grow(bytes);
+  void* const before = counted.code[level].exchange(code, std::memory_order_seq_cst);
+  if (before) {
+    bytes_ -= counted.code_bytes[level];
+    retire(level, before, gone);
+  }
   counted.code_bytes[level] = bytes;
-  counted.code[level].store(code, std::memory_order_release);
   counted.reason[level].store(Reason::none, std::memory_order_relaxed);
   counted.refusals[level].store(0, std::memory_order_relaxed);
   counted.status[level].store(TierStatus::Ready, std::memory_order_release);
@@ -442,7 +446,8 @@ void UnitTable::unpublish(Unit& unit, int loop, int level, Gone& gone) {
   counted.reason[level].store(Reason::evicted, std::memory_order_relaxed);
   counted.entry_job[level].store(0, std::memory_order_relaxed);
   counted.patience[level].store(0, std::memory_order_relaxed);
-  counted.status[level].store(TierStatus::NotStarted, std::memory_order_release);
+  TierStatus expected = TierStatus::Ready;  // or other code is on its way
+  counted.status[level].compare_exchange_strong(expected, TierStatus::NotStarted, std::memory_order_acq_rel);
   int highest = kTiers - 1;
   while (highest > 0 && !counted.code[highest].load(std::memory_order_relaxed)) --highest;
   counted.ready.store(static_cast<uint8_t>(highest), std::memory_order_release);

@@ -49,7 +49,8 @@ enum class TierStatus : uint8_t { NotStarted, Compiling, Ready, Failed };
 // Count and code of one function body, top level or loop.
 //
 // A tier's status goes NotStarted -> Compiling (one winner) -> Ready or Failed; Compiling -> NotStarted when
-// the request was refused or dropped; Ready -> NotStarted when the code is evicted. Failed stays.
+// the request was refused or dropped; Ready -> NotStarted when the code is evicted; Ready -> Compiling when it is made
+// anew, where the code there is stays until the other comes. Failed stays.
 struct Counted {
   std::atomic<uint32_t> count{0};
   std::atomic<uint32_t> last_slice{0};   // of the runtime's, in which it was last found running
@@ -61,7 +62,8 @@ struct Counted {
   std::atomic<uint32_t> patience[kTiers] = {}; // executions still to pass before a refused request is repeated
   std::atomic<uint8_t> refusals[kTiers] = {};   // how often in a row the queue was full
   std::atomic<uint64_t> entry_job[kTiers] = {}; // made the code, until it is entered (tracing)
-  std::atomic<uint8_t> withdrawn[kTiers] = {};  // how often its code did not fit
+  std::atomic<uint8_t> made_anew[kTiers] = {};  // how often its code did not fit
+  std::atomic<uint8_t> borne[kTiers] = {};      // how often it did not fit again before the other came
   size_t code_bytes[kTiers] = {};               // of published code; guarded by the table's mutex
 
   // Executions since the last time. Stays where it can no longer grow; threads that meet lose some.

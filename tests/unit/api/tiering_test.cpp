@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <new>
 #include <set>
 #include <stdexcept>
@@ -299,6 +300,109 @@ TEST_CASE("tiering: a loop is not made native when it has ended long before") {
     CHECK(w.session("f(10)") == "45");
   }
   posset_runtime_release(runtime);
+}
+
+namespace {
+
+// As bytecode does, which is below.
+posset::interp::Value enter_below(posset::interp::Context& context, void*, posset::interp::Closure* closure,
+                                  posset::interp::Borrowed* frame) {
+  const auto* bytecode = static_cast<const TierInterface*>(posset_bytecode_tier());
+  return bytecode->enter(context, closure->function->unit->body.code[1], closure, frame);
+}
+
+// Code that nothing goes over to.
+void* make_or_refuse(posset::interp::RuntimeState& runtime, const posset::syntax::FunctionDecl& decl, int loop, void* below,
+                     Refusal& refusal) {
+  refuse(runtime, decl, loop, below, refusal);
+  return refusal.reason == Reason::none ? new int() : nullptr;
+}
+
+const TierInterface* making_stand_in() {
+  static const TierInterface tier = [] {
+    TierInterface made = *stand_in<2>();
+    made.compile = make_or_refuse;
+    made.enter = enter_below;
+    made.drop = [](void* code) { delete static_cast<int*>(code); };
+    made.memory = [](const void*) { return sizeof(int); };
+    return made;
+  }();
+  return &tier;
+}
+
+// A function that has native code, which exits often.
+struct Exiting {
+  Exiting() {
+    posset_runtime_options options = posset_runtime_defaults();
+    options.tier2_after = 3;
+    runtime = runtime_with({posset_bytecode_tier(), making_stand_in()}, false, Reason::none, options);
+    world.emplace(runtime, posset_context_defaults());
+    world->session("fn f(x) => x + 1");
+    for (int round = 0; round < 3; ++round) {
+      world->session("for _ in 0..10 { f(1) }");
+      posset_runtime_settle(runtime);
+    }
+    runtime->state.units.for_each([&](const posset::interp::Unit& unit) {
+      if (unit.name == "f") function = unit.functions;
+    });
+    REQUIRE(code() != nullptr);
+    compiler.closed = true;
+  }
+  ~Exiting() {
+    open();
+    world.reset();
+    posset_runtime_release(runtime);
+  }
+  void exit_often() { runtime->state.control.make_anew(*function, -1, 2, times); }
+  void open() {
+    compiler.open();
+    posset_runtime_settle(runtime);
+  }
+  posset::interp::Counted& body() { return function->unit->body; }
+  void* code() { return body().code[2]; }
+
+  posset_runtime* runtime;
+  std::optional<World> world;
+  const posset::interp::Function* function = nullptr;
+  std::atomic<uint32_t> times{0};
+};
+
+}  // namespace
+
+TEST_CASE("tiering: code that is made anew stays until the other comes") {
+  Exiting f;
+  void* const before = f.code();
+  f.exit_often();
+  CHECK(f.code() == before);
+  CHECK(f.body().ready == 2);
+  f.exit_often();  // does not ask again
+  CHECK(f.times == 1);
+  f.open();
+  CHECK(f.code() != before);
+  CHECK(f.body().ready == 2);
+  f.exit_often();
+  f.open();
+  CHECK(f.times == 2);
+}
+
+TEST_CASE("tiering: code that exits all the time goes before the other comes") {
+  Exiting f;
+  for (int i = 0; i < 40; ++i) f.exit_often();
+  CHECK(f.code() == nullptr);
+  CHECK(f.body().ready == 1);
+  CHECK(has(explain(*f.world, "f"), "tier 2: being compiled"));
+  f.open();
+  CHECK(f.code() != nullptr);
+  CHECK(f.times == 1);
+}
+
+TEST_CASE("tiering: code goes when there is to be no other") {
+  Exiting f;
+  compiler.answer = [] { return Reason::failed; };
+  f.exit_often();
+  f.open();
+  CHECK(f.code() == nullptr);
+  CHECK(has(explain(*f.world, "f"), "[failed]"));
 }
 
 TEST_CASE("tiering: what nothing can run again after its evaluation is not compiled") {
