@@ -1,5 +1,5 @@
-// Runs generated programs in every tier and compares with the tree walker all that can be observed, as program_fuzz
-// does for bytecode:
+// Runs generated programs in every tier, on one executor and on three that take from each other what they can, and
+// compares with the tree walker all that can be observed, as program_fuzz does for bytecode:
 //
 //   native_stress [PROGRAMS [SEED [RUNS]]]        a program that differs is made smaller and printed, and the exit
 //                                                 status is 1
@@ -187,10 +187,12 @@ class Stress {
   uint32_t seed_ = 1;
   std::string differing_, kind_;
   TierRuntime walker_{Tier::Walker};
-  Mode modes_[4] = {{"bytecode", TierRuntime(Tier::Bytecode), false},
+  Mode modes_[6] = {{"bytecode", TierRuntime(Tier::Bytecode), false},
                     {"stage 1", TierRuntime(Tier::Stage1), true},
                     {"stage 2", TierRuntime(Tier::Stage2), true},
-                    {"exits", TierRuntime(Tier::Exits), true}};
+                    {"exits", TierRuntime(Tier::Exits), true},
+                    {"stolen, tree", TierRuntime(Tier::StolenTree), false},
+                    {"stolen, native", TierRuntime(Tier::StolenNative), true}};
 };
 
 uint64_t number(const char* text) { return std::strtoull(text, nullptr, 10); }

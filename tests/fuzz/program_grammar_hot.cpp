@@ -246,6 +246,17 @@ const std::vector<Production> kHotProductions = {
     {'g', 2, "fn $=Z$!($=i, $=f) $|=> if $2 <= 0 { $3 * $J } else if $2 == 1 { $J } else { $1($2 - 1, $3 + $J) * $1($2 - 2, $3) + $1($2 - 2, $J) }$>\nfor q in 0..6 { println($1(q, $J), $1(q, $I)) }\n"},
     {'g', 2, "fn $=Z$!($=i, $=i, $=a) $|=> if $2 == 0 { $3 + 1 } else if $2 > $3 { $I } else { $1($2 - 1, $3 + $1(0, $2 - 2, $4), $4) - $1($2 // 2, $2, $a) }$>\nfor q in 0..9 { try { println($1(q, $I, $a)) } catch e { println(e.message, e.trace) } }\n"},
 
+    // ---- pure functions whose parts may be computed elsewhere ----
+    {'g', 4, "fn $=Z$!($=i, $=L) $|=> if $2 <= 0 { $3 } else { $1($2 - 1, $3) + $1($2 - 2, [$I, ..$3]) }$>\nfor q in 0..6 { println(len($1(q * 2, $L))) }\n"},
+    {'g', 4, "fn $=F$!($=i) $|{\nif $2 <= 1 { return $I }\nlet one = $1($2 - 1)\nlet two = $1($2 - 2)\none - two + $I\n}$>\nfor q in 3..9 { println($1(q * 2)) }\n"},
+    {'g', 4, "fn $=Z$!($=i, $=R) $|=> if $2 <= 0 { $3 } else { {..$1($2 - 1, $3), items: $1($2 - 2, $3).items + [$I]} }$>\nfor q in 0..5 { println($1(q * 2, $R)) }\n"},
+    {'g', 4, "fn $=Z$!($=i, $=s) $|=> if $2 <= 0 { $3 } else { $1($2 - 1, $3 + \"l\") + str($I) + $1($2 - 2, $s) }$>\nfor q in 0..6 { try { println($1(q * 2, $s)) } catch e { println(e.message, e.trace) } }\n"},
+    {'g', 4, "fn $=F$!($=i) $|=> if $2 <= 0 { $I } else { sum(map(0..$2, ($<$=i$| => $1($2 - 1) + $I$>))) }$>\nfor q in 0..7 { println($1(q)) }\n"},
+    {'g', 4, "fn $=Z$!($=i, $=F) $|=> if $2 <= 0 { $3($I) } else { $1($2 - 1, $3) + $1($2 - 2, ($<$=i$| => $I$>)) }$>\nfor q in 3..7 { try { println($1(q * 2, $F)) } catch e { println(e.message, e.line, e.trace) } }\n"},
+    {'g', 4, "fn made(n, v) => if n <= 0 { Leaf } else { Node(made(n - 1, v + $I), v, made(n - 2, v * 2)) }\nfn deep(t) => match t {\nLeaf => 0\nNode(l, v, r) => max(deep(l), deep(r)) + if v == $k { $I } else { 1 }\n}\nfor q in 0..6 { try { println(made(q, $k), deep(made(q * 2, 1))) } catch e { println(e.message, e.trace) } }\n"},
+    {'g', 4, "fn $=F$!($=i) $|{\nif $2 <= 0 { return $I }\nlet ref_of = $2 % 3\ntry { [$1($2 - 1), $1($2 - ref_of - 1) // ($2 - $k)][ref_of % 2] } catch { $1($2 - 2) }\n}$>\nfor q in 0..7 { println($1(q)) }\n"},
+    {'g', 4, "let big = [for q in 0..40 => {n: q, w: q * 0.5, tag: nil}]\nfn $=Z$!($=i, $=i) $|=> if $3 - $2 <= 1 { big[$2 % 40].n + $I } else { $1($2, ($2 + $3) // 2) - $1(($2 + $3) // 2, $3) }$>\ntry { println($1(0, 400), $1($k, 30 * $n)) } catch e { println(e.message, e.trace) }\n"},
+
     // ---- the module of such a program: what it has to work on, and how a function is called again and again ----
     {'m', 1, "var $~L = [3, 1, 2]$|\nvar $~W = [0.5, 1.5]$|\nvar $~R = {x: 1, name: \"n\", items: [1, 2]}$|\nvar $~M = [\"a\": 1]$|\n"
              "var $~N = [[1, 2], [3, 4]]$|\nvar $~D = [\"a\": [1]]$|\nvar $~S = [\"a\"]$|\nvar $~s = \"s\"$|\nvar $~i = 1$|\n"},

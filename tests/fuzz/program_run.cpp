@@ -16,7 +16,7 @@ namespace {
 
 constexpr uint64_t kMemoryLimit = 64u << 20;
 // The stack's is low because sanitized frames of the walker are large.
-constexpr Limits kGenerous = {.steps = 20000, .output = 1u << 16, .stack = 400};
+constexpr Limits kGenerous = {.steps = 60000, .output = 1u << 16, .stack = 400};
 
 void require(bool condition, const char* what) {
   if (condition) return;
@@ -95,8 +95,17 @@ const char* passes_of(Tier tier, uint32_t seed) {
   return chosen == 0 ? "full" : chosen <= 2 ? "light" : "quick";
 }
 
+// With short slices nearly every fork record is seen, and old enough at once.
+void set_workers(posset_runtime_options& options, Tier tier, uint32_t seed) {
+  options.workers = 1;
+  if (tier != Tier::StolenTree && tier != Tier::StolenNative) return;
+  options.workers = 3;
+  options.quantum_us = 1;
+  options.exit_stress = seed;
+}
+
 void set_tiers(posset_runtime_options& options, Tier tier, uint32_t seed) {
-  if (tier == Tier::Walker) {
+  if (tier == Tier::Walker || tier == Tier::StolenTree) {
     options.max_tier = 0;
     return;
   }
@@ -115,7 +124,7 @@ void set_tiers(posset_runtime_options& options, Tier tier, uint32_t seed) {
 posset_runtime* TierRuntime::get() {
   if (runtime_) return runtime_;
   posset_runtime_options options = posset_runtime_defaults();
-  options.workers = 1;
+  set_workers(options, tier_, seed_);
   set_tiers(options, tier_, seed_);
   require(posset_default_runtime(&options, &runtime_) == POSSET_OK, "no runtime");
   return runtime_;

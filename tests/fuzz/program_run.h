@@ -15,7 +15,9 @@ enum class Tier {
   Bytecode,  // forced: every unit is compiled before it runs
   Stage1,    // native code of tier 2 for what has run twice, in the background
   Stage2,    // of tier 3 for what has run three times; now and then behind tier 2, with all passes
-  Exits      // of tier 3, in the foreground, with guards that fail at random
+  Exits,     // of tier 3, in the foreground, with guards that fail at random
+  StolenTree,   // tier 0, where three executors take from each other all that may be handed over
+  StolenNative  // the same with all tiers in the foreground and guards that fail at random
 };
 
 // A runtime of one tier. Units are shared by programs of one runtime, as in an embedding, so
