@@ -53,6 +53,13 @@ void Delegate::run(posse::Executor& here) {
   home_.executor_->under_lock([victim = &victim_] { return --victim->pending == 0; });
 }
 
+// In the source, for people.
+std::string Delegate::place() const {
+  if (record_.header & ForkRecord::kBuiltin) return "in a built-in";
+  const syntax::FunctionDecl& decl = *record_.closure->function->decl;
+  return decl.module->source->place(decl.forks[record_.point()].span.begin);
+}
+
 Value Delegate::evaluate(Context& context) const {
   try {
     if (record_.header & ForkRecord::kBuiltin) return record_.part->run(context);
@@ -134,6 +141,7 @@ bool Seat::pause() {
 
 // False: it could not be, or nobody took it. Nothing throws once it has been claimed.
 bool Seat::give(posse::Theft<Member>& theft) {
+  const int64_t begin_ns = now_if_traced();
   theft.given->settle();
   if (!share(*theft.given)) {
     theft.given->header |= ForkRecord::kRefused;
@@ -148,6 +156,7 @@ bool Seat::give(posse::Theft<Member>& theft) {
     ++theft.of->pending;
     return false;
   });
+  trace_taken(*delegate, *other, now_if_traced() - begin_ns);
   other->send(*delegate.release());
   return true;
 }
@@ -171,6 +180,7 @@ void Seat::run_above(Member& member, ForkRecord* kept) {
   }
   kept->header |= ForkRecord::kTaken;
   kept->delegate = delegate;
+  trace_taken(*delegate, *executor_, 0);
   run(*delegate);
 }
 
@@ -194,7 +204,7 @@ bool Seat::wait_for(Member& member) {
     }
     const int64_t deadline_ns = posse_.crew().clock().now_ns() + kLookNs;
     auto done = [&member] { return member.pending == 0; };
-    posse::Work* const work = executor_->wait(&posse_, posse_.crew().clock(), deadline_ns, done);
+    posse::Work* const work = posse_.crew().wait(*executor_, &posse_, deadline_ns, done);
     quantum_.begin_anew();
     if (work) {
       work->run(*executor_);
@@ -235,12 +245,14 @@ void Seat::run(Delegate& delegate) {
     context_.native.set_limit(below.native.limit());
     context_.fork_top = below.fork_top;
   }
+  const int64_t begin_ns = now_if_traced();
   try {
     compute(delegate);
     if (alone) context_.runtime.control.settle(context_);
   } catch (const std::bad_alloc&) {
     delegate.failed_ = true;
   }
+  trace(TierEvent::part_computed, {static_cast<int64_t>(delegate.job_), static_cast<int64_t>(delegate.steps_), delegate.failed_, now_if_traced() - begin_ns});
   if (alone) context_.code_slot.leave();
   static_cast<Strand&>(context_) = std::move(below);
   if (free_registers_.size() < kMostFreeRegisters) free_registers_.push_back(std::move(registers));
@@ -287,6 +299,24 @@ void Seat::finish(Delegate& delegate, Value result, bool alone) {
   }
 }
 
+// ---- what the trace is told ----
+
+void Seat::trace(TierEvent event, std::initializer_list<int64_t> fields) {
+  if (sched::Trace* const to = context_.runtime.trace.get()) to->record(static_cast<uint16_t>(event), fields);
+}
+
+int64_t Seat::now_if_traced() const { return context_.runtime.trace ? posse_.crew().clock().now_ns() : 0; }
+
+// Before it begins. Throws nothing: without memory the trace is not told.
+void Seat::trace_taken(Delegate& delegate, const posse::Executor& by, int64_t sharing_ns) try {
+  if (!context_.runtime.trace) return;
+  delegate.job_ = context_.runtime.control.next_job();
+  trace(TierEvent::part_taken, {static_cast<int64_t>(delegate.job_), context_.runtime.trace->text(delegate.place()), by.number(), sharing_ns});
+} catch (const std::bad_alloc&) {
+}
+
+// ---- what becomes of records ----
+
 bool Seat::merge(ForkRecord& record, Value& result) {
   members_.took_back(&record);
   if (!(record.header & ForkRecord::kTaken)) return false;
@@ -294,6 +324,7 @@ bool Seat::merge(ForkRecord& record, Value& result) {
   posse_.remove_waiting(delegate->outcome_.bytes());
   const bool ok = !delegate->failed_ && context_.has_steps(delegate->steps_) && delegate->outcome_.take(context_, result);
   if (ok) context_.add_steps(delegate->steps_);
+  trace(TierEvent::part_merged, {static_cast<int64_t>(delegate->job_), ok});
   return ok;
 }
 

@@ -18,12 +18,15 @@
 
 #include <atomic>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "interp/runtime/forks.h"
 #include "interp/runtime/outcome.h"
 #include "interp/runtime/sharing.h"
+#include "interp/runtime/trace_events.h"
 #include "sched/posse/crew.h"
 #include "sched/posse/member.h"
 #include "sched/posse/quantum.h"
@@ -75,6 +78,9 @@ class Seat {
   bool should_stop() const;
   void compute(Delegate& delegate);
   void finish(Delegate& delegate, Value result, bool alone);
+  void trace(TierEvent event, std::initializer_list<int64_t> fields);
+  int64_t now_if_traced() const;
+  void trace_taken(Delegate& delegate, const sched::posse::Executor& by, int64_t sharing_ns);
   size_t room() const;
 
   Posse& posse_;
@@ -101,6 +107,7 @@ class Delegate final : public sched::posse::Work {
  private:
   friend class Seat;
   Value evaluate(Context& context) const;
+  std::string place() const;
 
   Seat& home_;
   Member& victim_;
@@ -110,6 +117,7 @@ class Delegate final : public sched::posse::Work {
   Outcome outcome_;
   uint64_t steps_ = 0;
   bool failed_ = false;
+  uint64_t job_ = 0;         // in the trace
 };
 
 // All that works for the evaluations of one context.

@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include "sched/base/start.h"
+#include "sched/trace_events.h"
 
 namespace posset::sched::posse {
 
@@ -61,8 +62,10 @@ void Crew::start() {
 void Crew::serve(Executor& executor) {
   if (trace_) trace_->name_thread("executor " + std::to_string(executor.number()));
   auto stopped = [this] { return stopping_.load(std::memory_order_relaxed); };
-  while (Work* work = executor.wait(nullptr, clock_, kNever, stopped)) work->run(executor);
+  while (Work* work = wait(executor, nullptr, kNever, stopped)) work->run(executor);
 }
+
+void Crew::trace_idle(int64_t took_ns) { trace_->record(static_cast<uint16_t>(TraceKind::executor_idle), {took_ns}); }
 
 template <class Fits>
 Executor* Crew::find_other(const Executor& here, Fits&& fits) {

@@ -102,10 +102,21 @@ class Crew {
   // One of them, claimed. Null: there is none.
   Executor* claim(Owner owner, const Executor& here) POSSET_EXCLUDES(mutex_);
 
+  // `here` waits, as Executor::wait does, and the trace is told for how long.
+  template <class Done>
+  Work* wait(Executor& here, Owner owner, int64_t deadline_ns, Done&& done) {
+    if (!trace_) return here.wait(owner, clock_, deadline_ns, done);
+    const int64_t since_ns = clock_.now_ns();
+    Work* const work = here.wait(owner, clock_, deadline_ns, done);
+    trace_idle(clock_.now_ns() - since_ns);
+    return work;
+  }
+
  private:
   template <class Fits>
   Executor* find_other(const Executor& here, Fits&& fits) POSSET_REQUIRES(mutex_);
   void start() POSSET_REQUIRES(mutex_);
+  void trace_idle(int64_t took_ns);
   void serve(Executor& executor);
 
   const Clock& clock_;

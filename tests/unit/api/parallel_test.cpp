@@ -1,0 +1,153 @@
+// Pure work on several executors, seen through the interface: what is taken and what becomes of it, as the trace tells;
+// limits and interruptions anywhere in it. Slices are short under exit stress, and the quantum is tiny, so nearly
+// everything is taken that somebody has time for; when that is, depends on the threads, so cases that need a theft try
+// until there was one. What the rules are is tested in sched/posse_*_test.cpp, results and errors in tests/lang.
+#include <posset/trace.h>
+
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "fixture.h"
+#include "sched/base/random.h"
+
+namespace posset::test {
+
+namespace {
+
+posset_runtime_options stealing(uint32_t workers = 3) {
+  posset_runtime_options options = posset_runtime_defaults();
+  options.workers = workers;
+  options.quantum_us = 1;
+  options.exit_stress = 3;
+  return options;
+}
+
+// A tree of texts and numbers, made and looked at by recursions that branch.
+constexpr std::string_view kProgram =
+    "type Tree = Leaf(text, value) | Node(left, right)\n"
+    "fn grow(depth, value) =>\n"
+    "  if depth == 0 { Leaf(str(value), value) } else { Node(grow(depth - 1, value * 2), grow(depth - 1, value * 2 + 1)) }\n"
+    "fn total(tree) => match tree {\n"
+    "  Leaf(text, value) => len(text) + value % 7\n"
+    "  Node(left, right) => total(left) + total(right)\n"
+    "}\n"
+    "total(grow(11, 1))";
+constexpr std::string_view kResult = "14339";
+
+std::string written(posset_runtime* runtime) {
+  std::string made;
+  REQUIRE(posset_trace_write(runtime, POSSET_TRACE_TEXT, append, &made) == POSSET_OK);
+  return made;
+}
+
+// The lines of an event, by the job they are about.
+std::multimap<std::string, std::string> by_job(const std::string& trace, const std::string& event) {
+  std::multimap<std::string, std::string> found;
+  for (size_t at = trace.find(" " + event + " job="); at != std::string::npos; at = trace.find(" " + event + " job=", at + 1)) {
+    const std::string line = trace.substr(at + 1, trace.find('\n', at) - at - 1);
+    const size_t job = event.size() + 5;
+    found.emplace(line.substr(job, line.find(' ', job) - job), line);
+  }
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("parallel: the trace tells what was taken by whom, and what became of it") {
+  posset_runtime_options options = stealing();
+  options.trace_events = 1 << 16;
+  World world(posset_context_defaults(), options);
+  for (int tries = 0; tries < 1000 && written(world.runtime).find(" part_merged ") == std::string::npos; ++tries) {
+    REQUIRE(world.show(kProgram) == kResult);
+  }
+  const std::string trace = written(world.runtime);
+  const auto taken = by_job(trace, "part_taken"), computed = by_job(trace, "part_computed"), merged = by_job(trace, "part_merged");
+  REQUIRE(trace.ends_with("# 0 events dropped\n"));
+  REQUIRE(!merged.empty());
+  CHECK(merged.size() <= taken.size());
+  CHECK(computed.size() == taken.size());
+  for (const auto& [job, line] : taken) {
+    CHECK_MESSAGE(computed.count(job) == 1, line);
+    CHECK_MESSAGE(merged.count(job) <= 1, line);
+    CHECK_MESSAGE((line.find(" at=<eval>:") != std::string::npos || line.find(" at=in a built-in") != std::string::npos), line);
+  }
+  for (const auto& [job, line] : merged) CHECK_MESSAGE(taken.count(job) == 1, line);
+  CHECK(trace.find(" executor_idle took=") != std::string::npos);
+}
+
+TEST_CASE("parallel: with one worker nothing is taken") {
+  posset_runtime_options options = stealing(1);
+  options.trace_events = 1 << 16;
+  World world(posset_context_defaults(), options);
+  CHECK(world.show(kProgram) == kResult);
+  CHECK(written(world.runtime).find(" part_") == std::string::npos);
+}
+
+TEST_CASE("parallel: any number of workers takes the same steps") {
+  uint64_t expected = 0;
+  for (uint32_t workers : {1, 2, 3, 8}) {
+    World world(posset_context_defaults(), stealing(workers));
+    for (int round = 0; round < 5; ++round) {
+      CHECK(world.show(kProgram) == kResult);
+      const uint64_t steps = world.statistics().steps;
+      if (expected == 0) expected = steps;
+      CHECK(steps == expected);
+    }
+  }
+}
+
+TEST_CASE("parallel: a step limit ends the evaluation in the same place, wherever it is") {
+  World sequential(posset_context_defaults(), stealing(1)), stolen(posset_context_defaults(), stealing());
+  REQUIRE(sequential.show(kProgram) == kResult);
+  const uint64_t all = sequential.statistics().steps;
+  posset::sched::Random random(5);
+  for (int round = 0; round < 60; ++round) {
+    const uint64_t limit = 1 + random.below(static_cast<uint32_t>(all + all / 8));
+    for (World* world : {&sequential, &stolen}) {
+      posset_context_options options = posset_context_defaults();
+      options.step_limit = limit;
+      REQUIRE(posset_context_set_options(world->context, &options) == POSSET_OK);
+    }
+    const bool enough = sequential.eval(kProgram) == POSSET_OK;
+    CHECK((stolen.eval(kProgram) == POSSET_OK) == enough);
+    if (enough) continue;
+    const Problem a = sequential.problem(), b = stolen.problem();
+    CHECK(a.report == b.report);
+  }
+}
+
+TEST_CASE("parallel: an interruption leaves nothing behind, whenever it comes") {
+  World world(posset_context_defaults(), stealing());
+  posset::sched::Random random(7);
+  std::atomic<int> round{0};
+  int interrupted = 0;
+  constexpr int kRounds = 100;
+  std::thread other([&] {
+    for (int seen = 0; seen < kRounds;) {
+      while (round.load(std::memory_order_acquire) == seen) std::this_thread::yield();
+      seen = round.load(std::memory_order_acquire);
+      if (seen > kRounds) return;
+      std::this_thread::sleep_for(std::chrono::microseconds(random.below(3000)));
+      posset_interrupt(world.context);
+    }
+  });
+  for (int i = 1; i <= kRounds; ++i) {
+    round.store(i, std::memory_order_release);
+    const posset_status status = world.eval(kProgram);
+    if (status != POSSET_OK) {
+      ++interrupted;
+      CHECK(world.problem().is_interrupt);
+    }
+  }
+  other.join();
+  CHECK(interrupted > 0);
+  world.eval("nil");  // the last interruption may have come late
+  posset_error_free(posset_take_error(world.context));
+  CHECK(world.show(kProgram) == kResult);
+}
+
+}  // namespace posset::test
