@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "interp/runtime/call.h"
+#include "interp/runtime/reach.h"
+
 namespace posset::interp {
 
 namespace {
@@ -143,6 +145,7 @@ bool Seat::pause() {
 bool Seat::give(posse::Theft<Member>& theft) {
   const int64_t begin_ns = now_if_traced();
   theft.given->settle();
+  if (!is_worth_sharing(*theft.given)) return false;
   if (!share(*theft.given)) {
     theft.given->header |= ForkRecord::kRefused;
     return false;
@@ -159,6 +162,19 @@ bool Seat::give(posse::Theft<Member>& theft) {
   trace_taken(*delegate, *other, now_if_traced() - begin_ns);
   other->send(*delegate.release());
   return true;
+}
+
+// What is marked first, by this executor, must not take longer than it computes. That is guessed to be as long as what comes
+// before the record has taken so far; so what is not worth it now may be later.
+bool Seat::is_worth_sharing(const ForkRecord& record) {
+  constexpr double kMarkNs = 25, kFewObjects = 4096;
+  if (record.header & ForkRecord::kBuiltin) return true;
+  double reached = 0;
+  for (const uint32_t slot : record.closure->function->decl->forks[record.point()].inputs) {
+    reached += guess_reached(record.frame[slot], random_);
+  }
+  const auto before_ns = static_cast<double>(members_.generation() - record.stamp()) * static_cast<double>(posse_.quantum_ns());
+  return reached <= kFewObjects || reached * kMarkNs <= before_ns;
 }
 
 bool Seat::share(const ForkRecord& record) {

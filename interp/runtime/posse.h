@@ -27,6 +27,7 @@
 #include "interp/runtime/outcome.h"
 #include "interp/runtime/sharing.h"
 #include "interp/runtime/trace_events.h"
+#include "sched/base/random.h"
 #include "sched/posse/crew.h"
 #include "sched/posse/member.h"
 #include "sched/posse/quantum.h"
@@ -71,6 +72,7 @@ class Seat {
   void begin_quantum(int64_t now_ns);
   bool pause();
   bool give(sched::posse::Theft<Member>& theft);
+  bool is_worth_sharing(const ForkRecord& record);
   bool share(const ForkRecord& record);
   void run_above(Member& member, ForkRecord* kept);
   bool wait_for(Member& member);
@@ -91,6 +93,7 @@ class Seat {
   std::unique_ptr<Member> root_;
   sched::posse::Quantum quantum_;
   std::vector<std::unique_ptr<RegisterStack>> free_registers_;
+  sched::Random random_{1};
   int64_t live_closures_ = 0;     // of a helper
 };
 

@@ -2,22 +2,42 @@
 // (the only way to make a cycle; see Heap::collect_cycles) and sharing.
 #pragma once
 
+#include <span>
+
 #include "interp/value/objects.h"
 
 namespace posset::interp {
 
-// Calls visit(Borrowed) for each value an object holds directly.
-template <class Visit>
-void for_each_value(Object* object, Visit&& visit) {
-  auto several = [&](Borrowed* values, uint64_t n) {
-    for (uint64_t i = 0; i < n; ++i) visit(values[i]);
-  };
+// Where an object keeps its values side by side: there.
+inline std::span<Borrowed> values_of(Object* object) {
   switch (object->tag) {
     case Tag::List: {
       auto* list = static_cast<List*>(object);
-      if (list->packing() == Packing::Any) several(list->any(), list->size);
-      break;
+      return list->packing() == Packing::Any ? std::span(list->any(), list->size) : std::span<Borrowed>();
     }
+    case Tag::Record:
+    case Tag::Variant: {
+      auto* record = static_cast<Record*>(object);
+      return {record->fields(), record->size};
+    }
+    case Tag::Fn: {
+      auto* closure = static_cast<Closure*>(object);
+      return {closure->captured(), closure->size};
+    }
+    default: return {};
+  }
+}
+
+// Calls visit(Borrowed) for each value an object holds directly.
+template <class Visit>
+void for_each_value(Object* object, Visit&& visit) {
+  switch (object->tag) {
+    case Tag::List:
+    case Tag::Record:
+    case Tag::Variant:
+    case Tag::Fn:
+      for (Borrowed& each : values_of(object)) visit(each);
+      break;
     case Tag::Map: {
       auto* map = static_cast<Map*>(object);
       for (uint32_t i = map->first; i < map->used; ++i) {
@@ -25,17 +45,6 @@ void for_each_value(Object* object, Visit&& visit) {
         visit(map->entries[i].key);
         visit(map->entries[i].value);
       }
-      break;
-    }
-    case Tag::Record:
-    case Tag::Variant: {
-      auto* record = static_cast<Record*>(object);
-      several(record->fields(), record->size);
-      break;
-    }
-    case Tag::Fn: {
-      auto* closure = static_cast<Closure*>(object);
-      several(closure->captured(), closure->size);
       break;
     }
     case Tag::Ref:
