@@ -311,10 +311,11 @@ posset::interp::Value enter_below(posset::interp::Context& context, void*, posse
   return bytecode->enter(context, closure->function->unit->body.code[1], closure, frame);
 }
 
-// Code that nothing goes over to.
+// Code that nothing goes over to. None for loops, which would be entered in the middle.
 void* make_or_refuse(posset::interp::RuntimeState& runtime, const posset::syntax::FunctionDecl& decl, int loop, void* below,
                      Refusal& refusal) {
   refuse(runtime, decl, loop, below, refusal);
+  if (loop >= 0) refusal.reason = Reason::not_translated;
   return refusal.reason == Reason::none ? new int() : nullptr;
 }
 
