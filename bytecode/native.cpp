@@ -10,8 +10,6 @@ namespace posset::bytecode {
 
 namespace {
 
-// Only this tier's code exits.
-constexpr int kSpeculatingTier = 3;
 // Code that has exited so often is made anew: by then the profile knows more.
 constexpr uint32_t kManyExits = 4;
 // Instructions recorded after an exit, beginning with the one that exited.
@@ -138,7 +136,7 @@ void note_exit(Chunk& chunk, uint32_t at, bool is_new) {
 
 void trace_exit(const NativeFrame& frame, const NativeFrame& outermost, uint32_t at, uint32_t depth, Expected expected) {
   if (!frame.context->runtime.trace) return;
-  frame.context->runtime.control.note_side_exit(*outermost.closure->function, outermost.chunk->loop, kSpeculatingTier,
+  frame.context->runtime.control.note_side_exit(*outermost.closure->function, outermost.chunk->loop, interp::kSpeculatingTier,
                                                 tell_exit(frame, at, depth, expected));
 }
 
@@ -154,7 +152,7 @@ void count_exit(NativeFrame& frame, uint32_t weight) {
   Chunk& chunk = *frame.chunk;
   if (chunk.exits.fetch_add(weight, std::memory_order_relaxed) + weight < kManyExits) return;
   chunk.exits.store(0, std::memory_order_relaxed);
-  frame.context->runtime.control.make_anew(*frame.closure->function, chunk.loop, kSpeculatingTier, chunk.remade);
+  frame.context->runtime.control.make_anew(*frame.closure->function, chunk.loop, interp::kSpeculatingTier, chunk.remade);
 }
 
 Borrowed finish_in_bytecode(NativeFrame& frame, const Resume& from) {

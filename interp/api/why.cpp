@@ -31,6 +31,14 @@ bool lacks_bytecode(const Counted& counted, int level) {
   return level > 1 && counted.status[1].load(std::memory_order_acquire) == interp::TierStatus::Failed;
 }
 
+uint32_t patience(const Counted& counted, int level) { return counted.patience[level].load(std::memory_order_relaxed); }
+
+// Of bytecode that came late.
+std::string awaited(const Counted& counted, int level) {
+  const uint32_t more = patience(counted, level);
+  return more == 0 ? "" : ", and " + std::to_string(more) + " more in tier 1";
+}
+
 }  // namespace
 
 Reason why_not(const interp::RuntimeState& runtime, const Counted& counted, int level) {
@@ -51,14 +59,13 @@ std::string why_not_text(const interp::RuntimeState& runtime, const Part& part, 
     case Reason::above_highest:
       return text + ", " + std::to_string(options.max_tier);
     case Reason::not_hot:
-      return text + ": " + executions(options.thresholds[level]);
+      return text + ": " + executions(options.thresholds[level]) + awaited(part.counted(), level);
     case Reason::evicted:
       return text + ": " + executions(options.thresholds[level]) + " again";
     case Reason::queue_full:
     case Reason::stopped:
       return text + ": asked again at " +
-             std::to_string(part.counted().count.load(std::memory_order_relaxed) +
-                            part.counted().patience[level].load(std::memory_order_relaxed)) +
+             std::to_string(part.counted().count.load(std::memory_order_relaxed) + patience(part.counted(), level)) +
              " executions";
     default:
       return text;

@@ -18,6 +18,9 @@ namespace posset::interp {
 class Context;
 class RuntimeState;
 
+// Its code is made for the types that tier 1 has recorded, and is the only that exits.
+constexpr int kSpeculatingTier = 3;
+
 // How a loop that was entered in the middle of a function ended.
 enum class LoopExit : uint8_t { Finished, Returned, Failed };
 

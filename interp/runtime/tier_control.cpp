@@ -419,8 +419,22 @@ void TierControl::learn_from_loops(Compilation& job, void* code) {
   if (learn && !own.empty()) learn(code, own);
 }
 
+// A unit may have become hot long before its bytecode came, which is to record something first.
+void TierControl::let_record(Compilation& job) const {
+  const uint32_t threshold = runtime_.options.thresholds[kSpeculatingTier];
+  const uint32_t recorded = threshold / 4;
+  uint32_t count = 0;
+  for (int loop = -1; loop < static_cast<int>(job.unit->loop_parents.size()); ++loop) {
+    count = std::max(count, job.unit->counted(loop).count.load(std::memory_order_relaxed));
+  }
+  const uint32_t unrecorded = threshold - recorded;  // may pass before
+  const uint32_t patience = count > unrecorded ? std::min(recorded, count - unrecorded) : 0;
+  job.counted().patience[kSpeculatingTier].store(patience, std::memory_order_relaxed);
+}
+
 bool TierControl::publish(Compilation& job, void* code, void* below) {
   UnitTable& units = runtime_.units;
+  if (job.level == 1) let_record(job);
   return job.in_background ? units.publish_patiently(*job.unit, job.loop, job.level, code, below)
                            : units.publish(*job.unit, job.loop, job.level, code, below);
 }

@@ -111,6 +111,7 @@ class TierControl {
   }
   void compile(Compilation& job);
   void learn_from_loops(Compilation& job, void* code);
+  void let_record(Compilation& job) const;
   bool publish(Compilation& job, void* code, void* below);
   void refused(Compilation& job, const Refusal& refusal);
   void postpone(Compilation& job, Reason reason);

@@ -285,6 +285,46 @@ TEST_CASE("tiering: a loop is not made native when the code around it has come m
   posset_runtime_release(runtime);
 }
 
+namespace {
+
+// Bytecode that is compiled when the test lets it.
+const TierInterface* delayed_bytecode() {
+  static const TierInterface tier = [] {
+    TierInterface made = *static_cast<const TierInterface*>(posset_bytecode_tier());
+    made.compile = [](posset::interp::RuntimeState& runtime, const posset::syntax::FunctionDecl& decl, int loop, void* below,
+                      Refusal& refusal) {
+      std::unique_lock lock(compiler.mutex);
+      compiler.changed.wait(lock, [] { return !compiler.closed; });
+      const auto* bytecode = static_cast<const TierInterface*>(posset_bytecode_tier());
+      return bytecode->compile(runtime, decl, loop, below, refusal);
+    };
+    return made;
+  }();
+  return &tier;
+}
+
+}  // namespace
+
+TEST_CASE("tiering: bytecode that comes late records types before code is made for them") {
+  posset_runtime_options options = posset_runtime_defaults();
+  options.tier2_after = 100000;
+  options.tier3_after = 400;
+  posset_runtime* runtime = runtime_with({delayed_bytecode(), stand_in<2>(), stand_in<3>()}, true, Reason::not_translated, options);
+  {
+    World w(runtime, posset_context_defaults());
+    w.session("fn f(x) => x + 1");
+    for (int i = 0; i < 500; ++i) w.session("f(1)");
+    compiler.open();
+    posset_runtime_settle(runtime);
+    REQUIRE(body_has_bytecode(runtime, "f"));
+    CHECK(compilations_of(runtime, [&] { for (int i = 0; i < 99; ++i) w.session("f(1)"); }) == 0);
+    INFO(explain(w, "f"));
+    CHECK(has(explain(w, "f"), "400 executions are needed, and 1 more in tier 1 [not_hot]"));
+    CHECK(compilations_of(runtime, [&] { w.session("f(1)"); }) == 1);
+  }
+  posset_runtime_release(runtime);
+}
+
 TEST_CASE("tiering: a loop is not made native when it has ended long before") {
   posset_runtime* runtime = runtime_with_native_stand_in();
   {
