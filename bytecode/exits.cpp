@@ -268,16 +268,12 @@ Answer all_tags(const Guard& guard) {
 
 // Only those that hold something for certain are looked at.
 Answer ask_entry(const Guard& guard) {
-  const uint32_t held = guard.at == 0 && !guard.chunk.is_loop ? guard.chunk.outline.parameters : guard.chunk.live_at(guard.at).locals;
-  std::string found;
-  for (uint32_t slot = 0; slot < held; ++slot) {
-    const Borrowed v = guard.reg(static_cast<uint16_t>(slot));
-    if (slot < Expected::kOperands) {
-      if (Answer one = ask_kind(guard.expected.kind(static_cast<Expected::Operand>(slot)), v, "at entry: ")) return one;
-    }
-    found += (slot ? ", " : "") + value_kind(v);
+  const uint32_t reg = guard.expected.reg();
+  const std::string where = "at entry, r" + std::to_string(reg) + ": ";
+  if (reg < guard.chunk.registers) {
+    if (Answer answer = ask_kind(guard.expected.kind(Expected::Part), guard.reg(static_cast<uint16_t>(reg)), where.c_str())) return answer;
   }
-  return std::pair{std::string("at entry: the kinds that the code was made for"), found};
+  return std::pair{std::string("at entry: what the code was made for"), std::string("something else")};
 }
 
 // The call is the instruction before.
@@ -304,6 +300,7 @@ Answer ask_all(const Guard& guard) {
     case Expected::Why::Entry: return ask_entry(guard);
     case Expected::Why::Result: return ask_result_of_call(guard);
     case Expected::Why::Choice: return std::pair{std::string("ints that do not overflow, on the way taken"), std::string("overflow")};
+    case Expected::Why::Part: return std::pair{std::string("a part that is still to be computed"), std::string("its result")};
     case Expected::Why::Captured:
       if (Answer answer = ask_captured(guard)) return answer;
   }

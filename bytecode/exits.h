@@ -23,13 +23,15 @@ struct Expected {
   enum class Why : uint32_t {
     Operands,
     New,    // nothing had run there when the code was made
-    Entry,  // the code cannot be entered so; the kinds are those of the first registers
+    Entry,  // the code cannot be entered so: a register, see reg(), is not of the kind of Part
     // Behind a call of a function of the module: what it leaves is expected to be of the kind of Part. In the place of
     // A stands the inout argument that is meant, or kAnything for the result.
     Result,
     Choice,  // at a jump behind which both ways have been computed: a sum on the one taken does not overflow
     Captured,  // before a call: what its callee has captured, number A, is of the kind of Part
+    Part,      // at a Merge: the part is still to be computed here
   };
+  static constexpr uint32_t kMostRegisters = (1 << 2 * kBits) - 1;  // in the place of A and B
   static constexpr uint32_t kLastNumber = kAnything - 1;  // in the place of a kind; and those behind it
   uint32_t word = 0;
 
@@ -37,6 +39,9 @@ struct Expected {
   Why why() const { return static_cast<Why>(word >> kWhyShift); }
 
   uint32_t kind(Operand operand) const { return word >> (kBits * operand) & kAnything; }
+  uint32_t reg() const { return word & kMostRegisters; }
+  // Results of calls and parts are no fault of the code behind them: an exit of the callee's has been noted where it was.
+  bool is_fault() const { return why() != Why::Result && why() != Why::Part; }
   uint32_t ahead() const { return word >> kAheadShift & kMostAhead; }
 };
 

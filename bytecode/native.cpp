@@ -184,8 +184,7 @@ Borrowed native_resume(NativeFrame* frame, const Insn* pc, uint32_t depth, uint3
     const bool is_new = why == Expected::Why::New;
     if (why == Expected::Why::Captured) record_callee(*frame, at);
     trace_exit(*frame, outermost, at, depth, {expected});
-    // What a call gives is no fault of the code behind it: an exit of the callee's has been noted where it was.
-    const bool is_fault = why != Expected::Why::Result;
+    const bool is_fault = Expected{expected}.is_fault();
     if (is_fault) note_exit(*frame->chunk, at, is_new || why == Expected::Why::Captured);
     // What was new is known after a look or two; whether what has failed will do so again, is not. Code that has been
     // replaced may have many activations left, all of which exit: that says nothing of the code that is there now.
@@ -209,6 +208,10 @@ Borrowed native_newer(NativeFrame* frame, NativeEntry self, const Insn* head) {
 
 void native_note(NativeFrame* frame, const Insn* pc) {
   note(*frame->chunk, frame->chunk->index_of(pc), frame->registers, frame->place, *frame->closure->function);
+}
+
+bool native_untaken(Context* context, interp::ForkRecord* record, const Borrowed* frame, uint32_t point) {
+  return interp::left_untaken(*context, *record, frame, point);
 }
 
 void native_left(Context* context) { context->leave_failed(); }

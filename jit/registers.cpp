@@ -355,15 +355,10 @@ uint32_t Translator::expectation_of_captured(Kind kind, uint32_t number) const {
          bit_of_kind(kind) << (Expected::kBits * Expected::Part);
 }
 
-// Of the first registers; there is no room for more.
-uint32_t Translator::expectation_at_entry() const {
+uint32_t Translator::expectation_at_entry(uint32_t reg, Kind kind) const {
   using bytecode::Expected;
-  uint32_t word = Expected::because(Expected::Why::Entry);
-  for (uint32_t reg = 0; reg < Expected::kOperands; ++reg) {
-    const bool known = reg < chunk_.registers && state_.reached && cached(reg);
-    word |= bit_of_kind(known ? state_.kinds[reg] : Kind::Any) << (Expected::kBits * static_cast<int>(reg));
-  }
-  return word;
+  return Expected::because(Expected::Why::Entry) | std::min(reg, Expected::kMostRegisters) |
+         bit_of_kind(kind) << (Expected::kBits * Expected::Part);
 }
 
 void Translator::leave_to_bytecode(llvm::Value* pc, llvm::Value* expected) {

@@ -1,6 +1,7 @@
 // Fork records (interp/runtime/forks.h) in stage 2. A record refers to the frame, where the inputs are put before it is
 // left: whoever takes it up reads them there. That somebody has is seen when it is taken back, and the rest of the
-// function runs in bytecode then, which takes the result. It happens to some of the oldest records only.
+// function runs in bytecode then, which takes the result. It happens to some of the oldest records only. Many more have
+// been looked at when a quantum ended, and nobody wanted them: a call finds that out.
 //
 // Code that is inlined leaves no records: those of the function around it stand for more work. So its instructions do
 // nothing, and if it exits between them, the machine finds that the record on top is another's.
@@ -78,10 +79,15 @@ bool Translator::take_back_fork(uint32_t pc, const Insn& insn) {
     llvm::Value* from = load(b_.getPtrTy(), word_pointer(record, offsetof(ForkRecord, frame)));
     fresh = b_.CreateAnd(fresh, b_.CreateICmpEQ(from, registers_));
   }
-  auto* untouched = block("untouched");
-  auto* touched = exit_with(pc, expectation_behind_call(Kind::Any, bytecode::Expected::kAnything));
-  b_.CreateCondBr(fresh, untouched, touched);
-  go_on_in(untouched);
+  auto* untaken = block("untaken");
+  auto* touched = cold("touched");
+  b_.CreateCondBr(fresh, untaken, touched);
+  b_.SetInsertPoint(touched);
+  llvm::Function* ask = helper("untaken", b_.getInt8Ty(), {b_.getPtrTy(), b_.getPtrTy(), b_.getPtrTy(), b_.getInt32Ty()});
+  llvm::Value* still = b_.CreateCall(ask, {host(), record, registers_, b_.getInt32(insn.b)});
+  auto* taken = exit_with(pc, bytecode::Expected::because(bytecode::Expected::Why::Part));
+  b_.CreateCondBr(b_.CreateICmpNE(still, b_.getInt8(0)), untaken, taken);
+  go_on_in(untaken);
   set_fork_top(record);
   return true;
 }

@@ -143,6 +143,8 @@ void Translator::read_frame(uint32_t pc) {
   state_ = after_ = kinds_->at_leader(pc);
   exit_ = nullptr;
   auto* refused = cold("refused");
+  auto* unfit = cold("unfit");
+  llvm::PHINode* expected = llvm::PHINode::Create(b_.getInt32Ty(), 0, "", unfit);
   if (recursive()) check_links(refused);
   if (is_stressed()) {
     auto* spared = block("spared");
@@ -154,7 +156,9 @@ void Translator::read_frame(uint32_t pc) {
     if (!cached(reg) || kind == Kind::None) continue;
     const Operand v = load_value(register_pointer(reg), Memory::Frame);
     auto* fits = block("fits");
-    b_.CreateCondBr(is_kind(v, kind), fits, refused);
+    llvm::Value* fit = is_kind(v, kind);
+    expected->addIncoming(b_.getInt32(expectation_at_entry(reg, kind)), b_.GetInsertBlock());
+    b_.CreateCondBr(fit, fits, unfit);
     go_on_in(fits);
     keep(reg, kind, {kind, v.tag, v.payload});
   }
@@ -170,7 +174,10 @@ void Translator::read_frame(uint32_t pc) {
     return_left(b_.CreateCall(decline, {frame(), pc_address(pc)}));
   }
   b_.SetInsertPoint(refused);
-  leave_to_bytecode(pc_address(pc), b_.getInt32(expectation_at_entry()));
+  expected->addIncoming(b_.getInt32(expectation_at_entry(0, Kind::Any)), refused);
+  b_.CreateBr(unfit);
+  b_.SetInsertPoint(unfit);
+  leave_to_bytecode(pc_address(pc), expected);
   go_on_in(there);
 }
 

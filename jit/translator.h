@@ -251,7 +251,7 @@ class Translator {
   Landing& exit_landing();
   void leave_to_bytecode(llvm::Value* pc, llvm::Value* expected);
   uint32_t expectation(uint32_t ahead) const;
-  uint32_t expectation_at_entry() const;
+  uint32_t expectation_at_entry(uint32_t reg, Kind kind) const;
   uint32_t expectation_behind_call(Kind kind, uint32_t argument) const;
   uint32_t expectation_of_captured(Kind kind, uint32_t number) const;
   // Guards that fail at random, see RuntimeOptions::exit_stress.

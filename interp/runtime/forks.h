@@ -87,6 +87,10 @@ inline bool merge(Context& context, uint32_t point, const Borrowed* frame, Value
   return false;
 }
 
+// A record that is not as it was left. True: it belongs to that fork point of that frame, and nobody has taken it, only
+// looked at it. Then it is to be taken off the stack, and its part to be computed now.
+bool left_untaken(Context& context, ForkRecord& record, const Borrowed* frame, uint32_t point);
+
 void drop_all_forks(Context& context, ForkRecord* from);
 // The records of frames above that one, and its own but so many, have been left by an error.
 void drop_forks_above(Context& context, const Borrowed* frame, uint32_t keep);

@@ -400,6 +400,13 @@ bool merge_touched(Context& context, uint32_t point, const Borrowed* frame, Valu
   return result_of(context, record, result);
 }
 
+bool left_untaken(Context& context, ForkRecord& record, const Borrowed* frame, uint32_t point) {
+  if (record.header & ForkRecord::kTaken || record.point() != point || record.frame != frame) return false;
+  Value none;
+  result_of(context, record, none);
+  return true;
+}
+
 bool result_of(Context& context, ForkRecord& record, Value& result) {
   return context.seat && context.seat->merge(record, result);
 }
