@@ -285,10 +285,16 @@ void Seat::compute(Delegate& delegate) {
   const bool alone = members_.empty();
   members_.push(member);
   const Context::StepAccount outer = context_.begin_account();
-  const size_t limit = context_.heap.limit_bytes();
-  context_.heap.set_limit_bytes(context_.heap.used_bytes() + std::min(delegate.room_, room()));
+  Heap& heap = context_.heap;
+  // What is free there would not count.
+  if (alone && heap.used_bytes() > delegate.room_ / 16) heap.trim_pages();
+  const size_t limit = heap.limit_bytes(), used = heap.used_bytes();
+  heap.set_limit_bytes(used + std::min(delegate.room_, room()));
+  const uint64_t peak = heap.begin_peak();
   Value result = !context_.stack_top ? context_.raise_memory_limit() : delegate.evaluate(context_);
-  context_.heap.set_limit_bytes(limit);
+  const uint64_t most = heap.end_peak(peak);
+  if (&delegate.home_ != this) delegate.peak_ = most - used;
+  heap.set_limit_bytes(limit);
   delegate.steps_ = context_.steps_used();
   context_.resume_account(outer);
   members_.pop();
@@ -338,7 +344,8 @@ bool Seat::merge(ForkRecord& record, Value& result) {
   if (!(record.header & ForkRecord::kTaken)) return false;
   std::unique_ptr<Delegate> delegate(record.delegate);
   posse_.remove_waiting(delegate->outcome_.bytes());
-  const bool ok = !delegate->failed_ && context_.has_steps(delegate->steps_) && delegate->outcome_.take(context_, result);
+  const bool fits = delegate->peak_ == 0 || context_.heap.note_peak(delegate->peak_);
+  const bool ok = !delegate->failed_ && fits && context_.has_steps(delegate->steps_) && delegate->outcome_.take(context_, result);
   if (ok) context_.add_steps(delegate->steps_);
   trace(TierEvent::part_merged, {static_cast<int64_t>(delegate->job_), ok});
   return ok;

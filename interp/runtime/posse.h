@@ -6,7 +6,8 @@
 //
 // Who computes what, and in which order, never shows. A part is computed with the limits of the whole, and where it fails,
 // by an error or a limit, or would exceed the steps that are left, what was computed is thrown away and it is done in its
-// turn by the code that left the record. So there is one place where errors come from, and one order.
+// turn by the code that left the record. So there is one place where errors come from, and one order. The memory that a part
+// needed in a heap of its own must have had room in that of its victim when it is taken back.
 //
 // A posse is what works for one evaluation. It has a seat on each executor that takes part: a context there, whose heap is
 // that thread's own, and the members of the posse on that executor, each on top of the one it interrupted. What goes to
@@ -119,6 +120,7 @@ class Delegate final : public sched::posse::Work {
   const size_t room_;        // bytes of memory that the victim had left
   Outcome outcome_;
   uint64_t steps_ = 0;
+  size_t peak_ = 0;          // bytes of memory that it needed at once, in the heap of a helper
   bool failed_ = false;
   uint64_t job_ = 0;         // in the trace
 };

@@ -61,6 +61,12 @@ bool Heap::charge(size_t bytes) {
   return true;
 }
 
+bool Heap::note_peak(size_t more) {
+  if (!has_room(more)) return false;
+  stats_.peak_bytes = std::max<uint64_t>(stats_.peak_bytes, used_ + more);
+  return true;
+}
+
 // Memory is short: give back what nobody uses, then what nobody can reach.
 bool Heap::make_room(size_t bytes) {
   take_remote_frees();

@@ -160,6 +160,14 @@ class Heap {
   size_t used_bytes() const { return used_; }
   size_t limit_bytes() const { return limit_; }
   void set_limit_bytes(size_t limit) { limit_ = limit; }
+  // From here on the peak is measured anew; `end_peak` gives it, and the whole time's is what it was or that. For work in
+  // between, whose place is another heap.
+  uint64_t begin_peak() { return std::exchange(stats_.peak_bytes, used_); }
+  uint64_t end_peak(uint64_t before) {
+    return std::exchange(stats_.peak_bytes, std::max(before, stats_.peak_bytes));
+  }
+  // What is in use now and so many bytes have been in use at once, though these elsewhere. False: the limit forbids that.
+  bool note_peak(size_t more);
   uint64_t live_objects() const { return stats_.allocations - stats_.frees; }
   uint64_t live_refs() const { return ref_count_; }
   bool has_large_blocks() const { return large_ != nullptr; }

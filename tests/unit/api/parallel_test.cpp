@@ -150,4 +150,42 @@ TEST_CASE("parallel: an interruption leaves nothing behind, whenever it comes") 
   CHECK(world.show(kProgram) == kResult);
 }
 
+namespace {
+
+// The second half needs more at once than the first leaves behind. `limit` bytes of memory; true: that was enough.
+bool is_enough(World& world, size_t limit) {
+  posset_context_options options = posset_context_defaults();
+  options.memory_limit = limit;
+  REQUIRE(posset_context_set_options(world.context, &options) == POSSET_OK);
+  const posset_status status = world.eval(
+      "fn texts(n) => [for i in 0..n => str(i * 1000003)]\n"
+      "fn halves(depth) {\n"
+      "  let kept = texts(if depth == 0 { 12000 } else { 100 })\n"
+      "  let more = if depth == 0 { len(texts(20000)) } else { halves(depth - 1) }\n"
+      "  len(kept) + more\n"
+      "}\n"
+      "halves(2)");
+  if (status == POSSET_OK) return true;
+  CHECK(world.problem().is_limit);
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("parallel: stealing neither causes nor avoids a lack of memory") {
+  World sequential(posset_context_defaults(), stealing(1)), stolen(posset_context_defaults(), stealing());
+  size_t too_little = 64 << 10, enough = 64 << 20;
+  REQUIRE(is_enough(sequential, enough));
+  while (enough - too_little > 16 << 10) {
+    const size_t middle = (enough + too_little) / 2;
+    (is_enough(sequential, middle) ? enough : too_little) = middle;
+  }
+  // Heaps take memory by pages, and each has some that are half full.
+  const size_t slack = enough / 8;
+  for (int round = 0; round < 40; ++round) {
+    CHECK(is_enough(stolen, enough + slack));
+    CHECK_FALSE(is_enough(stolen, enough - slack));
+  }
+}
+
 }  // namespace posset::test
