@@ -62,6 +62,7 @@ Value run_row(NativeCall& call) {
     call.context.raise(ErrorCode::HostError, std::string(call.function->name) + " gave a value of another context");
     return fail(call, POSSET_RAISED, running.result);
   }
+  if (call.function->is_host && !call.context.after_host_call()) [[unlikely]] return fail(call, POSSET_RAISED, running.result);
   return Value::adopt(in(running.result));
 }
 

@@ -167,6 +167,11 @@ bool Context::wants_to_stop() const {
   return interrupted_.load(std::memory_order_relaxed) || (has_deadline_ && std::chrono::steady_clock::now() >= deadline_);
 }
 
+bool Context::poll_after_host_call() {
+  host_pace_.look(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
+  return poll();
+}
+
 bool Context::poll() {
   steps_before_slice_ += static_cast<uint64_t>(slice_ - fuel);
   slice_ = fuel = 0;

@@ -18,6 +18,7 @@
 #include "interp/runtime/error.h"
 #include "interp/runtime/function.h"
 #include "interp/runtime/host_object.h"
+#include "interp/runtime/host_pace.h"
 #include "interp/runtime/native.h"
 #include "interp/runtime/native_plugin.h"
 #include "interp/runtime/strand.h"
@@ -167,6 +168,8 @@ class Context : public Strand {
   }
   bool charge_one() { return --fuel >= 0 || poll(); }
   bool poll();
+  // A host's function has run.
+  bool after_host_call() { return !host_pace_.is_due() || poll_after_host_call(); }
   uint64_t steps_used() const;
   // Steps that were spent elsewhere and belong to this evaluation. Not before it is seen that it has so many left.
   bool has_steps(uint64_t steps) const;
@@ -248,7 +251,9 @@ class Context : public Strand {
   std::atomic<bool> interrupted_{false};
   std::chrono::steady_clock::time_point deadline_{};
   bool has_deadline_ = false;
+  HostPace host_pace_;
   RegisterStack registers_;
+  bool poll_after_host_call();
   void start_slice();
   void force_next_exit();
   void install_hooks();   // instantiate.cpp

@@ -54,6 +54,27 @@ TEST_CASE("the time limit") {
   still_works(w);
 }
 
+TEST_CASE("the time limit is seen behind functions of the host that take their time") {
+  posset_context_options options = posset_context_defaults();
+  options.time_limit_seconds = 0.05;
+  World w(options);
+  int calls = 0;
+  posset_function_row row = {};
+  row.name = "slow";
+  row.signature = "slow()";
+  row.doc = "";
+  row.data = &calls;
+  row.function = [](posset_call* call) {
+    ++*static_cast<int*>(call->data);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return POSSET_OK;
+  };
+  REQUIRE(posset_define(w.context, &row, sizeof row, nullptr) == POSSET_OK);
+  CHECK(w.eval("for i in 0..100000 { slow() }") == POSSET_RAISED);
+  CHECK(w.problem().code == POSSET_ERROR_TimeLimit);
+  CHECK(calls < 1000);  // by steps alone it would be seen after thousands
+}
+
 TEST_CASE("steps count anew for every outermost call") {
   posset_context_options options = posset_context_defaults();
   options.step_limit = 20000;
