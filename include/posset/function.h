@@ -48,7 +48,7 @@ enum { POSSET_ANY_COUNT = 0xffff };
 /* A function as a row of a table. `inout`: bit i says that argument i is passed with `&`. `calls`:
  * bit i says that argument i is a function which gets called; the function is then as pure as what
  * it is given. `pure`: no effect and no dependence on anything but the arguments, so the call may
- * be moved, repeated or run on another core. */
+ * be moved, repeated, or made by other threads of the runtime, several at the same time. */
 typedef struct posset_function_row {
   const char* name; /* an identifier */
   const char*

@@ -95,7 +95,7 @@ bool Sharing::mark(Borrowed v) {
     case Tag::Chan:
     case Tag::Host:
     case Tag::Error: return false;
-    case Tag::Builtin: return !is_of_host(context_, v.as_builtin());
+    case Tag::Builtin: return v.as_builtin()->pure || !is_of_host(context_, v.as_builtin());
     default: break;
   }
   if (!v.is_heap() || count_of(v.object()) <= 0) return true;

@@ -1,5 +1,12 @@
 // The C++ layer: typed calls, define with lambdas, exceptions and results.
+#include <chrono>
 #include <map>
+#include <mutex>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -149,4 +156,40 @@ TEST_CASE("programs, output and limits") {
   CHECK(discount(200) == 0.1);
   CHECK(context.statistics().units > 0);
   CHECK_THROWS_AS(program.get("nosuch"), posset::Misuse);
+}
+
+TEST_CASE("pure lambdas are called by several threads, with values and exceptions") {
+  std::mutex mutex;  // before the context: it waits for those calls
+  std::set<std::thread::id> threads;
+  posset_runtime_options options = posset_runtime_defaults();
+  options.workers = 3;
+  options.quantum_us = 1;
+  posset_runtime* made = nullptr;
+  REQUIRE(posset_runtime_create(&options, &made) == POSSET_OK);
+  REQUIRE(posset_attach_tier(made, posset_bytecode_tier()) == POSSET_OK);
+  posset::Runtime runtime(made);
+  posset::Context context(runtime);
+  context.define("mark", posset::pure([&](const std::string& text, const std::vector<int64_t>& numbers) {
+    {
+      std::lock_guard lock(mutex);
+      threads.insert(std::this_thread::get_id());
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(20));
+    if (text == "10") throw std::runtime_error("ten");
+    return std::vector<std::string>{text, std::to_string(numbers.at(0))};
+  }));
+  auto seen = [&] {
+    std::lock_guard lock(mutex);
+    return threads.size();
+  };
+  using Texts = std::vector<std::string>;
+  auto program = context.load(
+      "all.posset", "fn all(n, last) => if n == last { [] } else { mark(str(n), [n + 7]) + all(n + 1, last) + mark(\"x\", [n]) }");
+  program.run();
+  auto all = program.function<Texts(int64_t, int64_t)>("all");
+  for (int tries = 0; tries < 1000 && seen() < 2; ++tries) {
+    CHECK(all(0, 2) == Texts{"0", "7", "1", "8", "x", "1", "x", "0"});
+    CHECK_THROWS_WITH_AS(all(0, 20), doctest::Contains("ten"), posset::Error);
+  }
+  CHECK(seen() > 1);
 }

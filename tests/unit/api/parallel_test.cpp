@@ -7,6 +7,8 @@
 #include <atomic>
 #include <chrono>
 #include <map>
+#include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -186,6 +188,38 @@ TEST_CASE("parallel: stealing neither causes nor avoids a lack of memory") {
     CHECK(is_enough(stolen, enough + slack));
     CHECK_FALSE(is_enough(stolen, enough - slack));
   }
+}
+
+TEST_CASE("parallel: pure functions of the host take part") {
+  struct Seen {
+    std::mutex mutex;
+    std::set<std::thread::id> threads;
+  } seen;
+  World world(posset_context_defaults(), stealing());
+  posset_function_row row = {};
+  row.name = "costly";
+  row.signature = "costly(x)";
+  row.doc = "";
+  row.min_arguments = row.max_arguments = 1;
+  row.pure = true;
+  row.data = &seen;
+  row.function = [](posset_call* call) {
+    auto& by = *static_cast<Seen*>(call->data);
+    {
+      std::lock_guard lock(by.mutex);
+      by.threads.insert(std::this_thread::get_id());
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(20));
+    const int64_t x = posset_as_int(posset_argument(call, 0));
+    call->result = posset_int(x * x);
+    return POSSET_OK;
+  };
+  REQUIRE(posset_define(world.context, &row, sizeof row, nullptr) == POSSET_OK);
+  world.session("fn sum_of(n) => if n == 0 { 0 } else { costly(n) + sum_of(n - 1) + costly(n + 1) }");
+  for (int tries = 0; tries < 1000 && seen.threads.size() < 2; ++tries) REQUIRE(world.session("sum_of(20)") == "6180");
+  const std::string why = explain(world, "sum_of");
+  INFO(why);
+  CHECK(seen.threads.size() > 1);
 }
 
 }  // namespace posset::test
