@@ -48,7 +48,7 @@ class ForkFinder {
 // The last child is followed in a loop, so `else if` chains do not need stack.
 void ForkFinder::visit(Node* node, uint32_t end) {
   while (judge_.is_costly(node->site, end)) {
-    for (const auto& each : siblings_in(node, end, function_)) group(each);
+    for (const auto& each : siblings_in(node, end)) group(each);
     const std::vector<Child> children = children_of(node, end);
     if (children.empty()) return;
     for (size_t i = 0; i + 1 < children.size(); ++i) visit(children[i].node, children[i].end);

@@ -36,8 +36,7 @@ bool is_known(const Node* callee, const FunctionDecl& function) {
 
 class Groups {
  public:
-  Groups(Node* node, uint32_t end, const FunctionDecl& function)
-      : function_(function), children_(children_of(node, end)) {}
+  Groups(Node* node, uint32_t end) : children_(children_of(node, end)) {}
 
   std::vector<std::vector<Sibling>> in(Node* node) {
     switch (node->kind) {
@@ -126,7 +125,6 @@ class Groups {
     }
   }
 
-  const FunctionDecl& function_;
   std::vector<Child> children_;
   std::vector<Sibling> group_;
   std::vector<std::vector<Sibling>> groups_;
@@ -134,8 +132,7 @@ class Groups {
 
 }  // namespace
 
-std::vector<std::vector<Sibling>> siblings_in(Node* node, uint32_t end,
-                                              const FunctionDecl& function) {
+std::vector<std::vector<Sibling>> siblings_in(Node* node, uint32_t end) {
   switch (node->kind) {
     case NodeKind::Binary:
     case NodeKind::Call:
@@ -144,7 +141,7 @@ std::vector<std::vector<Sibling>> siblings_in(Node* node, uint32_t end,
     case NodeKind::RecordLiteral:
     case NodeKind::Interpolation:
     case NodeKind::Block:
-      return Groups(node, end, function).in(node);
+      return Groups(node, end).in(node);
     default:
       return {};
   }

@@ -33,8 +33,7 @@ std::vector<Child> children_of(Node* node, uint32_t end);
 
 // The groups of siblings directly inside a node; most nodes have none. A block has one for each run
 // of `let`s.
-std::vector<std::vector<Sibling>> siblings_in(Node* node, uint32_t end,
-                                              const FunctionDecl& function);
+std::vector<std::vector<Sibling>> siblings_in(Node* node, uint32_t end);
 
 // A `let` of the module the function is in.
 bool is_own_global(const Link& link, const FunctionDecl& function);
