@@ -266,7 +266,7 @@ Answer all_tags(const Guard& guard) {
   return std::pair{std::string("what the code was made for"), found};
 }
 
-// Only those that hold something for certain are looked at.
+// What is live at an entry holds something.
 Answer ask_entry(const Guard& guard) {
   const uint32_t reg = guard.expected.reg();
   const std::string where = "at entry, r" + std::to_string(reg) + ": ";

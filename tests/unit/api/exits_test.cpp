@@ -218,6 +218,7 @@ TEST_CASE("exits: activations of code that has been replaced do not count agains
 TEST_CASE("exits: a part that was looked at and not taken is computed where it was left") {
   if (!posset_native_tier(3)) return;
   posset_runtime_options options = hot();
+  options.tier3_after = 1000;  // rounds of `f` and `g`, whole, so that every part has been seen
   options.workers = 2;
   options.quantum_us = 1;
   NativeWorld world(options);
