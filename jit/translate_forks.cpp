@@ -39,6 +39,11 @@ void Translator::set_fork_top(llvm::Value* record) {
   }
 }
 
+// Where they are in a variable.
+void Translator::give_forks_back() {
+  of(Memory::Host, put(fork_top(), word_pointer(host(), offsetof(Context, fork_top))));
+}
+
 // The activation is at hand, the closure would have to be kept so.
 uint64_t Translator::fresh_header(uint32_t point) const {
   return ForkRecord::fresh(point) | (activation_ ? ForkRecord::kActivation : 0);

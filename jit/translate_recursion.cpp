@@ -7,7 +7,8 @@
 // far the native stack reaches. What changes with every call is passed: the registers, the steps that are left, and
 // the room, which is how many calls may still be nested before one of them must look at the limits anew; where the
 // function leaves fork records, also the place for the next. The depth follows from the room and is put into the context,
-// like the steps and that place, before somebody may look at it (translate_steps.cpp).
+// like the steps and that place, before somebody may look at it (translate_steps.cpp). A function with loops may be
+// entered where it has records of its own, which it takes back: it gives the place back itself.
 //
 // A call gives three words: the result, the steps left, and the result's tag where its kind is not known
 // (Kinds::result_of_itself). Steps below zero say that it is not like that: the callee has been left by an error or
@@ -86,6 +87,7 @@ void Translator::enter_from_elsewhere() {
   arguments.insert(arguments.end(), {make_activation(outer_depth, room), registers_, steps, room});
   llvm::Value* outer_forks = leaves_forks() ? fork_top() : nullptr;
   if (outer_forks) arguments.push_back(outer_forks);
+  if (!chunk_.loop_heads.empty()) outer_forks = nullptr;
   if (chunk_.loop_heads.empty()) arguments_by_kind(arguments);
   for (size_t n = arguments.size(); n < itself_->arg_size(); ++n) {
     arguments.push_back(llvm::PoisonValue::get(itself_->getArg(static_cast<unsigned>(n))->getType()));
@@ -231,6 +233,8 @@ void Translator::return_value(const Operand& v) {
     return_struct(words);
     return;
   }
+  const Translator& root = *unit_.root;
+  if (root.forks_ && !root.chunk_.loop_heads.empty()) give_forks_back();
   const Kind kind = kinds_->result_of_itself();
   llvm::Type* word_type = b_.getInt64Ty();
   llvm::Value* tag = kind == Kind::Any ? tag_of(v) : llvm::PoisonValue::get(word_type);

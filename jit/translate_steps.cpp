@@ -52,7 +52,7 @@ void Translator::take_fuel() {
 void Translator::give_fuel_back() {
   charge_strip();
   if (fuel_) of(Memory::Host, put(load(b_.getInt64Ty(), fuel_), word_pointer(host(), kFuel)));
-  if (unit_.root->forks_) of(Memory::Host, put(unit_.root->fork_top(), word_pointer(host(), offsetof(interp::Context, fork_top))));
+  if (unit_.root->forks_) unit_.root->give_forks_back();
   if (unit_.root->activation_) put(depth_here(), word_pointer(host(), offsetof(interp::Context, depth)));
 }
 

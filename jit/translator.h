@@ -263,6 +263,7 @@ class Translator {
   uint64_t fresh_header(uint32_t point) const;
   llvm::Value* fork_top();
   void set_fork_top(llvm::Value* record);
+  void give_forks_back();
 
   llvm::BranchInst* begin_guarded();
   void end_guarded(llvm::BranchInst* way);

@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "interp/api/handles.h"
+#include "interp/runtime/forks.h"
 #include "fixture.h"
 
 namespace posset::test {
@@ -28,6 +30,7 @@ class NativeWorld {
     REQUIRE(posset_default_runtime(&options, &runtime_) == POSSET_OK);
     const posset_context_options limits = posset_context_defaults();
     REQUIRE(posset_context_create(runtime_, &limits, &context_) == POSSET_OK);
+    REQUIRE(posset_context_set_output(context_, append, &printed_) == POSSET_OK);
   }
   ~NativeWorld() {
     posset_context_release(context_);
@@ -43,7 +46,15 @@ class NativeWorld {
     if (status == POSSET_RAISED) posset_error_free(posset_take_error(context_));
     posset_release(value);
   }
+  void define(const char* name, posset_function function) {
+    posset_function_row row = {};
+    row.name = name;
+    row.doc = row.signature = "";
+    row.function = function;
+    REQUIRE(posset_define(context_, &row, sizeof row, nullptr) == POSSET_OK);
+  }
   posset_runtime* runtime() { return runtime_; }
+  const std::string& printed() const { return printed_; }
   // Until there is code of tier 3, as far as there can be.
   void warm_up(const std::string& call) {
     for (int round = 0; round < 3; ++round) {
@@ -60,6 +71,7 @@ class NativeWorld {
  private:
   posset_runtime* runtime_ = nullptr;
   posset_context* context_ = nullptr;
+  std::string printed_;
 };
 
 std::string exits_in(const std::string& trace) {
@@ -233,6 +245,35 @@ TEST_CASE("exits: a part that was looked at and not taken is computed where it w
   REQUIRE(world.trace().find("compile_finished unit=g (a.posset:6:1) loop=body tier=3") != std::string::npos);
   if (world.trace().find(" part_taken ") != std::string::npos) return;  // on a busy machine a round may take long
   CHECK_MESSAGE(exits_in(world.trace()).empty(), exits_in(world.trace()));
+}
+
+namespace {
+
+// Where the next record of a second part would be, in records.
+posset_status record_place(posset_call* call) {
+  call->result = posset_int(reinterpret_cast<intptr_t>(call->context->fork_top) / static_cast<intptr_t>(sizeof(interp::ForkRecord)));
+  return POSSET_OK;
+}
+
+}  // namespace
+
+// The record was taken back, and counted as left all the same; when a quantum ended, it led to where its frame had been.
+TEST_CASE("exits: code entered in a loop gives back the record that its frame has left") {
+  if (!posset_native_tier(3)) return;
+  posset_runtime_options options = hot();
+  options.forced_tier = -1;
+  options.tier1_after = 1;
+  options.tier2_after = 2;
+  options.tier3_after = 4;
+  options.exit_stress = 3;
+  options.workers = 2;
+  NativeWorld world(options);
+  world.define("record_place", record_place);
+  world.run("fn choose(xs, k) => if k == 0 { [[]] } else if len(xs) < k { [] } else {\n  let [x, ..rest] = xs\n"
+            "  map(choose(rest, k - 1), c => [x] + c) + choose(rest, k)\n}\n"
+            "let before = record_place()\nfor i in 0..300 { choose([1, 2, 3, 4], 2) }\n"
+            "println(choose([1, 2, 3], 2), record_place() - before)");
+  CHECK(world.printed() == "[[1, 2], [1, 3], [2, 3]] 0\n");
 }
 
 }  // namespace posset::test
