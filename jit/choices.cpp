@@ -25,6 +25,7 @@ class Search {
  private:
   bool find_ends(uint32_t jump, Choice& choice) const;
   bool walk(Choice::Way& way, State state, Choice& choice);
+  bool appends(uint32_t pc, const State& state, Choice& choice);
   bool fits(uint32_t pc, const Plan& plan, const State& state);
   bool computes(uint32_t pc, const Plan& plan, const State& state);
   static void note_written(uint32_t reg, Choice& choice);
@@ -84,14 +85,23 @@ bool Search::walk(Choice::Way& way, State state, Choice& choice) {
   for (uint32_t pc = way.begin; pc < way.end; pc += chunk_.length_at(pc)) {
     if (pc != way.begin && kinds_.is_leader(pc)) return false;
     const Plan plan = kinds_.plan(pc, state);
-    if (!fits(pc, plan, state)) return false;
+    if (choice.append || (!fits(pc, plan, state) && !appends(pc, state, choice))) return false;
     state = kinds_.after(pc, plan, state);
+    if (choice.append) break;
     for_each_access(chunk_, pc, [&](const Access& each) {
       for (uint32_t reg = each.first; each.written && reg < each.first + each.count; ++reg) note_written(reg, choice);
     });
   }
   way.behind = std::move(state);
-  return true;
+  return !choice.append || *choice.append + chunk_.length_at(*choice.append) == choice.join;
+}
+
+bool Search::appends(uint32_t pc, const State& state, Choice& choice) {
+  if (chunk_.op_at(pc) != Op::AppendItem || pc >= choice.falls.end || !is_proved_(pc)) return false;
+  if (!is_plain(state.kinds[chunk_.at(pc).b])) return false;
+  choice.append = pc;
+  checks_ = true;
+  return ++work_ <= kMostWork;
 }
 
 void Search::note_written(uint32_t reg, Choice& choice) {
@@ -106,7 +116,7 @@ bool Search::find_results(Choice& choice) const {
     if (kind != choice.jumps.behind.kinds[reg] || !is_plain(kind)) return false;
     choice.results.push_back(reg);
   }
-  return !choice.results.empty();
+  return !choice.results.empty() || choice.append;
 }
 
 std::optional<Choice> Search::find(uint32_t jump, const State& state) {

@@ -62,8 +62,9 @@ bool counts_references(const Insn& insn, const Plan& plan, const State& state) {
 // registers hold in terms of the strip.
 class Body {
  public:
-  Body(Strip& strip, uint32_t& words, const Kinds& kinds, uint32_t begin, uint32_t end)
-      : strip_(strip), words_(words), chunk_(kinds.chunk()), kinds_(kinds), begin_(begin), end_(end),
+  // `self`: the function, as a term; nothing: not the same in all rounds.
+  Body(Strip& strip, const Kinds& kinds, uint32_t begin, uint32_t end, std::optional<int> self)
+      : strip_(strip), chunk_(kinds.chunk()), kinds_(kinds), begin_(begin), end_(end), self_(self),
         state_(kinds.at_leader(begin)) {}
   virtual ~Body() = default;
   Body(const Body&) = delete;
@@ -74,8 +75,8 @@ class Body {
  protected:
   // False: something stands in the way of strips.
   bool walk() {
-    words_ += end_ - begin_;
-    if (words_ > kLongestBody || !state_.reached) return false;
+    strip_.words += end_ - begin_;
+    if (strip_.words > kLongestBody || !state_.reached) return false;
     for (uint32_t pc = begin_; pc < end_; pc += chunk_.length_at(pc)) {
       arrive(pc);
       if (reached_ && !pass(pc)) return false;
@@ -102,13 +103,19 @@ class Body {
   }
   const Term& term(int number) const { return strip_.terms[static_cast<size_t>(number)]; }
 
-  int term_of(uint16_t reg, const State& state) {
+  // A number or a function; -1: nothing is known of it.
+  int held(uint16_t reg, const State& state) {
     const auto found = known_.find(reg);
     return found != known_.end() ? found->second : fixed_term(reg, state);
   }
+  int term_of(uint16_t reg, const State& state) {
+    const int found = held(reg, state);
+    return found >= 0 && term(found).is_function() ? -1 : found;
+  }
 
-  // What is the same in all rounds; -1: nothing is known of it.
+  // What is the same in all rounds.
   virtual int fixed_term(uint16_t, const State&) { return -1; }
+  virtual int fixed_function(uint16_t) { return -1; }
   // A sum of a register with itself, of which nothing is known.
   virtual void grow(uint32_t, int, bool, const State&) {}
   virtual void look(uint32_t, uint16_t, Kind, int, bool) {}
@@ -117,10 +124,10 @@ class Body {
   virtual void leave(const Insn&) {}
 
   Strip& strip_;
-  uint32_t& words_;  // of all bodies
   const Chunk& chunk_;
   const Kinds& kinds_;
   const uint32_t begin_, end_;
+  const std::optional<int> self_;
   State state_;
   bool reached_ = true;
   Known known_;
@@ -161,6 +168,14 @@ class Body {
   }
 
   bool pass_call(uint32_t pc, const Insn& insn, const Plan& plan);
+  std::optional<int> function_called(uint32_t pc, const Insn& insn);
+
+  // What is captured is read where the function is asked for, so that only its kind can make it a number.
+  int captured(const Insn& insn, const Plan& plan) {
+    if (!self_ || (plan.result != Kind::Int && plan.result != Kind::Any)) return -1;
+    const bool number = plan.result == Kind::Int;
+    return add({.form = number ? Form::Captured : Form::CapturedFunction, .value = insn.b, .within = *self_});
+  }
 
   // ---- instructions ----
 
@@ -170,7 +185,8 @@ class Body {
     int result = -1;
     if (is_in(op, Op::Add, Op::ModI) && plan.result == Kind::Int) result = number(pc, insn, op, after);
     if (op == Op::LoadInt) result = add({Form::Constant, 0, insn.imm_b()});
-    if (op == Op::Copy || op == Op::Move || op == Op::Store) result = term_of(insn.b, after);
+    if (op == Op::Copy || op == Op::Move || op == Op::Store) result = held(insn.b, after);
+    if (op == Op::ViewCaptured || op == Op::GetCaptured) result = captured(insn, plan);
     if (op == Op::Index || op == Op::ViewIndex) look(pc, insn.b, plan.b, term_of(insn.c, after), false);
     if (op == Op::SetIndex) look(pc, insn.a, plan.a, term_of(insn.b, after), true);
     if (op == Op::UpdateIndex && kinds_.walk_begin(pc) == pc - 1) {
@@ -226,7 +242,7 @@ class Body {
 // Of a call that is inlined into the loop.
 class InlinedBody : public Body {
  public:
-  InlinedBody(Strip& strip, uint32_t& words, const Kinds& kinds) : Body(strip, words, kinds, 0, kinds.chunk().size) {}
+  InlinedBody(Strip& strip, const Kinds& kinds, std::optional<int> self) : Body(strip, kinds, 0, kinds.chunk().size, self) {}
 
   bool run() { return chunk_.inout_mask == 0 && walk(); }
   int result() const { return result_.value_or(-1); }
@@ -241,10 +257,24 @@ class InlinedBody : public Body {
   std::optional<int> result_;
 };
 
+// A function within itself is not looked at.
+std::optional<int> Body::function_called(uint32_t pc, const Insn& insn) {
+  const Op op = static_cast<Op>(insn.op);
+  if (kinds_.is_recursive(pc)) return std::nullopt;
+  if (op == Op::CallKnown && self_) return add({.form = Form::LinkedFunction, .value = insn.b, .within = *self_});
+  if (op != Op::CallValue) return std::nullopt;
+  const auto found = known_.find(insn.b);
+  const int function = found != known_.end() ? found->second : fixed_function(insn.b);
+  if (function < 0 || !term(function).is_function()) return std::nullopt;
+  return function;
+}
+
 bool Body::pass_call(uint32_t pc, const Insn& insn, const Plan& plan) {
   const Kinds* callee = kinds_.inlined(pc);
   if (plan.way != Way::Inline || !callee || !is_plain(plan.result)) return false;
-  InlinedBody body(strip_, words_, *callee);
+  const std::optional<int> function = function_called(pc, insn);
+  if (function) strip_.same_calls.push_back({{&kinds_, pc}, *function});
+  InlinedBody body(strip_, *callee, function);
   for (uint16_t n = 0; n < insn.c; ++n) {
     const auto argument = static_cast<uint16_t>(insn.a + 2 + n);
     if (!is_plain(state_.kinds[argument])) return false;
@@ -260,8 +290,8 @@ bool Body::pass_call(uint32_t pc, const Insn& insn, const Plan& plan) {
 // Of the loop itself: what it does not write stays as it is, and what it only adds to grows.
 class LoopBody : public Body {
  public:
-  LoopBody(Strip& strip, uint32_t& words, const Kinds& kinds, const Loop& loop)
-      : Body(strip, words, kinds, loop.head, loop.latch), loop_(loop), written_(chunk_.registers), set_(chunk_.registers) {}
+  LoopBody(Strip& strip, const Kinds& kinds, const Loop& loop)
+      : Body(strip, kinds, loop.head, loop.latch, Term::kOwn), loop_(loop), written_(chunk_.registers), set_(chunk_.registers) {}
 
   bool run() {
     const Insn& latch = chunk_.at(loop_.latch);
@@ -334,6 +364,13 @@ class LoopBody : public Body {
     return place->second;
   }
 
+  int fixed_function(uint16_t reg) override {
+    if (written_.has(reg) || kinds_.pinned(reg)) return -1;
+    auto [place, fresh] = functions_.try_emplace(reg, -1);
+    if (fresh) place->second = add({.form = Form::Function, .reg = reg});
+    return place->second;
+  }
+
   void look(uint32_t pc, uint16_t list, Kind kind, int at, bool changes) override {
     if (at < 0 || !term(at).linear || written_.has(list) || kinds_.pinned(list) || !is_list(kind)) return;
     const Kind known = kinds_.at_leader(loop_.head).kinds[list];
@@ -392,7 +429,7 @@ class LoopBody : public Body {
   const Loop& loop_;
   RegisterSet written_;
   RegisterSet set_;  // to something else than a sum of itself
-  std::map<uint16_t, int> fixed_;
+  std::map<uint16_t, int> fixed_, functions_;
   bool limit_register_ = false;
 };
 
@@ -410,8 +447,7 @@ bool is_innermost(const Chunk& chunk, const std::vector<Loop>& loops, const Loop
 std::optional<Strip> find_strip(const Kinds& kinds, const std::vector<Loop>& loops, const Loop& loop) {
   if (!loop.tidy || loop.entry != loop.latch || !is_innermost(kinds.chunk(), loops, loop)) return std::nullopt;
   Strip strip;
-  uint32_t words = 0;
-  if (!LoopBody(strip, words, kinds, loop).run()) return std::nullopt;
+  if (!LoopBody(strip, kinds, loop).run()) return std::nullopt;
   return strip;
 }
 

@@ -7,6 +7,9 @@
 // and without counting references: then no list changes its size or its owners while the strip runs, but for lists
 // under construction, which nothing looks into, and which have room for what is appended.
 //
+// A call of a function that is the same in all rounds (what a register holds, a function of the module, or what such
+// a function has captured) is asked once whether it is the function that is inlined, and what that has captured.
+//
 // Sums of what counts and what does not change are linear, so that what holds for the first and the last round holds for all between them: an index is within its
 // list, and a sum does not overflow. Of what is not linear (products of what varies, quotients and remainders) the bounds
 // follow from those of its parts. A variable that only grows by such sums stays between what it would be if it grew in
@@ -22,15 +25,23 @@
 
 namespace posset::jit {
 
-// A sum: over earlier terms of the same strip.
+// A sum: over earlier terms of the same strip. Or, of one of the last three forms, a function that is the same in
+// all rounds.
 struct Term {
-  enum class Form : uint8_t { Counter, Register, Constant, Add, Sub, Mul, IntDiv, Mod } form = Form::Constant;
+  enum class Form : uint8_t {
+    Counter, Register, Constant, Captured, Add, Sub, Mul, IntDiv, Mod, Function, CapturedFunction, LinkedFunction
+  } form = Form::Constant;
   uint16_t reg = 0;
-  int64_t value = 0;          // also the divisor, which is positive
+  int64_t value = 0;          // also the divisor, which is positive; of what is captured or linked its number
   int left = -1, right = -1;  // of a remainder none is needed
+  // Of what is captured or linked: by which function, itself a term; kOwn: the one that has the loop.
+  static constexpr int kOwn = -1;
+  int within = kOwn;
   bool varies = false;        // with the round
   bool by_one = false;        // upwards, each round
   bool linear = true;
+
+  bool is_function() const { return form >= Form::Function; }
 };
 
 struct Strip {
@@ -57,6 +68,11 @@ struct Strip {
     uint32_t pc;
     uint16_t list;  // packed, and the item fits
   };
+  // An inlined call of a function that is the same in all rounds.
+  struct Call {
+    Place place;
+    int function;  // a term
+  };
   // What makes it a number of rounds: a range, the items of a list, a comparison.
   enum class By : uint8_t { Range, Items, Comparison };
   std::vector<Growth> growths;
@@ -65,12 +81,14 @@ struct Strip {
   std::vector<Place> sums;      // instructions that need no check for overflow
   std::vector<int> checked;     // their terms
   std::vector<Look> looks;
+  std::vector<Call> same_calls;  // each behind that of the function that its function is taken from
   By by = By::Range;
   bool free = false;            // only the calls in a round are charged
   uint16_t counter = 0;
   bool upwards = true, strict = false;  // by comparison, like these terms:
   int step = -1, limit = -1;
   uint32_t calls = 0;           // inlined ones in a round, at most: each is charged a step
+  uint32_t words = 0;           // of the body, with what is inlined
 };
 
 std::optional<Strip> find_strip(const Kinds& kinds, const std::vector<Loop>& loops, const Loop& loop);

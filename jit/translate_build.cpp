@@ -53,11 +53,8 @@ bool Translator::build(uint32_t pc, const Insn& insn) {
 void Translator::append_item(uint32_t pc, const Insn& insn) {
   const Operand list = read(insn.a);
   const Operand v = read(insn.b);
+  if (is_proved_append(pc)) return append_proved(insn, list, v);
   llvm::Value* size = size_of(list);
-  if (is_proved_append(pc)) {
-    put_element(list, size, packing_of_kind(list.kind), v);
-    return count_appended(insn, list, size, v);
-  }
   auto* after = block("after");
   auto* slow = slow_way(pc, after);
   llvm::Value* capacity = capacity_of(list);
@@ -85,6 +82,15 @@ void Translator::append_item(uint32_t pc, const Insn& insn) {
     append(packing);
   }
   go_on_in(after);
+}
+
+// In a strip, out of which the list takes its size along. What is appended is plain.
+void Translator::append_proved(const Insn& insn, const Operand& list, const Operand& v) {
+  llvm::AllocaInst* size = size_in_strip(insn.a);
+  llvm::Value* before = load(b_.getInt64Ty(), size);
+  put_element(list, before, packing_of_kind(list.kind), v);
+  put(b_.CreateAdd(before, word(1), "", /*HasNUW=*/true, /*HasNSW=*/true), size);
+  if (cached(insn.a)) write(insn.a, list);
 }
 
 void Translator::count_appended(const Insn& insn, const Operand& list, llvm::Value* size, const Operand& v) {
@@ -133,7 +139,7 @@ void Translator::captured(const Insn& insn) {
 
 // exec raises what is not defined yet.
 void Translator::linked(uint32_t pc, const Insn& insn) {
-  const Operand v = load_value(link_cell(insn.b), Memory::Links);
+  const Operand v = load_value(link_cell(closure(), insn.b), Memory::Links);
   auto* after = block("after");
   auto* slow = slow_way(pc, after);
   auto* defined = block("defined");

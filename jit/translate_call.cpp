@@ -100,7 +100,7 @@ void Translator::direct_call(uint32_t pc, const Insn& insn) {
 
 Translator::Callee Translator::load_callee(const Insn& insn, llvm::BasicBlock* slow) {
   const bool known = static_cast<Op>(insn.op) == Op::CallKnown;
-  llvm::Value* closure = known ? closure_of_link(insn.b) : fitting_closure(insn, slow);
+  llvm::Value* closure = known ? closure_of_link(this->closure(), insn.b) : fitting_closure(insn, slow);
   llvm::Value* function = load(b_.getPtrTy(), word_pointer(closure, offsetof(interp::Closure, function)));
   llvm::Value* chunk = acquired(function, offsetof(interp::Function, direct_code));
   auto* compiled = block("compiled");
@@ -115,7 +115,7 @@ llvm::Value* Translator::fitting_closure(const Insn& insn, llvm::BasicBlock* slo
   if (static_cast<Op>(insn.op) == Op::CallValue) {
     callee = read(insn.b);
   } else {
-    llvm::Value* cell = link_cell(insn.b);
+    llvm::Value* cell = link_cell(closure(), insn.b);
     callee = unknown(load_word(cell, 0), load_word(cell, 8));
   }
   auto* closure = block("closure");

@@ -9,7 +9,7 @@ using bytecode::Expected;
 // `holds`: the jump is taken. False: it is a branch.
 bool Translator::choose(uint32_t pc, llvm::Value* holds) {
   if (!kinds_ || plan_.way != Way::Inline || overflowed_) return false;
-  const auto choice = find_choice(chunk_, *kinds_, pc, after_, [&](uint32_t each) { return is_proved_sum(each); });
+  const auto choice = find_choice(chunk_, *kinds_, pc, after_, [&](uint32_t each) { return is_proved_sum(each) || is_proved_append(each); });
   if (!choice) return false;
   exit_ = beyond_leaf_ ? beyond_leaf_ : exit_with(pc, expectation(0) | Expected::because(Expected::Why::Choice));
   const State before = after_;
@@ -23,25 +23,43 @@ bool Translator::choose(uint32_t pc, llvm::Value* holds) {
   };
   const std::vector<Operand> old = values(before, choice->written);
   llvm::Value* fails[2];
+  Operand appended;
   std::vector<Operand> given[2];
   const Choice::Way* ways[] = {&choice->falls, &choice->jumps};
   for (int n = 0; n < 2; ++n) {
     fails[n] = compute_way(*ways[n], before);
     given[n] = values(ways[n]->behind, choice->results);
+    if (n == 0 && choice->append) appended = read_appended(*choice);
     // The exit finds what was there before.
     for (size_t i = 0; i < old.size(); ++i) {
       if (old[i].kind != Kind::None) keep(choice->written[i], old[i].kind, old[i]);
     }
   }
-  auto* fine = block("fine");
-  b_.CreateCondBr(b_.CreateSelect(holds, fails[1], fails[0]), exit_, fine);
-  go_on_in(fine);
+  auto* chosen = block("chosen");
+  b_.CreateCondBr(b_.CreateSelect(holds, fails[1], fails[0]), exit_, chosen);
+  go_on_in(chosen);
   for (size_t i = 0; i < choice->results.size(); ++i) {
     keep(choice->results[i], given[0][i].kind, either(holds, given[1][i], given[0][i]));
   }
+  if (choice->append) append_unless(holds, chunk_.at(*choice->append), appended);
   after_ = choice->falls.behind;
   b_.CreateBr(block_at(choice->join));
   return true;
+}
+
+// The item, which the way has computed.
+Operand Translator::read_appended(const Choice& choice) {
+  const uint16_t reg = chunk_.at(*choice.append).b;
+  return cached_value(reg, choice.falls.behind.kinds[reg]);
+}
+
+// The strip has room for an item in every round.
+void Translator::append_unless(llvm::Value* condition, const Insn& append, const Operand& v) {
+  const Operand list = read(append.a);
+  llvm::AllocaInst* size = size_in_strip(append.a);
+  llvm::Value* before = load(b_.getInt64Ty(), size);
+  put_element(list, before, packing_of_kind(list.kind), v);
+  put(b_.CreateAdd(before, b_.CreateZExt(b_.CreateNot(condition), b_.getInt64Ty()), "", true, true), size);
 }
 
 // Gives whether something has overflowed.
@@ -56,7 +74,7 @@ llvm::Value* Translator::compute_way(const Choice::Way& way, const State& before
     here_ = pc;
     plan_ = kinds_->plan(pc, state_);
     after_ = kinds_->after(pc, plan_, state_);
-    if (!move(chunk_.at(pc))) arith(pc, chunk_.at(pc));
+    if (chunk_.op_at(pc) != bytecode::Op::AppendItem && !move(chunk_.at(pc))) arith(pc, chunk_.at(pc));
     state_ = after_;
   }
   here_ = jump;

@@ -16,7 +16,7 @@ namespace posset::jit {
 using bytecode::NativeFrame;
 using interp::Context;
 
-Translator::Translator(Translator& caller, const Kinds& kinds, uint32_t call_pc, llvm::Value* closure)
+Translator::Translator(Translator& caller, const Kinds& kinds, uint32_t call_pc)
     : chunk_(kinds.chunk()),
       kinds_(&kinds),
       unit_(caller.unit_),
@@ -27,9 +27,9 @@ Translator::Translator(Translator& caller, const Kinds& kinds, uint32_t call_pc,
       b_(caller.b_),
       late_(caller.late_),
       function_(caller.function_),
-      closure_(closure),
       blocks_(chunk_.size, nullptr),
       strip_(caller.strip_),
+      proved_(caller.proved_),
       left_(caller.left_),
       fuel_behind_(caller.fuel_behind_),
       tags_(chunk_.registers, nullptr),
@@ -40,10 +40,10 @@ Translator::Translator(Translator& caller, const Kinds& kinds, uint32_t call_pc,
 
 void Translator::inline_call(uint32_t pc, const Insn& insn) {
   const bool itself = calls_itself(pc);
-  llvm::Value* closure = itself ? nullptr : closure_called(pc, insn);
-  Translator callee(*this, *kinds_->inlined(pc), pc, closure);
-  if (!itself) {
-    check_callee(pc, closure);
+  Translator callee(*this, *kinds_->inlined(pc), pc);
+  if (!itself && !begin_proved_call(pc, callee)) {
+    callee.closure_ = closure_called(pc, insn);
+    require_unit(*kinds_, pc, callee.closure_, exit_at(pc));
     callee.read_captured();
   }
   strip_ ? charge_strip_call() : charge_call(pc, insn);
@@ -56,29 +56,27 @@ void Translator::inline_call(uint32_t pc, const Insn& insn) {
 }
 
 llvm::Value* Translator::closure_called(uint32_t pc, const Insn& insn) {
+  // Functions of a module are where they are for good; what a let holds is not.
+  if (static_cast<Op>(insn.op) == Op::CallKnown) return closure_of_link(closure(), insn.b);
   Operand callee;
   if (static_cast<Op>(insn.op) == Op::CallValue) {
     callee = read(insn.b);
   } else {
-    // Functions of a module are where they are for good; what a let holds is not.
-    if (static_cast<Op>(insn.op) == Op::CallKnown) return closure_of_link(insn.b);
-    llvm::Value* cell = link_cell(insn.b);
+    llvm::Value* cell = link_cell(closure(), insn.b);
     callee = unknown(load_word(cell, 0), load_word(cell, 8));
   }
-  auto* function = block("function");
-  b_.CreateCondBr(b_.CreateICmpEQ(tag_of(callee), tag_word(Tag::Fn)), function, exit_at(pc));
-  go_on_in(function);
+  require_function(callee, exit_at(pc));
   return object(callee);
 }
 
-llvm::Value* Translator::link_cell(uint16_t link) {
-  llvm::Value* function = fixed_pointer(closure(), offsetof(interp::Closure, function));
+llvm::Value* Translator::link_cell(llvm::Value* closure, uint16_t link) {
+  llvm::Value* function = fixed_pointer(closure, offsetof(interp::Closure, function));
   llvm::Value* links = fixed_pointer(function, offsetof(interp::Function, links));
   return fixed_pointer(links, uint64_t{link} * sizeof(void*));
 }
 
-llvm::Value* Translator::closure_of_link(uint16_t link) {
-  return fixed_pointer(link_cell(link), offsetof(Borrowed, word1));
+llvm::Value* Translator::closure_of_link(llvm::Value* closure, uint16_t link) {
+  return fixed_pointer(link_cell(closure, link), offsetof(Borrowed, word1));
 }
 
 // What never changes while a closure lives.
@@ -86,15 +84,21 @@ llvm::Value* Translator::fixed_pointer(llvm::Value* base, uint64_t offset) {
   return fixed(load(b_.getPtrTy(), word_pointer(base, offset)));
 }
 
-// By its unit: closures of one unit have the same code, wherever they were made.
-void Translator::check_callee(uint32_t pc, llvm::Value* closure) {
+void Translator::require_function(const Operand& v, llvm::BasicBlock* otherwise) {
+  auto* function = block("function");
+  b_.CreateCondBr(b_.CreateICmpEQ(tag_of(v), tag_word(Tag::Fn)), function, otherwise);
+  go_on_in(function);
+}
+
+// The callee by its unit: closures of one unit have the same code, wherever they were made.
+void Translator::require_unit(const Kinds& caller, uint32_t pc, llvm::Value* closure, llvm::BasicBlock* otherwise) {
   llvm::Value* function = fixed_pointer(closure, offsetof(interp::Closure, function));
   const uint64_t to_unit = offsetof(interp::Function, unit) + interp::UnitRef::unit_offset();
   llvm::Value* unit = fixed_pointer(function, to_unit);
   llvm::Value* number = fixed(load(b_.getInt32Ty(), word_pointer(unit, offsetof(interp::Unit, number))));
-  const std::string wanted = unit_.bindings.unit(kinds_->inlined(pc)->chunk(), kinds_->unit_inlined(pc));
+  const std::string wanted = unit_.bindings.unit(caller.inlined(pc)->chunk(), caller.unit_inlined(pc));
   auto* expected = block("expected");
-  b_.CreateCondBr(b_.CreateICmpEQ(number, symbol_number(wanted)), expected, exit_at(pc));
+  b_.CreateCondBr(b_.CreateICmpEQ(number, symbol_number(wanted)), expected, otherwise);
   go_on_in(expected);
 }
 
@@ -103,17 +107,26 @@ void Translator::check_callee(uint32_t pc, llvm::Value* closure) {
 void Translator::read_captured() {
   for (const auto& [number, kind] : kinds_->captured()) {
     if (kind == Kind::Any) continue;
-    const Operand v = captured_value(number);
-    auto* fits = block("fits");
-    b_.CreateCondBr(is(v, kind), fits, caller_->exit_with(call_pc_, expectation_of_captured(kind, number)));
-    go_on_in(fits);
-    captured_[number] = {kind, nullptr, v.payload};
+    llvm::BasicBlock* exit = caller_->exit_with(call_pc_, expectation_of_captured(kind, number));
+    captured_[number] = require_captured(closure(), number, kind, exit);
   }
 }
 
+Operand Translator::require_captured(llvm::Value* closure, uint32_t number, Kind kind, llvm::BasicBlock* otherwise) {
+  const Operand v = captured_by(closure, number);
+  auto* fits = block("fits");
+  b_.CreateCondBr(is(v, kind), fits, otherwise);
+  go_on_in(fits);
+  return {kind, nullptr, v.payload};
+}
+
 Operand Translator::captured_value(uint32_t number) {
-  if (const auto known = captured_.find(number); known != captured_.end()) return known->second;
-  llvm::Value* from = word_pointer(closure(), sizeof(interp::Closure) + uint64_t{number} * sizeof(Borrowed));
+  const auto known = captured_.find(number);
+  return known != captured_.end() ? known->second : captured_by(closure(), number);
+}
+
+Operand Translator::captured_by(llvm::Value* closure, uint32_t number) {
+  llvm::Value* from = word_pointer(closure, sizeof(interp::Closure) + uint64_t{number} * sizeof(Borrowed));
   return unknown(fixed(load_word(from, 0)), fixed(load_word(from, 8)));
 }
 

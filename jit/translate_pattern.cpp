@@ -39,7 +39,7 @@ bool Translator::test(uint32_t pc, llvm::Value* fits) {
 // code runs, and stay.
 llvm::Value* Translator::constructed_shape(uint16_t link) {
   static_assert(offsetof(Record, shape) == offsetof(interp::Constructor, shape));
-  llvm::Value* constructor = closure_of_link(link);
+  llvm::Value* constructor = closure_of_link(closure(), link);
   return fixed(load(b_.getInt32Ty(), word_pointer(constructor, offsetof(Record, shape))));
 }
 

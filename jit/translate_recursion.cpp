@@ -219,7 +219,7 @@ void Translator::check_links(llvm::BasicBlock* refused) {
   }
   for (uint16_t link : links) {
     auto* fits = block("fits");
-    b_.CreateCondBr(b_.CreateICmpEQ(closure_of_link(link), closure()), fits, refused);
+    b_.CreateCondBr(b_.CreateICmpEQ(closure_of_link(closure(), link), closure()), fits, refused);
     go_on_in(fits);
   }
 }
@@ -272,7 +272,7 @@ void Translator::return_left(llvm::Value* result) {
 // Charges the call and does the leaf of the callee. Where that is not all, the step is given back and the call is made.
 llvm::BasicBlock* Translator::begin_with_leaf(uint32_t pc, const Insn& insn) {
   charge_call(pc, insn);
-  Translator leaf(*this, *kinds_->inlined(pc), pc, nullptr);
+  Translator leaf(*this, *kinds_->inlined(pc), pc);
   leaf.registers_ = register_pointer(static_cast<uint16_t>(insn.a + 2));
   leaf.after_call_ = block("after");
   leaf.beyond_leaf_ = block("beyond_leaf");

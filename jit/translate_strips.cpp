@@ -19,9 +19,12 @@ constexpr uint64_t kFewestRounds = 4;
 // As many as are charged nothing: no longer than a slice of steps.
 constexpr uint64_t kMostFreeRounds = interp::kSlice;
 
-// More than the condition is saved.
+// Words of a body that is made twice to save no more than what the loop itself asks.
+constexpr uint32_t kShortBody = 24;
+
 bool is_of_use(const Strip& strip) {
-  return !strip.looks.empty() || !strip.sums.empty() || !strip.growths.empty() || !strip.appends.empty();
+  return !strip.looks.empty() || !strip.sums.empty() || !strip.growths.empty() || !strip.appends.empty() ||
+         !strip.same_calls.empty() || strip.words <= kShortBody;
 }
 
 }  // namespace
@@ -55,12 +58,15 @@ void Translator::begin_strip(uint32_t pc) {
   if (is_stressed()) tried = b_.CreateAnd(tried, b_.CreateNot(is_exit_forced()));
   b_.CreateCondBr(tried, weigh, single);
   go_on_in(weigh);
+  Proved proved;
+  proved_ = &proved;
   weigh_strip(*shape.strip, *loop, fast, single, failed);
   b_.SetInsertPoint(failed);
   put(b_.CreateSub(tries, b_.getInt32(1)), shape.tries);
   b_.CreateBr(single);
   go_on_in(fast);
   strip_body(*shape.strip, *loop);
+  proved_ = nullptr;
   go_on_in(single);
 }
 
@@ -68,6 +74,7 @@ void Translator::begin_strip(uint32_t pc) {
 // something does not hold for all of them.
 void Translator::weigh_strip(const Strip& strip, const Loop& loop, llvm::BasicBlock* fast, llvm::BasicBlock* single,
                              llvm::BasicBlock* failed) {
+  require_functions(strip, failed);
   Terms first{read(strip.counter).payload, {}, b_.getTrue()};
   llvm::Value* step = strip.by == Strip::By::Comparison ? term(strip, strip.step, first) : word(1);
   llvm::Value* more = rounds_by_condition(strip, loop, first, step, single);
@@ -90,6 +97,7 @@ void Translator::weigh_strip(const Strip& strip, const Loop& loop, llvm::BasicBl
   }
   holds = b_.CreateAnd(holds, b_.CreateICmpUGE(more, word(kFewestRounds - 1)));
   holds = b_.CreateAnd(holds, holds_in_last_round(strip, first, more, step));
+  take_sizes(strip);
   put(more, left_);
   put(strip.free ? fuel() : b_.CreateSub(fuel(), more), fuel_behind_);
   b_.CreateCondBr(holds, fast, failed);
@@ -106,6 +114,55 @@ void Translator::require_lists(const Strip& strip, llvm::BasicBlock* failed) {
     b_.CreateCondBr(is_kind(list, look.kind), fits, failed);
     go_on_in(fits);
   }
+}
+
+// Functions that are the same in all rounds must be those whose code takes the place of the calls, and must have
+// captured what that is made for.
+void Translator::require_functions(const Strip& strip, llvm::BasicBlock* failed) {
+  for (const Strip::Call& call : strip.same_calls) {
+    const auto [place, fresh] = proved_->functions.try_emplace(call.function, nullptr);
+    if (fresh) place->second = function_in_strip(strip.terms[static_cast<size_t>(call.function)], failed);
+    require_unit(*call.place.body, call.place.pc, place->second, failed);
+    std::map<uint32_t, Operand>& captured = proved_->captured[{call.place.body, call.place.pc}];
+    for (const auto& [number, kind] : call.place.body->inlined(call.place.pc)->captured()) {
+      if (kind != Kind::Any) captured[number] = require_captured(place->second, number, kind, failed);
+    }
+  }
+}
+
+llvm::Value* Translator::function_in_strip(const Term& function, llvm::BasicBlock* failed) {
+  const bool own = function.within == Term::kOwn;
+  llvm::Value* within = own ? closure() : proved_->functions.at(function.within);
+  if (function.form == Term::Form::LinkedFunction) return closure_of_link(within, static_cast<uint16_t>(function.value));
+  const Operand v = function.form == Term::Form::Function ? read(function.reg) : captured_by(within, static_cast<uint32_t>(function.value));
+  require_function(v, failed);
+  return object(v);
+}
+
+// False: the callee is not known beforehand.
+bool Translator::begin_proved_call(uint32_t pc, Translator& callee) {
+  if (!strip_) return false;
+  const auto same = std::find_if(strip_->same_calls.begin(), strip_->same_calls.end(),
+                                 [&](auto& each) { return each.place == Strip::Place{kinds_, pc}; });
+  if (same == strip_->same_calls.end()) return false;
+  callee.closure_ = proved_->functions.at(same->function);
+  callee.captured_ = proved_->captured.at({kinds_, pc});
+  return true;
+}
+
+void Translator::take_sizes(const Strip& strip) {
+  for (const Strip::Append& each : strip.appends) {
+    if (size_in_strip(each.list)) continue;
+    const Operand list = read(each.list);
+    proved_->sizes.push_back({each.list, object(list), new_variable(b_.getInt64Ty())});
+    put(size_of(list), proved_->sizes.back().size);
+  }
+}
+
+// Null: it is not appended to.
+llvm::AllocaInst* Translator::size_in_strip(uint16_t list) const {
+  const auto found = std::find_if(proved_->sizes.begin(), proved_->sizes.end(), [&](auto& each) { return each.reg == list; });
+  return found == proved_->sizes.end() ? nullptr : found->size;
 }
 
 Operand Translator::list_of(const Strip::Look& look) { return {look.kind, nullptr, payload_of(read(look.list))}; }
@@ -240,6 +297,10 @@ llvm::Value* Translator::term(const Strip& strip, int number, Terms& in) {
   const Term& term = strip.terms[static_cast<size_t>(number)];
   if (term.form == Term::Form::Counter) return in.counter;
   if (term.form == Term::Form::Register) return read(term.reg).payload;
+  if (term.form == Term::Form::Captured) {
+    const auto which = static_cast<uint32_t>(term.value);
+    return (term.within == Term::kOwn ? captured_value(which) : captured_by(proved_->functions.at(term.within), which)).payload;
+  }
   if (term.form == Term::Form::Constant) return word(static_cast<uint64_t>(term.value));
   auto found = in.known.find(number);
   if (found != in.known.end()) return found->second;
@@ -296,6 +357,9 @@ void Translator::strip_latch(const Strip& strip, const Loop& loop, llvm::BasicBl
 // On the ways out of a strip.
 void Translator::charge_strip() {
   if (!strip_) return;
+  for (const Proved::Size& each : proved_->sizes) {
+    of(Memory::Header, store_word(each.list, offsetof(interp::List, size), load(b_.getInt64Ty(), each.size)));
+  }
   llvm::Value* behind = load(b_.getInt64Ty(), fuel_behind_);
   put(strip_->free ? behind : b_.CreateAdd(behind, load(b_.getInt64Ty(), left_)), fuel_);
 }

@@ -172,6 +172,18 @@ class Translator {
     std::map<int, llvm::Value*> known;
     llvm::Value* fits;  // none of them has overflowed
   };
+  // What has been asked for in front of a strip: functions by term, and what they have captured; and lists under
+  // construction, whose sizes are variables in it.
+  struct Proved {
+    std::map<int, llvm::Value*> functions;
+    std::map<std::pair<const Kinds*, uint32_t>, std::map<uint32_t, Operand>> captured;  // by call
+    struct Size {
+      uint16_t reg;
+      llvm::Value* list;
+      llvm::AllocaInst* size;
+    };
+    std::vector<Size> sizes;
+  };
   void prepare_strips();
   void begin_strip(uint32_t pc);
   void weigh_strip(const Strip& strip, const Loop& loop, llvm::BasicBlock* fast, llvm::BasicBlock* single,
@@ -199,6 +211,11 @@ class Translator {
   void strip_body(const Strip& strip, const Loop& loop);
   void strip_latch(const Strip& strip, const Loop& loop, llvm::BasicBlock* condition);
   void require_lists(const Strip& strip, llvm::BasicBlock* failed);
+  void require_functions(const Strip& strip, llvm::BasicBlock* failed);
+  llvm::Value* function_in_strip(const Term& function, llvm::BasicBlock* failed);
+  bool begin_proved_call(uint32_t pc, Translator& callee);
+  void take_sizes(const Strip& strip);
+  llvm::AllocaInst* size_in_strip(uint16_t list) const;
   Operand list_of(const Strip::Look& look);
   void charge_strip();
   void charge_strip_call();
@@ -310,6 +327,8 @@ class Translator {
 
   // ---- translate_choice.cpp ----
   bool choose(uint32_t pc, llvm::Value* holds);
+  Operand read_appended(const Choice& choice);
+  void append_unless(llvm::Value* condition, const Insn& append, const Operand& v);
   llvm::Value* compute_way(const Choice::Way& way, const State& before);
   Operand either(llvm::Value* condition, const Operand& a, const Operand& b);
 
@@ -391,6 +410,7 @@ class Translator {
   // ---- translate_build.cpp ----
   bool build(uint32_t pc, const Insn& insn);
   void append_item(uint32_t pc, const Insn& insn);
+  void append_proved(const Insn& insn, const Operand& list, const Operand& v);
   void count_appended(const Insn& insn, const Operand& list, llvm::Value* size, const Operand& v);
   // `slow` where it does not fit; counted once more when it is not consumed.
   void append_element(const Operand& list, llvm::Value* at, interp::Packing packing, const Operand& v, bool copies,
@@ -488,15 +508,18 @@ class Translator {
   void release_registers(llvm::Value* first, llvm::Value* count);
 
   // ---- translate_inline.cpp ----
-  Translator(Translator& caller, const Kinds& kinds, uint32_t call_pc, llvm::Value* closure);
+  Translator(Translator& caller, const Kinds& kinds, uint32_t call_pc);
   void inline_call(uint32_t pc, const Insn& insn);
   llvm::Value* closure_called(uint32_t pc, const Insn& insn);
-  llvm::Value* link_cell(uint16_t link);
-  llvm::Value* closure_of_link(uint16_t link);
+  llvm::Value* link_cell(llvm::Value* closure, uint16_t link);
+  llvm::Value* closure_of_link(llvm::Value* closure, uint16_t link);
   llvm::Value* fixed_pointer(llvm::Value* base, uint64_t offset);
   void read_captured();
   Operand captured_value(uint32_t number);
-  void check_callee(uint32_t pc, llvm::Value* closure);
+  Operand captured_by(llvm::Value* closure, uint32_t number);
+  void require_function(const Operand& v, llvm::BasicBlock* otherwise);
+  void require_unit(const Kinds& caller, uint32_t pc, llvm::Value* closure, llvm::BasicBlock* otherwise);
+  Operand require_captured(llvm::Value* closure, uint32_t number, Kind kind, llvm::BasicBlock* otherwise);
   void charge_call(uint32_t pc, const Insn& insn);
   void raise_at_call(uint32_t pc);
   void take_arguments(const Insn& insn);
@@ -597,6 +620,7 @@ class Translator {
   std::vector<LoopShape> shapes_;         // of loops_
   const Strip* strip_ = nullptr;          // whose body is being made, or a call in it
   const Loop* strip_loop_ = nullptr;      // not of a call
+  Proved* proved_ = nullptr;              // of the strip
   llvm::AllocaInst* left_ = nullptr;      // rounds of the strip that runs
   llvm::AllocaInst* fuel_behind_ = nullptr;  // when none is left
   const Loop* guarded_ = nullptr;         // whose condition is being made in front of it

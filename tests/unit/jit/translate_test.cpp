@@ -33,6 +33,8 @@ struct Look {
   size_t inlined = 0, functions = 0, exits = 0, new_exits = 0, entry_exits = 0;
   uint64_t deepest_exit = 0;  // frames around the one that is left
   size_t guards_that_may_be_forced = 0;
+  size_t functions_asked_for = 0;
+  size_t choices = 0;
   std::map<std::string, int> calls;  // of helpers
   std::set<std::string> blocks;      // names without numbers
 
@@ -83,6 +85,8 @@ Look look_at(const Translation& translation) {
       const std::string name = block.getName().str();
       look.blocks.insert(name.substr(0, name.find_last_not_of("0123456789") + 1));
       look.guards_that_may_be_forced += name.starts_with("guarded");
+      look.functions_asked_for += name.starts_with("expected");
+      look.choices += name.starts_with("chosen");
       for (const llvm::Instruction& each : block) {
         if (const auto* call = llvm::dyn_cast<llvm::CallInst>(&each)) look_at_call(*call, look);
       }
@@ -200,7 +204,25 @@ TEST_CASE("translate: a packed list made of the items of another is made in stri
   CHECK(look("mapped", 2).blocks.contains("strip"));
   CHECK(look("kept", 2).blocks.contains("strip"));
   CHECK_FALSE(look("mapped", 1).blocks.contains("strip"));
-  CHECK_FALSE(look("folded", 2).blocks.contains("strip"));  // nothing but the condition to save
+}
+
+TEST_CASE("translate: a function that is the same in all rounds is asked for once") {
+  run("fn composed(f, g) => x => g(f(x))\nlet h = composed(x => x + 1, x => x * 2)\n"
+      "fn folded(xs) => xs.fold(0, (a, x) => max(a, x))\nfn mapped(xs, f) => xs.map(f)\n"
+      "fn changing(xs, fs) {\n  var t = 0\n  for i in 0..len(xs) {\n    let f = fs[i % 2]\n    t += f(xs[i])\n  }\n  t\n}\n"
+      "let xs = [for i in 0..40 => i]\nlet f = x => x + 3\nfor k in 0..60 { folded(xs); mapped(xs, h); changing(xs, [f, f]) }");
+  CHECK(look("folded", 2).blocks.contains("strip"));
+  CHECK(look("mapped", 2).blocks.contains("strip"));
+  CHECK(look("mapped", 2).inlined == 3);
+  CHECK(look("mapped", 2).functions_asked_for == 6);  // three in front of the strip, three in a round that is none
+  CHECK(look("changing", 2).functions_asked_for == 1);  // it is no strip
+}
+
+TEST_CASE("translate: an item that is kept or not is put down in any case") {
+  run("fn kept(xs, n) => [for x in xs if x > n => x]\nfn texts(xs, n) => [for x in xs if x > n => str(x)]\n"
+      "let xs = [for i in 0..40 => i]\nfor k in 0..60 { kept(xs, k); texts(xs, k) }");
+  CHECK(look("kept", 2).choices == 1);
+  CHECK(look("texts", 2).choices == 0);
 }
 
 TEST_CASE("translate: a function that calls itself is a function of its own with native arguments") {
