@@ -379,7 +379,8 @@ bool Kinds::merge(uint32_t into, const State& from) {
     if (pinned(reg) || !live(into, reg)) continue;
     const Kind kind = joined(state.kinds[reg], from.kinds[reg]);
     const bool first = state.kinds[reg] == Kind::None;
-    const uint32_t shape = first || state.shapes[reg] == from.shapes[reg] ? from.shapes[reg] : kNoShape;
+    const bool same = has_fields(kind) && (first || state.shapes[reg] == from.shapes[reg]);
+    const uint32_t shape = same ? from.shapes[reg] : kNoShape;
     changed |= kind != state.kinds[reg] || shape != state.shapes[reg];
     state.kinds[reg] = kind;
     state.shapes[reg] = shape;

@@ -160,7 +160,12 @@ void Translator::read_frame(uint32_t pc) {
     expected->addIncoming(b_.getInt32(expectation_at_entry(reg, kind)), b_.GetInsertBlock());
     b_.CreateCondBr(fit, fits, unfit);
     go_on_in(fits);
-    keep(reg, kind, {kind, v.tag, v.payload});
+    const Operand read{kind, v.tag, v.payload};
+    if (state_.shapes[reg] != kNoShape) {
+      expected->addIncoming(b_.getInt32(expectation_at_entry(reg, kind)), b_.GetInsertBlock());
+      check_shape(read, kNoShape, state_.shapes[reg], unfit);
+    }
+    keep(reg, kind, read);
   }
   auto* there = block("there");
   if (!state_.reached || kinds_->depth() == 0) {
