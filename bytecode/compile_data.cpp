@@ -119,10 +119,11 @@ void Compiler::record_literal(const RecordLiteralNode& node, uint16_t dst) {
     expression(value, reg);
     if (!facts_.plain(value)) own(reg);
   }
-  if (spread) {
-    emit(Op::BuildRecord, dst, first, descriptor(chunk_->field_names, std::move(names)));
+  // Where there can be no such shape, building fails.
+  if (const interp::Shape* shape = spread ? nullptr : runtime_.shapes.record(names)) {
+    emit(Op::MakeRecord, dst, first, descriptor(chunk_->shapes, shape));
   } else {
-    emit(Op::MakeRecord, dst, first, descriptor(chunk_->shapes, runtime_.shapes.record(names)));
+    emit(Op::BuildRecord, dst, first, descriptor(chunk_->field_names, std::move(names)));
   }
 }
 

@@ -11,7 +11,7 @@ namespace posset::interp {
 
 namespace {
 
-// An object that was asked of the heap without a limit: only the system can have none.
+// An object that was asked of the heap without a limit, or a type: only the system can have none, or a full table of shapes.
 template <class Object>
 Object* given(Object* object) {
   if (!object) throw std::bad_alloc();
@@ -41,7 +41,7 @@ void make_type(Context& context, ModuleInstance& instance, const syntax::TypeDec
     specs.push_back(std::move(spec));
   }
   ShapeTable& shapes = context.runtime.shapes;
-  const VariantType* made = shapes.variant_type(std::string(type.name), type_key(*instance.tree, type), specs);
+  const VariantType* made = given(shapes.variant_type(std::string(type.name), type_key(*instance.tree, type), specs));
   instance.types.push_back(made);
   std::vector<Value> values;
   for (size_t i = 0; i < type.constructors.size(); ++i) {

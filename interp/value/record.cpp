@@ -29,6 +29,14 @@ RecordBuilder::~RecordBuilder() {
 void RecordBuilder::set(const Symbol* name, Value v) {
   if (failed_) return;
   if (shape_ == nullptr) shape_ = heap_.shapes().empty_record();
+  if (names_.empty() && values_.size() >= kChained) list_names();
+  if (!names_.empty()) {
+    auto [found, is_new] = index_.try_emplace(name, values_.size());
+    if (!is_new) return release(std::exchange(values_[found->second], v.take()));
+    names_.push_back(name);
+    values_.push_back(v.take());
+    return;
+  }
   int index = shape_->index_of(name);
   if (index != Shape::kNotFound) {
     release(std::exchange(values_[static_cast<size_t>(index)], v.take()));
@@ -43,6 +51,11 @@ void RecordBuilder::set(const Symbol* name, Value v) {
   values_.push_back(v.take());
 }
 
+void RecordBuilder::list_names() {
+  names_ = shape_->fields;
+  for (size_t i = 0; i < names_.size(); ++i) index_.emplace(names_[i], i);
+}
+
 void RecordBuilder::spread(const Record* r) {
   const Shape* shape = shape_of(heap_, r);
   if (values_.empty() && !shape->is_variant()) {  // the usual {..p, x: 3}: takes the shape as it is
@@ -55,12 +68,14 @@ void RecordBuilder::spread(const Record* r) {
 }
 
 Value RecordBuilder::finish() {
-  Record* record = nullptr;
-  if (!failed_)
-    record = new_record(heap_, shape_ != nullptr ? shape_ : heap_.shapes().empty_record());
+  if (!names_.empty()) shape_ = heap_.shapes().record(names_);
+  else if (shape_ == nullptr) shape_ = heap_.shapes().empty_record();
+  Record* record = failed_ || shape_ == nullptr ? nullptr : new_record(heap_, shape_);
   if (record == nullptr) return Value::failure();
   std::copy(values_.begin(), values_.end(), record->fields());
   values_.clear();
+  names_.clear();
+  index_.clear();
   shape_ = nullptr;
   return Value::adopt(Borrowed::heap(Tag::Record, record));
 }

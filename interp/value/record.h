@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "interp/value/heap.h"
@@ -39,8 +40,14 @@ class RecordBuilder {
   Value finish();  // Failed: no memory
 
  private:
+  // A record of every length on the way would take too much memory for more fields than these.
+  static constexpr size_t kChained = 32;
+  void list_names();
+
   Heap& heap_;
-  const Shape* shape_ = nullptr;
+  const Shape* shape_ = nullptr;          // of what there is, up to kChained fields
+  std::vector<const Symbol*> names_;      // of more
+  std::unordered_map<const Symbol*, size_t> index_;  // of names_
   std::vector<Borrowed> values_;
   bool failed_ = false;  // no more shapes
 };

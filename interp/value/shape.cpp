@@ -1,7 +1,9 @@
-// Interning of names, record shapes and variant types. Record shapes form a tree from the empty
-// record by "one more field"; a shape's `next_` edges are only touched under the table's mutex, all
-// else about a shape is final before its id is handed out.
+// Interning of names, record shapes and variant types. Record shapes are found by their fields, and remember in `next_`
+// which one has one field more, which is only touched under the table's mutex; all else about a shape is final before
+// its id is handed out.
 #include "interp/value/shape.h"
+
+#include <xxhash.h>
 
 namespace posset::interp {
 
@@ -14,16 +16,31 @@ int Shape::index_of_many(const Symbol* name) const {
   return found == index_.end() ? kNotFound : found->second;
 }
 
-ShapeTable::ShapeTable() { empty_ = add_shape(); }
+ShapeTable::ShapeTable() { empty_ = record_shape({}); }
 
 ShapeTable::~ShapeTable() {
   for (uint32_t id = 0; id < count_; ++id) delete shape(id);
   for (auto& chunk : chunks_) delete[] chunk.load(std::memory_order_relaxed);
 }
 
-// The mutex is held (or the table is not known to anybody yet). Null: the ids are used up.
-Shape* ShapeTable::add_shape() {
-  if (count_ >= kMaxShapes) return nullptr;
+size_t ShapeTable::ByFields::hash(Names names) {
+  return XXH3_64bits(names.data(), names.size_bytes());
+}
+
+size_t ShapeTable::bytes_of(size_t fields) {
+  constexpr size_t kNode = 6 * sizeof(void*);  // of the index, with its bucket
+  return sizeof(Shape) + fields * sizeof(const Symbol*) + (fields > kIndexedFields ? fields * kNode : 0);
+}
+
+size_t ShapeTable::bytes() const {
+  std::lock_guard lock(mutex_);
+  return bytes_;
+}
+
+// The mutex is held (or the table is not known to anybody yet). Null: the ids or the bytes are used up.
+Shape* ShapeTable::add_shape(std::span<const Symbol* const> fields) {
+  const size_t bytes = bytes_of(fields.size());
+  if (count_ >= kMaxShapes || fields.size() > Shape::kMaxFields || bytes > kMaxBytes - bytes_) return nullptr;
   auto& chunk = chunks_[count_ / kChunk];
   Shape** shapes = chunk.load(std::memory_order_relaxed);
   if (shapes == nullptr) {
@@ -32,7 +49,11 @@ Shape* ShapeTable::add_shape() {
   }
   auto* made = new Shape;
   made->id = count_;
+  made->fields.assign(fields.begin(), fields.end());
+  for (size_t i = 0; fields.size() > kIndexedFields && i < fields.size(); ++i)
+    made->index_.emplace(fields[i], static_cast<int>(i));
   shapes[count_++ % kChunk] = made;
+  bytes_ += bytes;
   return made;
 }
 
@@ -58,27 +79,30 @@ const Symbol* ShapeTable::find_symbol(std::string_view text) const {
   return found == symbols_.end() ? nullptr : found->second.get();
 }
 
+// The mutex is held.
+const Shape* ShapeTable::record_shape(std::span<const Symbol* const> names) {
+  auto found = records_.find(names);
+  if (found != records_.end()) return *found;
+  const Shape* made = add_shape(names);
+  if (made != nullptr) records_.insert(made);
+  return made;
+}
+
 const Shape* ShapeTable::with_field(const Shape* shape, const Symbol* name) {
   std::lock_guard lock(mutex_);
-  auto* from = const_cast<Shape*>(shape);
-  auto found = from->next_.find(name);
-  if (found != from->next_.end()) return found->second;
-  Shape* made = add_shape();
-  if (made == nullptr) return nullptr;
-  made->fields.reserve(from->fields.size() + 1);
-  made->fields = from->fields;
-  made->fields.push_back(name);
-  index_fields(*made);
-  from->next_.emplace(name, made);
+  auto& next = const_cast<Shape*>(shape)->next_;
+  auto found = next.find(name);
+  if (found != next.end()) return found->second;
+  std::vector<const Symbol*> names = shape->fields;
+  names.push_back(name);
+  const Shape* made = record_shape(names);
+  if (made != nullptr) next.emplace(name, made);
   return made;
 }
 
 const Shape* ShapeTable::record(std::span<const Symbol* const> names) {
-  const Shape* shape = empty_;
-  for (const Symbol* name : names) {
-    if (shape != nullptr) shape = with_field(shape, name);
-  }
-  return shape;
+  std::lock_guard lock(mutex_);
+  return record_shape(names);
 }
 
 const VariantType* ShapeTable::variant_type(const std::string& name, const std::string& key,
@@ -90,13 +114,13 @@ const VariantType* ShapeTable::variant_type(const std::string& name, const std::
   type->name = name;
   type->key = key;
   for (const ConstructorSpec& spec : constructors) {
-    Shape* shape = add_shape();
+    std::vector<const Symbol*> fields;
+    for (const std::string& field : spec.fields) fields.push_back(intern(field));
+    Shape* shape = add_shape(fields);
     if (shape == nullptr) return nullptr;
-    for (const std::string& field : spec.fields) shape->fields.push_back(intern(field));
     shape->type = type.get();
     shape->constructor = spec.name;
     shape->ordinal = static_cast<uint32_t>(type->constructors.size());
-    index_fields(*shape);
     type->constructors.push_back(shape->id);
   }
   return types_.emplace(key, std::move(type)).first->second.get();
@@ -107,12 +131,6 @@ const Shape* ShapeTable::find_variant(std::string_view type_key, uint32_t ordina
   auto found = types_.find(std::string(type_key));
   if (found == types_.end() || ordinal >= found->second->constructors.size()) return nullptr;
   return shape(found->second->constructors[ordinal]);
-}
-
-void ShapeTable::index_fields(Shape& shape) {
-  if (shape.fields.size() <= kIndexedFields) return;
-  for (size_t i = 0; i < shape.fields.size(); ++i)
-    shape.index_.emplace(shape.fields[i], static_cast<int>(i));
 }
 
 }  // namespace posset::interp

@@ -6,6 +6,7 @@
 // Threads: creation takes the table's mutex; reading a Shape by id is lock-free.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -14,6 +15,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace posset::interp {
@@ -40,6 +42,7 @@ struct Shape {
   uint32_t ordinal = 0;               // variants only: place of the constructor in the declaration
 
   static constexpr int kNotFound = -1;
+  static constexpr size_t kMaxFields = UINT16_MAX;
   int index_of(const Symbol* name) const {
     if (!index_.empty()) return index_of_many(name);
     for (size_t i = 0; i < fields.size(); ++i) {
@@ -53,7 +56,7 @@ struct Shape {
   friend class ShapeTable;
   int index_of_many(const Symbol* name) const;
   std::unordered_map<const Symbol*, int> index_;    // filled above 8 fields
-  std::unordered_map<const Symbol*, Shape*> next_;  // record shapes: this one plus one more field
+  std::unordered_map<const Symbol*, const Shape*> next_;  // record shapes: this one plus one more field
 };
 
 class ShapeTable {
@@ -63,9 +66,10 @@ class ShapeTable {
   const Symbol* symbol(std::string_view text);
   const Symbol* find_symbol(std::string_view text) const;  // null when never interned
 
+  size_t bytes() const;  // that shapes take, about
   const Shape* empty_record() const { return empty_; }
-  // These give null when the table is full (kMaxShapes): a script that makes ever new records has
-  // met a limit.
+  // These give null when the table is full (kMaxShapes, kMaxBytes) or there are more than kMaxFields: a script that makes
+  // ever new records has met a limit.
   const Shape* with_field(const Shape* shape,
                           const Symbol* name);  // record shapes; name must be new
   const Shape* record(std::span<const Symbol* const> names);
@@ -85,13 +89,27 @@ class ShapeTable {
   static constexpr uint32_t kChunk = 1024;
   static constexpr uint32_t kMaxChunks = 4096;
   static constexpr uint32_t kMaxShapes = kChunk * kMaxChunks;
-  Shape* add_shape();
+  // Of the names and index of fields, together: a chain of records with ever one more field takes memory by the square.
+  static constexpr size_t kMaxBytes = size_t{64} << 20;
+  struct ByFields {
+    using is_transparent = void;
+    using Names = std::span<const Symbol* const>;
+    static Names names(const Shape* shape) { return shape->fields; }
+    static Names names(Names given) { return given; }
+    size_t operator()(const auto& of) const { return hash(names(of)); }
+    bool operator()(const auto& a, const auto& b) const { return std::ranges::equal(names(a), names(b)); }
+    static size_t hash(Names names);
+  };
+  Shape* add_shape(std::span<const Symbol* const> fields);
+  const Shape* record_shape(std::span<const Symbol* const> names);
   const Symbol* intern(std::string_view text);  // the mutex is held
-  static void index_fields(Shape& shape);
+  static size_t bytes_of(size_t fields);
   mutable std::mutex mutex_;
   std::atomic<Shape**> chunks_[kMaxChunks] = {};
   uint32_t count_ = 0;
-  Shape* empty_ = nullptr;
+  size_t bytes_ = 0;
+  const Shape* empty_ = nullptr;
+  std::unordered_set<const Shape*, ByFields, ByFields> records_;
   std::unordered_map<std::string_view, std::unique_ptr<Symbol>> symbols_;
   std::unordered_map<std::string, std::unique_ptr<VariantType>> types_;
 };

@@ -53,6 +53,22 @@ TEST_CASE("record: a shared one is copied") {
   release(place);
 }
 
+TEST_CASE("record: one of many fields takes no shape for each number of fields on the way") {
+  World world;
+  RecordBuilder builder(world.heap);
+  const size_t before = world.shapes.bytes();
+  for (int i = 0; i < 20000; ++i) {
+    builder.set(world.shapes.symbol("f" + std::to_string(i)), World::integer(i));
+    builder.set(world.shapes.symbol("f" + std::to_string(i / 2)), World::integer(i));
+  }
+  Value r = builder.finish();
+  REQUIRE(r->is_record());
+  CHECK(r->as<Record>()->size == 20000);
+  CHECK(r->as<Record>()->fields()[9999].as_int() == 19999);
+  CHECK(r->as<Record>()->fields()[19999].as_int() == 19999);
+  CHECK(world.shapes.bytes() - before < size_t{4} << 20);
+}
+
 TEST_CASE("record: many fields") {
   World world;
   RecordBuilder builder(world.heap);

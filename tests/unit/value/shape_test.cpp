@@ -30,6 +30,33 @@ TEST_CASE("shape: the same fields in the same order are one shape") {
   CHECK(shapes.record({}) == shapes.empty_record());
 }
 
+TEST_CASE("shape: a chain of ever one more field ends before it has taken much memory") {
+  ShapeTable shapes;
+  const Shape* last = shapes.empty_record();
+  size_t length = 0;
+  while (const Shape* next = shapes.with_field(last, shapes.symbol("f" + std::to_string(length)))) {
+    last = next;
+    ++length;
+  }
+  CHECK(length > 1000);
+  CHECK(length < 5000);
+  CHECK(shapes.bytes() <= size_t{64} << 20);
+  CHECK(shapes.record(last->fields) == last);
+  CHECK(shapes.variant_type("Point", "m/Point", std::vector<ShapeTable::ConstructorSpec>{
+      {"Point", std::vector<std::string>(2000, "x")}}) == nullptr);
+}
+
+TEST_CASE("shape: of all fields at once there may be as many as a record can have") {
+  ShapeTable shapes;
+  std::vector<const Symbol*> names;
+  for (size_t i = 0; i < Shape::kMaxFields; ++i) names.push_back(shapes.symbol("f" + std::to_string(i)));
+  const Shape* most = shapes.record(names);
+  REQUIRE(most);
+  CHECK(most->index_of(names.back()) == static_cast<int>(Shape::kMaxFields) - 1);
+  CHECK(shapes.bytes() < size_t{8} << 20);
+  CHECK(shapes.with_field(most, shapes.symbol("one more")) == nullptr);
+}
+
 TEST_CASE("shape: types are interned by key") {
   ShapeTable shapes;
   ShapeTable::ConstructorSpec specs[] = {{"Some", {"value"}}, {"None", {}}};
