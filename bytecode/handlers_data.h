@@ -146,10 +146,7 @@ POSSET_HANDLER bool set_cached_field(Borrowed container, const FieldCache& cache
   } else {
     interp::retain(v);
   }
-  Borrowed& field = container.as<Record>()->fields()[at];
-  Borrowed old = field;
-  field = v;
-  interp::release(old);
+  interp::release(container.as<Record>()->store(static_cast<uint32_t>(at), v));
   return true;
 }
 POSSET_HANDLER const Insn* op_SetIndex(State& s, Insn i) {
@@ -207,7 +204,7 @@ POSSET_HANDLER const Insn* op_PlaceField(State& s, Insn i) {
   FieldCache& cache = cache_at(s, i.a);
   int64_t at = cached_field(cache, base);
   if (at >= 0 && interp::is_unique(base.object())) [[likely]] {
-    s.place = &base.as<Record>()->fields()[at];
+    s.place = base.as<Record>()->field_place(static_cast<uint32_t>(at));
     return s.pc + 1;
   }
   if (base.is(interp::Tag::Ref)) s.shared_cell = true;
@@ -233,7 +230,7 @@ POSSET_HANDLER const Insn* op_StorePlace(State& s, Insn i) {
 }
 POSSET_HANDLER Borrowed* old_value(State& s, uint16_t reg) { return reg == kNoRegister ? nullptr : &s.r[reg]; }
 
-// place.field op= number where the field is in the cache: no call at all.
+// place.field op= number where the field is in the cache: no call at all. The cell's kind stays.
 POSSET_HANDLER bool update_number(Borrowed& cell, syntax::BinaryOp op, Borrowed right) {
   using syntax::BinaryOp;
   if (cell.is_float() && right.is_float()) {
@@ -287,7 +284,7 @@ POSSET_HANDLER const Insn* op_UpdateField(State& s, Insn i) {
   int64_t at = cached_field(cache, *s.place);
   if (at >= 0 && interp::is_unique(s.place->object()) &&
       old_is_current(s, i.c, s.place->as<Record>()->fields()[at]) &&
-      update_number(s.place->as<Record>()->fields()[at], op, s.r[i.b])) {
+      update_number(s.place->as<Record>()->new_fields()[at], op, s.r[i.b])) {
     return s.pc + 2;
   }
   bool ok = update_field(s.cx, s.place, cache, op, old_value(s, i.c), &s.r[i.b], i.x & kConsumeB);

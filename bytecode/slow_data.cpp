@@ -234,8 +234,9 @@ bool make_record(Context& context, Borrowed* dst, Borrowed* first, const interp:
                                            sizeof(Record) + shape->fields.size() * sizeof(Borrowed));
   if (!record) return interp::or_memory_limit(context, false);
   record->shape = shape->id;
-  record->size = static_cast<uint32_t>(shape->fields.size());
-  for (uint32_t i = 0; i < record->size; ++i) record->fields()[i] = std::exchange(first[i], Borrowed::nil());
+  record->size = static_cast<uint16_t>(shape->fields.size());
+  for (uint32_t i = 0; i < record->size; ++i) record->new_fields()[i] = std::exchange(first[i], Borrowed::nil());
+  record->note_kinds();
   *dst = Borrowed::heap(interp::Tag::Record, record);
   return true;
 }

@@ -158,7 +158,7 @@ posset_status posset_record(posset_context* context, const posset_text* names, p
     return ok_or_limit(context, false);
   }
   for (uint32_t i = 0; i < count; ++i)
-    record->fields()[i] = in(std::exchange(values[i], posset_nil()));
+    record->store(i, in(std::exchange(values[i], posset_nil())));
   return give(Value::adopt(Borrowed::heap(Tag::Record, record)), to);
 }
 
@@ -201,7 +201,7 @@ posset_status posset_field_set(posset_context* context, posset_value* place, pos
   Borrowed record = in(*place);
   bool ok = is_unique(record.object()) || make_unique_record(context->heap, record);
   *place = out(record);
-  if (ok) posset::interp::release(std::exchange(record.as<Record>()->fields()[index], held.take()));
+  if (ok) posset::interp::release(record.as<Record>()->store(static_cast<uint32_t>(index), held.take()));
   return ok_or_limit(context, ok);
 }
 

@@ -64,7 +64,7 @@ Value make_variant(Context& context, const Shape* shape, Borrowed* fields, uint3
   for (uint32_t i = 0; i < count; ++i) {
     Borrowed field = std::exchange(fields[i], Borrowed::nil());
     if (record) {
-      record->fields()[i] = field;
+      record->store(i, field);
     } else {
       release(field);
     }

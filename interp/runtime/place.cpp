@@ -135,7 +135,7 @@ Borrowed* place_field(Context& context, Borrowed* container, const Symbol* name)
     int index = field_index(context.heap, container->as<Record>(), name);
     if (index != Shape::kNotFound) {
       if (!own_record(context, container)) return nullptr;
-      return &container->as<Record>()->fields()[index];
+      return container->as<Record>()->field_place(static_cast<uint32_t>(index));
     }
   } else if (container->is(Tag::Host)) {
     raise_inside_property(context, *container, name->text);
@@ -173,7 +173,14 @@ bool store_field(Context& context, Borrowed* container, const Symbol* name, Valu
   if (!slot) return false;
   // Released last: what dies may own much, and nothing may see a dead slot.
   Value old = Value::adopt(std::exchange(*slot, v.take()));
+  note_field(*container, slot);
   return true;
+}
+
+void note_field(Borrowed container, const Borrowed* slot) {
+  if (!container.is_record() && !container.is_variant()) return;
+  auto* record = container.as<Record>();
+  record->note_kind(static_cast<uint32_t>(slot - record->fields()));
 }
 
 // ---- taking ----

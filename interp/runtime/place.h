@@ -14,7 +14,10 @@ namespace posset::interp {
 
 // Null: raised.
 Borrowed* place_index(Context& context, Borrowed* container, Borrowed index);
+// Whoever stores there says so by note_field, unless the place has no owner to tell: then a record forgets what kind of
+// value it has in the field (Record::kinds).
 Borrowed* place_field(Context& context, Borrowed* container, const Symbol* name);
+void note_field(Borrowed container, const Borrowed* slot);
 // m[k, d] on the way: inserts `fallback` when the key is missing (taken then). `fallback` Unset: the key is
 // known to be there.
 Borrowed* place_index_default(Context& context, Borrowed* container, Borrowed index, Value& fallback);

@@ -102,7 +102,9 @@ bool update_field(Context& context, Borrowed* container, const Symbol* name, Bin
                   Value* old, Borrowed right) {
   if (container->is(Tag::Host)) return update_property(context, *container, name, op, old, right);
   Borrowed* cell = place_field(context, container, name);
-  return cell && update_cell(context, cell, op, old, right);
+  if (!cell || !update_cell(context, cell, op, old, right)) return false;
+  note_field(*container, cell);
+  return true;
 }
 
 }  // namespace posset::interp

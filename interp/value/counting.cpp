@@ -62,7 +62,7 @@ class Burial {
     while (object != nullptr) {
       if (object->tag == Tag::Record || object->tag == Tag::Variant) [[likely]] {
         auto* record = static_cast<Record*>(object);
-        drop_all(record->fields(), record->size);
+        drop_all(record->new_fields(), record->size);
       } else {
         release_values(object);
       }
@@ -144,7 +144,7 @@ class Burial {
       }
       case Tag::Record:
       case Tag::Variant:
-        drop_all(static_cast<Record*>(object)->fields(), static_cast<Record*>(object)->size);
+        drop_all(static_cast<Record*>(object)->new_fields(), static_cast<Record*>(object)->size);
         break;
       case Tag::Map:
         release_map(static_cast<Map*>(object));

@@ -8,7 +8,7 @@
 
 namespace posset::interp {
 
-// Where an object keeps its values side by side: there.
+// Where an object keeps its values side by side: there. Plain values of a record are not to be replaced (its kinds).
 inline std::span<Borrowed> values_of(Object* object) {
   switch (object->tag) {
     case Tag::List: {
@@ -18,7 +18,7 @@ inline std::span<Borrowed> values_of(Object* object) {
     case Tag::Record:
     case Tag::Variant: {
       auto* record = static_cast<Record*>(object);
-      return {record->fields(), record->size};
+      return {record->new_fields(), record->size};
     }
     case Tag::Fn: {
       auto* closure = static_cast<Closure*>(object);

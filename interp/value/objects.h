@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "interp/value/object.h"
 #include "interp/value/shape.h"
@@ -62,12 +63,49 @@ struct Map : Object {
   uint32_t first;  // every entry before it is removed (so popping the front stays cheap)
 };
 
+// What is known of the values of a record's fields, two bits each: which plain kind, or 0: any.
+struct FieldKinds {
+  static constexpr uint32_t kFields = 8;  // later ones are not known
+  static constexpr uint32_t kAny = 0, kInt = 1, kFloat = 2, kBool = 3;
+  static constexpr uint32_t of(Tag tag) {
+    return tag == Tag::Int ? kInt : tag == Tag::Float ? kFloat : tag == Tag::Bool ? kBool : kAny;
+  }
+  static constexpr uint32_t at(uint32_t field, uint32_t kind) { return field < kFields ? kind << (2 * field) : 0; }
+  static constexpr uint32_t mask(uint32_t field) { return at(field, 3); }
+};
+
 // Records and variants: field values follow, owned.
 struct Record : Object {
   uint32_t shape;  // id in the ShapeTable
-  uint32_t size;   // number of fields
-  Borrowed* fields() { return reinterpret_cast<Borrowed*>(this + 1); }
+  uint16_t size;   // number of fields, at most Shape::kMaxFields
+  // Two bits for each of the first eight fields, of what it is known to hold (FieldKinds): native code looks at them
+  // once instead of at each field's tag. Whoever stores into a field says so here, by store() or note_kind(); whoever
+  // lets others store, by field_place(), which leaves it unknown. Of a shared record they may be read while they are
+  // being copied, and do not change.
+  uint16_t kinds;
+
   const Borrowed* fields() const { return reinterpret_cast<const Borrowed*>(this + 1); }
+  // For whoever fills in a new record, and says by note_kinds() that it has.
+  Borrowed* new_fields() { return reinterpret_cast<Borrowed*>(this + 1); }
+  Borrowed* field_place(uint32_t field) {
+    kinds &= static_cast<uint16_t>(~FieldKinds::mask(field));
+    return &new_fields()[field];
+  }
+  // Gives the old value, which the caller owns then.
+  Borrowed store(uint32_t field, Borrowed v) {
+    Borrowed old = std::exchange(new_fields()[field], v);
+    note_kind(field);
+    return old;
+  }
+  void note_kind(uint32_t field) {
+    const uint32_t others = kinds & ~FieldKinds::mask(field);
+    kinds = static_cast<uint16_t>(others | FieldKinds::at(field, FieldKinds::of(fields()[field].tag())));
+  }
+  void note_kinds() {
+    kinds = 0;
+    for (uint32_t field = 0; field < size && field < FieldKinds::kFields; ++field)
+      kinds |= static_cast<uint16_t>(FieldKinds::at(field, FieldKinds::of(fields()[field].tag())));
+  }
 };
 
 struct Range : Object {  // flags: kInclusive, kDescending

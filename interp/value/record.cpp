@@ -15,7 +15,8 @@ bool make_unique_record(Heap& heap, Borrowed& place) {
   if (copy == nullptr) return false;
   copy->shape = record->shape;
   copy->size = record->size;
-  for (uint32_t i = 0; i < record->size; ++i) retain(copy->fields()[i] = record->fields()[i]);
+  copy->kinds = record->kinds;
+  for (uint32_t i = 0; i < record->size; ++i) retain(copy->new_fields()[i] = record->fields()[i]);
   heap.count_copy(bytes);
   release(place);
   place = Borrowed::heap(place.tag(), copy);
@@ -72,7 +73,8 @@ Value RecordBuilder::finish() {
   else if (shape_ == nullptr) shape_ = heap_.shapes().empty_record();
   Record* record = failed_ || shape_ == nullptr ? nullptr : new_record(heap_, shape_);
   if (record == nullptr) return Value::failure();
-  std::copy(values_.begin(), values_.end(), record->fields());
+  std::copy(values_.begin(), values_.end(), record->new_fields());
+  record->note_kinds();
   values_.clear();
   names_.clear();
   index_.clear();

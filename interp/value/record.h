@@ -12,15 +12,16 @@
 
 namespace posset::interp {
 
-// Fields are set to nil; the caller fills them in. Tag Record or Variant after the shape.
+// Fields are set to nil; the caller fills them in by store(), or new_fields() and note_kinds(). Tag Record or Variant after the shape.
 inline Record* new_record(Heap& heap, const Shape* shape) {
   size_t size = shape->fields.size();
   auto* record = heap.make<Record>(shape->is_variant() ? Tag::Variant : Tag::Record,
                                    sizeof(Record) + size * sizeof(Borrowed));
   if (record == nullptr) return nullptr;
   record->shape = shape->id;
-  record->size = static_cast<uint32_t>(size);
-  for (size_t i = 0; i < size; ++i) record->fields()[i] = Borrowed::nil();
+  record->size = static_cast<uint16_t>(size);
+  record->kinds = 0;
+  std::fill_n(record->new_fields(), size, Borrowed::nil());
   return record;
 }
 inline const Shape* shape_of(Heap& heap, const Record* r) { return heap.shapes().shape(r->shape); }

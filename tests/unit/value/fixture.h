@@ -63,7 +63,7 @@ struct World {
     const Shape* shape = shapes.shape(shape_type()->constructors[constructor]);
     Record* made = new_record(heap, shape);
     Value values[] = {std::move(items)..., Value()};
-    for (size_t i = 0; i < sizeof...(items); ++i) made->fields()[i] = values[i].take();
+    for (size_t i = 0; i < sizeof...(items); ++i) made->store(static_cast<uint32_t>(i), values[i].take());
     return Value::adopt(Borrowed::heap(Tag::Variant, made));
   }
 

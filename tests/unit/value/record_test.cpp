@@ -43,7 +43,7 @@ TEST_CASE("record: a shared one is copied") {
   Value p = world.record({"x", "s"}, World::integer(1), world.text("a string of some length"));
   Borrowed place = Value::copy(p).take();
   REQUIRE(make_unique_record(world.heap, place));
-  place.as<Record>()->fields()[0] = Borrowed::integer(2);
+  place.as<Record>()->store(0, Borrowed::integer(2));
   CHECK(printed(world, p) == "{x: 1, s: \"a string of some length\"}");
   CHECK(printed(world, place) == "{x: 2, s: \"a string of some length\"}");
   CHECK(world.heap.stats().copies == 1);
@@ -51,6 +51,37 @@ TEST_CASE("record: a shared one is copied") {
   REQUIRE(make_unique_record(world.heap, place));
   CHECK(place.object() == before);
   release(place);
+}
+
+TEST_CASE("record: which kinds of values the first fields have is noted by whoever stores them") {
+  World world;
+  Value p = world.record({"i", "x", "b", "s"}, World::integer(1), Value::adopt(Borrowed::floating(2)),
+                         Value::adopt(Borrowed::boolean(true)), world.text("a string of some length"));
+  auto* record = p->as<Record>();
+  CHECK(record->kinds == 0b00'11'10'01);
+  record->store(0, Borrowed::floating(1));
+  CHECK(record->kinds == 0b00'11'10'10);
+  *record->field_place(1) = Borrowed::nil();
+  CHECK(record->kinds == 0b00'11'00'10);
+  Borrowed place = Value::copy(p).take();
+  REQUIRE(make_unique_record(world.heap, place));
+  CHECK(place.as<Record>()->kinds == record->kinds);
+  *place.as<Record>()->field_place(0) = Borrowed::integer(3);
+  place.as<Record>()->note_kind(0);
+  CHECK(place.as<Record>()->kinds == 0b00'11'00'01);
+  CHECK(record->kinds == 0b00'11'00'10);
+  release(place);
+}
+
+TEST_CASE("record: of fields behind the eighth nothing is noted") {
+  World world;
+  RecordBuilder builder(world.heap);
+  for (int i = 0; i < 10; ++i) builder.set(world.shapes.symbol("f" + std::to_string(i)), World::integer(i));
+  Value r = builder.finish();
+  CHECK(r->as<Record>()->kinds == 0x5555);
+  release(r->as<Record>()->store(9, Borrowed::nil()));
+  r->as<Record>()->field_place(8);
+  CHECK(r->as<Record>()->kinds == 0x5555);
 }
 
 TEST_CASE("record: one of many fields takes no shape for each number of fields on the way") {
