@@ -298,12 +298,12 @@ void Kinds::find_leaders() {
   for (uint32_t pc = 0; pc < chunk_.size; pc += chunk_.length_at(pc)) {
     const Insn& insn = chunk_.at(pc);
     const bytecode::OpInfo& known = bytecode::info(static_cast<Op>(insn.op));
-    if (known.flags & bytecode::Branch) leaders_[chunk_.target_at(pc)] = 1;
+    if (known.flags & bytecode::Branch) leaders_[chunk_.target_at(pc)] |= kJumpedTo;
     const bool ends = known.flags & (bytecode::Branch | bytecode::Ends);
-    if (ends && pc + chunk_.length_at(pc) < chunk_.size) leaders_[pc + chunk_.length_at(pc)] = 1;
+    if (ends && pc + chunk_.length_at(pc) < chunk_.size) leaders_[pc + chunk_.length_at(pc)] |= kBehindBranch;
   }
-  leaders_[0] = 1;
-  for (const bytecode::Region& region : chunk_.regions) leaders_[region.handler] = 1;
+  leaders_[0] |= kJumpedTo;
+  for (const bytecode::Region& region : chunk_.regions) leaders_[region.handler] |= kJumpedTo;
 }
 
 void Kinds::solve() {
@@ -381,9 +381,12 @@ bool Kinds::merge(uint32_t into, const State& from) {
     const bool first = state.kinds[reg] == Kind::None;
     const bool same = has_fields(kind) && (first || state.shapes[reg] == from.shapes[reg]);
     const uint32_t shape = same ? from.shapes[reg] : kNoShape;
-    changed |= kind != state.kinds[reg] || shape != state.shapes[reg];
+    const uint16_t fields =
+        shape == kNoShape ? 0 : first ? from.fields[reg] : told_by_both(state.fields[reg], from.fields[reg]);
+    changed |= kind != state.kinds[reg] || shape != state.shapes[reg] || fields != state.fields[reg];
     state.kinds[reg] = kind;
     state.shapes[reg] = shape;
+    state.fields[reg] = fields;
     if (from.dirty.has(reg) && !state.dirty.has(reg)) {
       state.dirty.add(reg);
       changed = true;
@@ -632,6 +635,7 @@ void Kinds::forget_consumed(uint32_t pc, State& state) const {
       if (pinned(reg) || !is_counted(state.kinds[reg]) || !is_operand(chunk_.at(pc), reg)) continue;
       state.kinds[reg] = Kind::Any;
       state.shapes[reg] = kNoShape;
+      state.fields[reg] = 0;
     }
   });
 }
@@ -663,22 +667,25 @@ State Kinds::left_to_exec(uint32_t pc, const Plan& plan, State state) const {
 // Of instructions that are not left to exec.
 State Kinds::moved(uint32_t pc, const Plan& plan, State state) const {
   const Insn& insn = chunk_.at(pc);
-  auto set = [&](uint32_t reg, Kind kind, uint32_t shape = kNoShape) {
-    if (!pinned(reg)) state.set(reg, kind, true, shape);
+  auto set = [&](uint32_t reg, Kind kind) {
+    if (!pinned(reg)) state.set(reg, kind, true);
+  };
+  auto copy = [&](uint32_t reg, uint32_t from) {
+    if (!pinned(reg)) state.set(reg, state.kinds[from], true, state.shapes[from], state.fields[from]);
   };
   switch (static_cast<Op>(insn.op)) {
     case Op::LoadNil: set(insn.a, Kind::Nil); break;
     case Op::LoadBool: set(insn.a, Kind::Bool); break;
     case Op::LoadInt: set(insn.a, Kind::Int); break;
     case Op::LoadConst: set(insn.a, constant_kind(insn.b)); break;
-    case Op::Copy: set(insn.a, state.kinds[insn.b], state.shapes[insn.b]); break;
+    case Op::Copy: copy(insn.a, insn.b); break;
     case Op::Move:
-      set(insn.a, state.kinds[insn.b], state.shapes[insn.b]);
+      copy(insn.a, insn.b);
       set(insn.b, Kind::Nil);
       break;
     case Op::Store:
       if (insn.a == insn.b) break;
-      set(insn.a, state.kinds[insn.b], state.shapes[insn.b]);
+      copy(insn.a, insn.b);
       if (insn.x & bytecode::kConsumeB) set(insn.b, Kind::Nil);
       break;
     case Op::Drop: set(insn.a, Kind::Nil); break;

@@ -33,6 +33,13 @@ inline bool is_number(Kind kind) { return kind == Kind::Int || kind == Kind::Flo
 inline bool is_list(Kind kind) { return kind >= Kind::Ints && kind <= Kind::Items; }
 inline bool is_packed(Kind kind) { return kind >= Kind::Ints && kind <= Kind::Bools; }
 inline bool has_fields(Kind kind) { return kind == Kind::Record || kind == Kind::Variant; }
+// What is known of a record's first fields, as it says itself (interp::FieldKinds): of one that holds the kind; those
+// that are known at all; whether all that `wanted` says is; what two agree about.
+uint16_t field_of_kind(uint32_t field, Kind kind);
+uint16_t field_mask(uint32_t field);
+inline uint16_t fields_told(uint16_t known) { return static_cast<uint16_t>(((known | known >> 1) & 0x5555) * 3); }
+inline bool tells(uint16_t known, uint16_t wanted) { return (known & fields_told(wanted)) == wanted; }
+inline uint16_t told_by_both(uint16_t a, uint16_t b) { return static_cast<uint16_t>(a & ~fields_told(a ^ b)); }
 // Never counted, and always.
 inline bool is_plain(Kind kind) { return kind >= Kind::Nil && kind <= Kind::Float; }
 inline bool is_counted(Kind kind) { return kind >= Kind::Ints && kind <= Kind::Text; }
@@ -68,30 +75,37 @@ struct Plan {
   uint32_t shape = kNoShape;
   uint32_t field = 0;
   Kind part = Kind::Any;  // the old value of an update
+  // The kinds of fields that are looked at together, because others are read soon; 0: the field's alone, if any.
+  uint16_t together = 0;
   bool texts = false;     // Dynamic: operand b has been nothing but texts, long ones and such as are kept inside a value
 };
 
 struct State {
   State() = default;
   State(uint32_t registers, Kind kind)
-      : reached(true), kinds(registers, kind), shapes(registers, kNoShape), dirty(registers) {}
+      : reached(true), kinds(registers, kind), shapes(registers, kNoShape), fields(registers), dirty(registers) {}
 
-  void set(uint32_t reg, Kind kind, bool is_dirty, uint32_t shape = kNoShape) {
+  void set(uint32_t reg, Kind kind, bool is_dirty, uint32_t shape = kNoShape, uint16_t known_fields = 0) {
     kinds[reg] = kind;
     shapes[reg] = shape;
+    fields[reg] = known_fields;
     is_dirty ? dirty.add(reg) : dirty.remove(reg);
   }
 
   // As it was.
-  void leave(uint32_t reg, const State& before) { set(reg, before.kinds[reg], before.dirty.has(reg), before.shapes[reg]); }
+  void leave(uint32_t reg, const State& before) {
+    set(reg, before.kinds[reg], before.dirty.has(reg), before.shapes[reg], before.fields[reg]);
+  }
 
   bool reached = false;
   std::vector<Kind> kinds;       // None: nothing that matters
   std::vector<uint32_t> shapes;  // of records and variants
+  std::vector<uint16_t> fields;  // what their fields are known to hold; of those whose shape is known
   RegisterSet dirty;             // not (yet) in the frame
   // What a walk done in place has come to; None: no such walk. `root`: it is still at that register.
   Kind place = Kind::None;
   uint32_t place_shape = kNoShape;
+  uint16_t place_fields = 0;
   uint16_t root = bytecode::kNoRegister;
 };
 
@@ -154,6 +168,7 @@ class Kinds {
   bool exited(uint32_t pc) const { return profile_[pc] & bytecode::Seen::kExited; }
 
  private:
+  static constexpr uint8_t kJumpedTo = 1, kBehindBranch = 2;
   // Of a unit and what is inlined into it.
   struct Shared {
     const Bodies bodies;
@@ -215,6 +230,9 @@ class Kinds {
   // ---- kinds_data.cpp ----
   Plan container_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   bool find_field(uint16_t cache, uint32_t known_shape, Kind base, Plan& plan) const;
+  uint16_t fields_read_soon(uint32_t pc, uint16_t reg, uint32_t shape, uint16_t first) const;
+  uint16_t field_read(uint32_t pc, uint16_t reg, uint32_t shape) const;
+  bool goes_on_behind(uint32_t pc) const;
   Plan read_field_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   Plan set_field_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   Plan set_index_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
@@ -232,6 +250,7 @@ class Kinds {
   Kind next_place(uint32_t pc) const;
   void part_moved(uint32_t pc, const Plan& plan, State& state) const;
   void walked(uint32_t pc, const Plan& plan, State& state) const;
+  uint16_t fields_after(uint32_t pc, const Plan& plan, const State& state) const;
 
   Kind constant_kind(uint16_t index) const;
   bytecode::Seen seen(uint32_t pc) const { return {profile_[pc]}; }
@@ -253,7 +272,7 @@ class Kinds {
   std::vector<uint8_t> certain_;     // by instruction: runs when a loop that is running ends
   std::vector<uint32_t> begins_;  // by instruction of a walk: its PlaceLocal
   std::vector<State> states_;        // by leader
-  std::vector<uint8_t> leaders_;
+  std::vector<uint8_t> leaders_;     // kJumpedTo, or kBehindBranch alone
   std::vector<uint32_t> work_;
 };
 

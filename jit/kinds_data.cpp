@@ -9,6 +9,7 @@
 #include <bit>
 
 #include "interp/syntax/ast.h"
+#include "interp/value/objects.h"
 #include "interp/value/shape.h"
 #include "jit/kinds.h"
 
@@ -46,6 +47,17 @@ Plan Kinds::container_plan(uint32_t pc, const Insn& insn, const State& before) c
 
 // ---- fields ----
 
+uint16_t field_mask(uint32_t field) { return static_cast<uint16_t>(interp::FieldKinds::mask(field)); }
+
+uint16_t field_of_kind(uint32_t field, Kind kind) {
+  using interp::FieldKinds;
+  const uint32_t of = kind == Kind::Int     ? FieldKinds::kInt
+                      : kind == Kind::Float ? FieldKinds::kFloat
+                      : kind == Kind::Bool  ? FieldKinds::kBool
+                                            : FieldKinds::kAny;
+  return static_cast<uint16_t>(FieldKinds::at(field, of));
+}
+
 // Where a field is in what the register is known to be, or else in what the cache has seen.
 bool Kinds::find_field(uint16_t cache, uint32_t known_shape, Kind base, Plan& plan) const {
   const uint64_t seen = caches_[cache];
@@ -62,6 +74,56 @@ bool Kinds::find_field(uint16_t cache, uint32_t known_shape, Kind base, Plan& pl
   return true;
 }
 
+// What the instruction reads of a record in the register that has the shape; 0: nothing plain.
+uint16_t Kinds::field_read(uint32_t pc, uint16_t reg, uint32_t shape) const {
+  const Insn& insn = chunk_.at(pc);
+  const Op op = static_cast<Op>(insn.op);
+  Plan plan;
+  uint16_t cache = insn.c;
+  if (op == Op::PlaceLocal) {
+    const uint32_t next = pc + chunk_.length_at(pc);
+    if (insn.a != reg || chunk_.op_at(next) != Op::UpdateField) return 0;
+    pc = next;
+    cache = chunk_.at(next).a;
+  } else if (op == Op::TestField) {
+    cache = static_cast<uint16_t>(std::bit_cast<uint64_t>(chunk_.at(pc + 1)));
+  } else if (op != Op::Field && op != Op::ViewField) {
+    return 0;
+  }
+  if (op != Op::PlaceLocal && insn.b != reg) return 0;
+  const bool is_variant = chunk_.runtime->shapes.shape(shape)->is_variant();
+  if (exited(pc) || !find_field(cache, shape, is_variant ? Kind::Variant : Kind::Record, plan)) return 0;
+  return field_of_kind(plan.field, speculated_part(pc));
+}
+
+// To the next instruction and nowhere else, unless it exits or raises.
+bool Kinds::goes_on_behind(uint32_t pc) const {
+  const Op op = chunk_.op_at(pc);
+  const uint32_t next = pc + chunk_.length_at(pc);
+  const bool ends = bytecode::info(op).flags & (bytecode::Branch | bytecode::Ends);
+  return next < chunk_.size && !(leaders_[next] & kJumpedTo) && (!ends || op == Op::TestField);
+}
+
+// What is sure to be read of the record before it is another one, `first` and more.
+uint16_t Kinds::fields_read_soon(uint32_t pc, uint16_t reg, uint32_t shape, uint16_t first) const {
+  constexpr uint32_t kFurthest = 64;
+  uint16_t known = first;
+  const uint32_t end = pc + kFurthest;
+  while (pc < end && goes_on_behind(pc)) {
+    pc += chunk_.length_at(pc);
+    const Op op = chunk_.op_at(pc);
+    bool written = op == Op::SetField && chunk_.at(pc).a == reg;
+    for_each_access(chunk_, pc, [&](const Access& each) {
+      written |= each.written && each.first <= reg && reg < each.first + each.count;
+    });
+    const uint16_t read = field_read(pc, reg, shape);
+    if (!(fields_told(known) & fields_told(read))) known |= read;
+    if (op == Op::PlaceLocal && read) pc += chunk_.length_at(pc);
+    else if (written) break;
+  }
+  return known == first ? 0 : known;
+}
+
 Plan Kinds::read_field_plan(uint32_t pc, const Insn& insn, const State& before) const {
   const Op op = static_cast<Op>(insn.op);
   const uint16_t cache = op == Op::TestField ? static_cast<uint16_t>(std::bit_cast<uint64_t>(chunk_.at(pc + 1))) : insn.c;
@@ -69,7 +131,11 @@ Plan Kinds::read_field_plan(uint32_t pc, const Insn& insn, const State& before) 
   const Kind base = speculated(before.kinds[insn.b], pc, Seen::First);
   if (exited(pc) || !has_fields(base)) return otherwise;
   Plan plan{Way::Inline, Kind::Any, base, Kind::Any, speculated_part(pc)};
-  return find_field(cache, before.shapes[insn.b], base, plan) ? plan : otherwise;
+  if (!find_field(cache, before.shapes[insn.b], base, plan)) return otherwise;
+  const uint16_t told = field_of_kind(plan.field, plan.result);
+  const bool consumes = op == Op::Field && (insn.x & bytecode::kConsumeB);
+  if (told && !consumes && !tells(before.fields[insn.b], told)) plan.together = fields_read_soon(pc, insn.b, plan.shape, told);
+  return plan;
 }
 
 Plan Kinds::set_field_plan(uint32_t pc, const Insn& insn, const State& before) const {
@@ -230,10 +296,14 @@ Plan Kinds::field_step_plan(uint32_t pc, const Insn& insn, const State& before) 
       return plan.result != Kind::Any ? plan : Plan{Way::Exec};
     case Op::TakeField: plan.result = speculated_part(pc); return plan;
     case Op::StoreField: return plan;
-    default:
-      plan.part = speculated_part(pc);
-      return update_plan(pc, plan, speculated(before.kinds[insn.b], pc, Seen::First), insn.c, before);
+    default: break;
   }
+  plan.part = speculated_part(pc);
+  const uint16_t told = field_of_kind(plan.field, plan.part);
+  if (told && before.root != bytecode::kNoRegister && !tells(before.place_fields, told)) {
+    plan.together = fields_read_soon(pc, before.root, plan.shape, told);
+  }
+  return update_plan(pc, plan, speculated(before.kinds[insn.b], pc, Seen::First), insn.c, before);
 }
 
 // old op= right: two numbers.
@@ -263,15 +333,21 @@ void Kinds::part_moved(uint32_t pc, const Plan& plan, State& state) const {
   auto learn = [&](uint32_t reg) {
     if (plan.way == Way::Inline && !pinned(reg)) state.shapes[reg] = plan.shape;
   };
+  auto tell = [&](uint32_t reg, uint16_t more, uint16_t no_more = 0) {
+    if (!pinned(reg)) state.fields[reg] = static_cast<uint16_t>((state.fields[reg] & ~(fields_told(more) | no_more)) | more);
+  };
   switch (op) {
     case Op::Field:
     case Op::ViewField:
     case Op::TestField:
       learn(insn.b);
+      if (plan.way == Way::Inline) tell(insn.b, plan.together ? plan.together : field_of_kind(plan.field, plan.result));
       if (op == Op::Field && (insn.x & bytecode::kConsumeB)) set(insn.b, Kind::Nil);
       return set(insn.a, plan.result);
     case Op::SetField:
       learn(insn.a);
+      tell(insn.a, plan.way == Way::Inline ? field_of_kind(plan.field, state.kinds[insn.c]) : 0,
+           plan.way == Way::Inline ? field_mask(plan.field) : UINT16_MAX);
       if (insn.x & bytecode::kConsumeC) set(insn.c, Kind::Nil);
       return;
     case Op::SetIndex:
@@ -307,15 +383,32 @@ void Kinds::walked(uint32_t pc, const Plan& plan, State& state) const {
     state.place = plan.a;
     state.root = insn.a;
     state.place_shape = state.shapes[insn.a];
+    state.place_fields = state.fields[insn.a];
     return;
   }
   if (state.place == Kind::None) return;
-  if (plan.shape != kNoShape && state.root != bytecode::kNoRegister) state.shapes[state.root] = plan.shape;
+  if (plan.shape != kNoShape && state.root != bytecode::kNoRegister) {
+    state.shapes[state.root] = plan.shape;
+    state.fields[state.root] = fields_after(pc, plan, state);
+  }
   const bool consumes = (op == Op::StoreIndex || op == Op::StoreField) && (insn.x & bytecode::kConsumeB);
   if (consumes && !pinned(insn.b)) state.set(insn.b, Kind::Nil, true);
   state.place = op == Op::PlaceIndex || op == Op::PlaceField ? plan.result : Kind::None;
   state.place_shape = kNoShape;
+  state.place_fields = 0;
   state.root = bytecode::kNoRegister;
+}
+
+// Of the record that the walk is still at, behind the instruction.
+uint16_t Kinds::fields_after(uint32_t pc, const Plan& plan, const State& state) const {
+  const Insn& insn = chunk_.at(pc);
+  const auto others = static_cast<uint16_t>(state.fields[state.root] & ~fields_told(plan.together));
+  const auto known = static_cast<uint16_t>((others | plan.together) & ~field_mask(plan.field));
+  switch (static_cast<Op>(insn.op)) {
+    case Op::UpdateField: return known | field_of_kind(plan.field, plan.result);
+    case Op::StoreField: return known | field_of_kind(plan.field, pinned(insn.b) ? Kind::Any : state.kinds[insn.b]);
+    default: return known;
+  }
 }
 
 }  // namespace posset::jit

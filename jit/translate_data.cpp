@@ -208,7 +208,7 @@ void Translator::put_item(Packing packing, const Operand& v, llvm::Value* to) {
 }
 
 // The field's place in a record of the shape the cache has seen, else `slow`.
-llvm::Value* Translator::field_pointer(const Operand& base, uint16_t cache, llvm::BasicBlock* slow) {
+llvm::Value* Translator::field_pointer(const Operand& base, uint16_t cache, llvm::BasicBlock* slow, llvm::Value** number) {
   auto* shaped = block("shaped");
   auto* known = block("known");
   llvm::Value* is_record = b_.CreateICmpEQ(tag_of(base), tag_word(Tag::Record));
@@ -223,6 +223,7 @@ llvm::Value* Translator::field_pointer(const Operand& base, uint16_t cache, llvm
   b_.CreateCondBr(b_.CreateICmpEQ(shape, expected), known, slow);
   go_on_in(known);
   llvm::Value* at = b_.CreateAnd(seen, word(0xffffffff));
+  if (number) *number = at;
   llvm::Value* fields = word_pointer(object(base), sizeof(interp::Record));
   return b_.CreateInBoundsGEP(llvm::ArrayType::get(b_.getInt64Ty(), 2), fields, at);
 }

@@ -13,7 +13,7 @@ bool Translator::lend(uint32_t pc, llvm::Value* place) {
   if (!place && (!is_counted(plan_.result) || (insn.x & bytecode::kConsumeB))) return false;
   const auto loan = find_loan(*kinds_, pc, after_);
   if (!loan) return false;
-  lent_.push_back({*loan, place, place ? place_memory() : Memory::Count});
+  lent_.push_back({*loan, place, place ? place_memory() : Memory::Count, plan_.field});
   return true;
 }
 
@@ -43,12 +43,18 @@ bool Translator::is_handler(uint32_t pc) const {
                      [&](const bytecode::Region& region) { return region.handler == pc; });
 }
 
+llvm::Value* Translator::record_around(llvm::Value* place, uint32_t field) {
+  const auto back = static_cast<int64_t>(sizeof(interp::Record) + uint64_t{field} * sizeof(interp::Borrowed));
+  return b_.CreateInBoundsGEP(b_.getInt8Ty(), place, word(static_cast<uint64_t>(-back)));
+}
+
 // Everything as bytecode has it. An error has done so before it came to a handler.
 void Translator::settle_loans() {
   for (const Lent& each : lent_) {
     if (each.loan.first < handler_) continue;
     if (each.place) {
       store_value(each.place, nil(), each.memory);
+      if (each.memory == Memory::Fields) note_field(record_around(each.place, each.field), each.field, nil());
       continue;
     }
     const Operand v = cached_value(each.loan.reg, state_.kinds[each.loan.reg]);

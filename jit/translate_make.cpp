@@ -61,11 +61,14 @@ bool Translator::make_record(uint32_t pc, Tag tag, uint32_t count, llvm::Value* 
   auto* after = block("after");
   llvm::Value* cell = allocate(tag, bytes, 0, slow_way(pc, after));
   of(Memory::Shape, put(shape, word_pointer(cell, offsetof(Record, shape))));
-  put(b_.getInt32(count), word_pointer(cell, offsetof(Record, size)));
+  put(b_.getInt16(static_cast<uint16_t>(count)), word_pointer(cell, offsetof(Record, size)));
+  llvm::Value* kinds = b_.getInt16(0);
   for (uint32_t n = 0; n < count; ++n) {
-    store_value(word_pointer(cell, sizeof(Record) + n * sizeof(Borrowed)), moved_out(static_cast<uint16_t>(insn.b + n)),
-                Memory::Fields);
+    const Operand v = moved_out(static_cast<uint16_t>(insn.b + n));
+    store_value(word_pointer(cell, sizeof(Record) + n * sizeof(Borrowed)), v, Memory::Fields);
+    if (field_mask(n)) kinds = b_.CreateOr(kinds, b_.CreateShl(kind_noted(v), 2 * n));
   }
+  of(Memory::Kinds, put(kinds, fields_pointer(cell)));
   write(insn.a, object_made(tag == Tag::Record ? Kind::Record : Kind::Variant, cell));
   b_.CreateBr(after);
   go_on_in(after);

@@ -37,8 +37,12 @@ Operand Translator::narrowed(const Operand& v, Kind wanted, llvm::BasicBlock* ot
   auto* fits = block("fits");
   b_.CreateCondBr(is_kind(v, wanted), fits, otherwise);
   go_on_in(fits);
-  if (wanted == Kind::Float) return floating(loaded_number(v.payload));
-  return {wanted, nullptr, v.payload};
+  return assumed(v, wanted);
+}
+
+Operand Translator::assumed(const Operand& v, Kind kind) {
+  if (kind == Kind::Float) return floating(loaded_number(v.payload));
+  return {kind, nullptr, v.payload};
 }
 
 // Read once more as what it is: one read that exits store as a word goes by way of a register for words, of which
@@ -62,6 +66,65 @@ llvm::Value* Translator::shape_of(const Operand& v) {
   return of(Memory::Shape, load(b_.getInt32Ty(), word_pointer(object(v), offsetof(Record, shape))));
 }
 
+// ---- what a record says of its fields ----
+
+llvm::Value* Translator::fields_pointer(llvm::Value* object) { return word_pointer(object, offsetof(Record, kinds)); }
+
+void Translator::check_fields(const Operand& base, uint16_t wanted, llvm::BasicBlock* otherwise) {
+  auto* told = block("told");
+  llvm::Value* kinds = of(Memory::Kinds, load(b_.getInt16Ty(), fields_pointer(object(base))));
+  llvm::Value* asked = b_.CreateAnd(kinds, b_.getInt16(fields_told(wanted)));
+  b_.CreateCondBr(b_.CreateICmpEQ(asked, b_.getInt16(wanted)), told, otherwise);
+  go_on_in(told);
+}
+
+// Whether the plan's field need not be looked at itself.
+bool Translator::is_told(const Operand& base, uint16_t known, Kind wanted, llvm::BasicBlock* otherwise) {
+  const uint16_t told = field_of_kind(plan_.field, wanted);
+  if (!told) return false;
+  if (tells(known, told)) return true;
+  if (plan_.together) check_fields(base, plan_.together, otherwise);
+  return plan_.together != 0;
+}
+
+// As FieldKinds has it: of plain values the tags are small, and whole words.
+llvm::Value* Translator::kind_noted(const Operand& v) {
+  using interp::FieldKinds;
+  constexpr uint64_t kTags = static_cast<uint64_t>(Tag::Float) + 1;
+  static_assert(static_cast<uint64_t>(Tag::Bool) < kTags && static_cast<uint64_t>(Tag::Int) < kTags);
+  if (v.kind != Kind::Any) return b_.getInt16(field_of_kind(0, v.kind));
+  uint64_t kinds = 0;
+  for (uint64_t tag = 0; tag < kTags; ++tag) kinds |= uint64_t{FieldKinds::of(static_cast<Tag>(tag))} << (2 * tag);
+  llvm::Value* tag = tag_of(v);
+  llvm::Value* kind = b_.CreateLShr(word(kinds), b_.CreateAnd(b_.CreateShl(tag, 1), word(63)));
+  llvm::Value* plain = b_.CreateICmpULT(tag, word(kTags));
+  return b_.CreateTrunc(b_.CreateSelect(plain, b_.CreateAnd(kind, word(3)), word(0)), b_.getInt16Ty());
+}
+
+void Translator::note_field(llvm::Value* object, uint32_t field, const Operand& v) {
+  const uint16_t mask = field_mask(field);
+  if (!mask) return;
+  llvm::Value* to = fields_pointer(object);
+  llvm::Value* others = b_.CreateAnd(of(Memory::Kinds, load(b_.getInt16Ty(), to)), b_.getInt16(static_cast<uint16_t>(~mask)));
+  llvm::Value* noted = b_.CreateShl(kind_noted(v), 2 * field);
+  of(Memory::Kinds, put(b_.CreateOr(others, noted), to));
+}
+
+// Where the field is known only when it runs.
+void Translator::note_field_at(const Operand& base, llvm::Value* field, const Operand& v) {
+  auto* early = block("early");
+  auto* noted = block("noted");
+  b_.CreateCondBr(b_.CreateICmpULT(field, word(interp::FieldKinds::kFields)), early, noted);
+  go_on_in(early);
+  llvm::Value* shift = b_.CreateTrunc(b_.CreateShl(field, 1), b_.getInt16Ty());
+  llvm::Value* mask = b_.CreateShl(b_.getInt16(3), shift);
+  llvm::Value* to = fields_pointer(object(base));
+  llvm::Value* others = b_.CreateAnd(of(Memory::Kinds, load(b_.getInt16Ty(), to)), b_.CreateNot(mask));
+  of(Memory::Kinds, put(b_.CreateOr(others, b_.CreateShl(kind_noted(v), shift)), to));
+  b_.CreateBr(noted);
+  go_on_in(noted);
+}
+
 void Translator::demand_unique(const Operand& v, llvm::BasicBlock* otherwise) {
   auto* unique = block("unique");
   b_.CreateCondBr(is_unique(v), unique, otherwise);
@@ -78,7 +141,9 @@ void Translator::known_field(uint32_t pc, const Insn& insn) {
   const Operand base = read(insn.b);
   llvm::BasicBlock* exit = exit_at(pc);
   check_shape(base, state_.shapes[insn.b], plan_.shape, exit);
-  const Operand v = narrowed(load_field(field_at(base, plan_.field)), plan_.result, exit);
+  const bool told = is_told(base, state_.fields[insn.b], plan_.result, exit);
+  const Operand read = load_field(field_at(base, plan_.field));
+  const Operand v = told ? assumed(read, plan_.result) : narrowed(read, plan_.result, exit);
   const bool counts = static_cast<Op>(insn.op) == Op::Field;
   if (counts && !lend(pc, nullptr)) retain(v);
   if (counts && (insn.x & bytecode::kConsumeB)) {
@@ -93,23 +158,39 @@ void Translator::set_field(uint32_t pc, const Insn& insn) {
   const Operand base = read(insn.a);
   auto* after = block("after");
   auto* slow = slow_way(pc, after);
-  llvm::Value* to = nullptr;
   if (plan_.way == Way::Inline) {
     check_shape(base, state_.shapes[insn.a], plan_.shape, slow);
-    to = field_at(base, plan_.field);
+    demand_unique(base, slow);
+    store_field(base, state_.fields[insn.a], insn.c, consume);
   } else {
-    to = field_pointer(base, insn.b, slow);
+    llvm::Value* number = nullptr;
+    llvm::Value* to = field_pointer(base, insn.b, slow, &number);
+    demand_unique(base, slow);
+    note_field_at(base, number, read(insn.c));
+    replace_part(to, insn.c, consume, Memory::Fields);
   }
-  demand_unique(base, slow);
-  replace_part(to, insn.c, consume, Memory::Fields);
   b_.CreateBr(after);
   go_on_in(after);
 }
 
-// The old value dies last: nothing may see a slot whose value is gone.
-void Translator::replace_part(llvm::Value* to, uint16_t reg, bool consume, Memory memory) {
+// Into the plan's field, by what is known of those of the record.
+void Translator::store_field(const Operand& base, uint16_t known, uint16_t reg, bool consume) {
   const Operand v = read(reg);
-  const Operand old = load_value(to, memory);
+  llvm::Value* to = field_at(base, plan_.field);
+  const uint16_t told = field_of_kind(plan_.field, v.kind);
+  if (told && tells(known, told)) {
+    if (consume) write(reg, nil());
+    of(Memory::Fields, store_word(to, 8, payload_of(v)));
+    return;
+  }
+  note_field(object(base), plan_.field, v);
+  replace_part(to, reg, consume, Memory::Fields, known & field_mask(plan_.field));
+}
+
+// The old value dies last: nothing may see a slot whose value is gone.
+void Translator::replace_part(llvm::Value* to, uint16_t reg, bool consume, Memory memory, bool is_plain) {
+  const Operand v = read(reg);
+  const Operand old = is_plain ? nil() : load_value(to, memory);
   if (consume) {
     write(reg, nil());
   } else {
@@ -147,6 +228,7 @@ void Translator::walk_step(uint32_t pc) {
 
 void Translator::store_part(uint32_t pc, const Insn& insn) {
   llvm::Value* to = place_part(pc, insn);
+  if (has_fields(place_.kind)) return store_field(place_, state_.place_fields, insn.b, insn.x & bytecode::kConsumeB);
   if (is_tagged_place()) return replace_part(to, insn.b, insn.x & bytecode::kConsumeB, place_memory());
   put_item(packing_of_kind(place_.kind), read(insn.b), to);
 }
@@ -155,18 +237,25 @@ void Translator::store_part(uint32_t pc, const Insn& insn) {
 void Translator::take_part(uint32_t pc, const Insn& insn) {
   llvm::Value* from = place_part(pc, insn);
   const Operand v = part_at(from, plan_.result, exit_at(pc));
-  if (is_tagged_place() && !lend(pc, from)) store_value(from, nil(), place_memory());
+  if (is_tagged_place() && !lend(pc, from)) {
+    if (has_fields(place_.kind) && !is_counted(v.kind)) note_field(object(place_), plan_.field, nil());
+    store_value(from, nil(), place_memory());
+  }
   write(insn.a, v);
 }
 
 void Translator::update_part(uint32_t pc, const Insn& insn) {
   llvm::Value* to = place_part(pc, insn);
   llvm::BasicBlock* exit = exit_at(pc);
-  const Operand old = part_at(to, plan_.part, exit);
+  const bool told = has_fields(place_.kind) && is_told(place_, state_.place_fields, plan_.part, exit);
+  const Operand old = told ? assumed(load_field(to), plan_.part) : part_at(to, plan_.part, exit);
   if (insn.c != bytecode::kNoRegister) demand_same(old, read(insn.c), exit);
   const Operand result = updated(pc, old, read(insn.b));
   if (!is_tagged_place()) return put_item(packing_of_kind(place_.kind), result, to);
-  if (result.kind != old.kind) of(place_memory(), store_word(to, 0, tag_of(result)));
+  if (result.kind != old.kind) {
+    of(place_memory(), store_word(to, 0, tag_of(result)));
+    if (has_fields(place_.kind)) note_field(object(place_), plan_.field, result);
+  }
   of(place_memory(), store_word(to, 8, payload_of(result)));
 }
 

@@ -86,7 +86,7 @@ llvm::Value* Translator::call_poll() {
 // ---- memory ----
 
 llvm::MDNode* Translator::memory_tag(Memory memory) {
-  static constexpr std::array kNames = {"host", "frame",  "count", "header", "shape", "ints",
+  static constexpr std::array kNames = {"host", "frame",  "count", "header", "shape", "kinds", "ints",
                                         "floats", "bools", "items", "fields", "links"};
   static_assert(kNames.size() == static_cast<size_t>(Memory::kCount));
   llvm::MDNode*& tag = memory_tags_[static_cast<size_t>(memory)];

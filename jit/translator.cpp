@@ -164,6 +164,10 @@ void Translator::read_frame(uint32_t pc) {
     if (state_.shapes[reg] != kNoShape) {
       expected->addIncoming(b_.getInt32(expectation_at_entry(reg, kind)), b_.GetInsertBlock());
       check_shape(read, kNoShape, state_.shapes[reg], unfit);
+      if (state_.fields[reg]) {
+        expected->addIncoming(b_.getInt32(expectation_at_entry(reg, kind)), b_.GetInsertBlock());
+        check_fields(read, state_.fields[reg], unfit);
+      }
     }
     keep(reg, kind, read);
   }

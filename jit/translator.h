@@ -54,7 +54,7 @@ constexpr uint32_t kNativeArguments = UINT32_MAX;
 // What an access to memory is about. Two that are about different things never meet: memory changes its use only
 // when its object dies, which is a helper's. Items: of lists of anything. Fields: of records and variants. Links: what
 // modules and the host have defined.
-enum class Memory : uint8_t { Host, Frame, Count, Header, Shape, Ints, Floats, Bools, Items, Fields, Links, kCount };
+enum class Memory : uint8_t { Host, Frame, Count, Header, Shape, Kinds, Ints, Floats, Bools, Items, Fields, Links, kCount };
 
 class Translator {
  public:
@@ -390,7 +390,7 @@ class Translator {
   void index(uint32_t pc, const Insn& insn);
   void set_index(uint32_t pc, const Insn& insn);
   void swap(uint32_t pc, const Insn& insn);
-  llvm::Value* field_pointer(const Operand& base, uint16_t cache, llvm::BasicBlock* slow);
+  llvm::Value* field_pointer(const Operand& base, uint16_t cache, llvm::BasicBlock* slow, llvm::Value** number = nullptr);
   void field(uint32_t pc, const Insn& insn);
   llvm::Value* ascii_size(const Operand& text, llvm::BasicBlock* slow);
   llvm::Value* ascii_byte(const Operand& text, const Operand& at, llvm::BasicBlock* slow);
@@ -432,8 +432,17 @@ class Translator {
   void demand_unique(const Operand& v, llvm::BasicBlock* otherwise);
   Operand load_field(llvm::Value* from) { return load_value(from, Memory::Fields); }
   llvm::Value* shape_of(const Operand& v);
+  // What a record says of its fields: what it is known to say, looked at, noted.
+  llvm::Value* fields_pointer(llvm::Value* object);
+  void check_fields(const Operand& base, uint16_t wanted, llvm::BasicBlock* otherwise);
+  bool is_told(const Operand& base, uint16_t known, Kind wanted, llvm::BasicBlock* otherwise);
+  llvm::Value* kind_noted(const Operand& v);
+  void note_field(llvm::Value* object, uint32_t field, const Operand& v);
+  void note_field_at(const Operand& base, llvm::Value* field, const Operand& v);
+  Operand assumed(const Operand& v, Kind kind);
   llvm::Value* field_at(const Operand& base, uint32_t field);
-  void replace_part(llvm::Value* to, uint16_t reg, bool consume, Memory memory);
+  void store_field(const Operand& base, uint16_t known, uint16_t reg, bool consume);
+  void replace_part(llvm::Value* to, uint16_t reg, bool consume, Memory memory, bool is_plain = false);
   bool is_tagged_place() const { return has_fields(place_.kind) || place_.kind == Kind::Items; }
   Memory place_memory() const { return has_fields(place_.kind) ? Memory::Fields : Memory::Items; }
   llvm::Value* place_part(uint32_t pc, const Insn& insn);
@@ -451,11 +460,13 @@ class Translator {
     Loan loan;
     llvm::Value* place;
     Memory memory;
+    uint32_t field;  // of fields
   };
   bool lend(uint32_t pc, llvm::Value* place);
   bool ends_loan(uint32_t pc);
   bool is_lent(uint16_t reg) const;
   void forget_loans(uint32_t pc);
+  llvm::Value* record_around(llvm::Value* place, uint32_t field);
   void settle_loans();
   bool is_handler(uint32_t pc) const;
 

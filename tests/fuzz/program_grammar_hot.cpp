@@ -129,6 +129,10 @@ const std::vector<Production> kHotProductions = {
     // ---- records and variants of several shapes ----
     {'h', 2, "${do {\nvar $~i = 0$|\nlet rs = [{x: 1, y: 2}, {y: 3, x: $I}, {x: $J}]\n${for $=i in 0..$n $|{ println(rs[if $2 < $n { 0 } else { $2 % 3 }].x + $1) }$}\n}$}"},
     {'h', 2, "${do {\nvar r = {x: 0, w: 0.5, name: \"\"}\n${for $=i in 0..$n $|{\nr.x += $I\nr.w = r.w * 0.5 + $J\nif $1 == $k { r = {..r, extra: $t} }\nif $1 == $n { r.x = $a }\n}$}\nprintln(r)\n}$}"},
+    {'h', 2, "${do {\nlet rs = [{n: 1, w: 0.5, tag: nil}, {w: 1.5, tag: 2, n: 2}, {tag: nil, n: 3.5, w: $I}]\n${for $=i in 0..$n $|{\nlet p = rs[$1 % 3]\nvar s = p.n\nfor k in 0..4 { s += p.w * k - p.n }\nprintln(s)\n}$}\n}$}"},
+    {'h', 2, "${do {\nvar rs = [{n: 1, w: 0.5, m: 2, tag: nil}, {n: 2, w: 1.5, m: 1, tag: true}]\n${for $=i in 0..$n $|{\ntry {\nwith p = &rs[$1 % 2] {\np.n += p.m\np.w = p.n * 0.5 + p.w - p.m\np.tag = p.w > $J\nif $1 % 7 == 5 { p.m = $a }\n}\n} catch e { println(e.message, e.line, e.column) }\n"
+             "if $1 % 9 == 8 { rs[0].m = $I }\n}$}\nprintln(rs)\n}$}"},
+    {'h', 1, "${do {\nvar r = {n: 0, w: 0.5, m: $I, on: true}\n${for $=i in 0..$n $|{\nwith w = &r.w { w = if $1 % 5 == 4 { $a } else { $J } }\nwith n = &r.n { n += $I }\nlet q = r\nr.n -= q.m\nr.on = not r.on\nif r.on { r.w = 0.25 }\nprintln(q.n, q.w, r.n, r.w)\n}$}\n}$}"},
     {'h', 2, "${var $~i = 0$|\nfor _ in 0..$k {\n${for $=V in [Circle($I), Rect(2, $I), Dot, $V] $|{\n$1 += match $2 {\nCircle(r) => r\nRect(w, h) if w < h => w * h\nRect(w, _) => w\nDot => $I\n}\n}$}\n}\nprintln($1)$}"},
     {'h', 1, "${var $~V = Dot$|\n${for $=i in 0..$n $|{\n$1 = match $1 {\nDot => Circle($2)\nCircle(r) => Rect(r, $I)\nRect(w, h) => if w == h { Dot } else { Circle(w - h) }\n}\nprintln($1)\n}$}$}"},
     {'h', 1, "${var $~T = Leaf$|\n${for $=i in 0..$n $|{ $1 = Node($1, $I, Leaf) }$}\nvar $~i = 0$|\nwhile true {\nmatch $1 {\nLeaf => break\nNode(l, v, _) => {\n$2 += v\n$1 = l\n}\n}\n}\nprintln($2)$}"},

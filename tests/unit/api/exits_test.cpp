@@ -276,4 +276,57 @@ TEST_CASE("exits: code entered in a loop gives back the record that its frame ha
   CHECK(world.printed() == "[[1, 2], [1, 3], [2, 3]] 0\n");
 }
 
+
+namespace {
+
+// Native code stores a float where others have met nothing but ints, and have looked at the fields of the record together.
+struct Stored {
+  const char* name;
+  const char* source;  // of `store`
+  const char* usual;
+  const char* odd;  // leaves a record in `p`
+};
+
+const Stored kStored[] = {
+    {"in an item", "fn store(inout ps, v) { ps[0].m = v }", "var ps = [{n: 1, m: 2}]\nstore(&ps, if i % 2 == 0 { i } else { 0.5 })",
+     "var ps = [{n: 1, m: 2}]\nstore(&ps, 0.5)\nlet p = ps[0]"},
+    {"in a parameter", "fn store(inout p, v) {\n  let n = p.n\n  p.m = v\n  n\n}",
+     "var p = {n: 1, m: 2}\nstore(&p, if i % 2 == 0 { i } else { 0.5 })", "var p = {n: 1, m: 2}\nstore(&p, 0.5)"},
+    {"in records and variants", "type T = A(n, m)\nfn store(inout p, v) { p.m = v }",
+     "var p = if i % 2 == 0 { {n: 1, m: 2} } else { A(1, 2) }\nstore(&p, if i % 3 == 0 { i } else { 0.5 })",
+     "var p = {n: 1, m: 2}\nstore(&p, 7)\nstore(&p, 0.5)"},
+    {"in a new one", "fn store(v) => {n: 1, m: v}", "store(if i % 2 == 0 { i } else { 0.5 })", "let p = store(0.5)"},
+    {"by an update", "fn store(inout ps) { ps[0].m /= 2 }", "var ps = [{n: 1, m: 2}]\nstore(&ps)",
+     "var ps = [{n: 1, m: 1}]\nstore(&ps)\nlet p = ps[0]"},
+    {"through a place", "fn store(inout ps, v) { with m = &ps[0].m { m = v } }",
+     "var ps = [{n: 1, m: 2}]\nstore(&ps, if i % 2 == 0 { i } else { 0.5 })", "var ps = [{n: 1, m: 2}]\nstore(&ps, 0.5)\nlet p = ps[0]"},
+};
+
+}  // namespace
+
+TEST_CASE("exits: a record says what native code has stored into it") {
+  if (!posset_native_tier(3)) return;
+  for (const int stage : {1, 2}) {
+    for (const Stored& each : kStored) {
+      posset_runtime_options options = hot();
+      if (stage == 1) {
+        options.tier2_after = 20;
+        options.tier3_after = 200;
+      }
+      NativeWorld world(options);
+      world.run(std::string(each.source) + "\nfn read(p) => p.n + p.m");
+      world.warm_up(each.usual);
+      world.warm_up("read({n: i, m: 2})");
+      for (int round = 0; round < 3 && stage == 1; ++round) {
+        world.run("for i in 0..50000 { read({n: i, m: 2}) }");
+        posset_runtime_settle(world.runtime());
+      }
+      world.run("do {\n" + std::string(each.odd) + "\nprintln(read(p), p)\n}");
+      const std::string exits = exits_in(world.trace());
+      CHECK_MESSAGE(world.printed() == "1.5 {n: 1, m: 0.5}\n", std::string(each.name), " by stage ", stage);
+      CHECK_MESSAGE(exits.find("in read") != std::string::npos, std::string(each.name), " by stage ", stage, "\n", exits);
+    }
+  }
+}
+
 }  // namespace posset::test
