@@ -444,11 +444,15 @@ Seat* Posse::seat_of(posse::Executor& executor) {
       auto context = root_context_.runtime.make_helper(root_context_);
       context->helps = this;
       helper.seat = std::make_unique<Seat>(*this, *context);
-      helper.seat->begin();
       helper.seat->take_executor(&executor);
       context->seat = helper.seat.get();
       context->live_closures = &helper.seat->live_closures_;
       helper.context = std::move(context);
+    }
+    // The host may have changed them since.
+    if (helper.seat->members_.empty()) {
+      helper.context->set_limits(root_context_.limits());
+      helper.seat->begin();
     }
     return helper.seat.get();
   } catch (const std::bad_alloc&) {

@@ -122,6 +122,25 @@ TEST_CASE("parallel: a step limit ends the evaluation in the same place, whereve
   }
 }
 
+TEST_CASE("parallel: limits that are set later hold for those who work for a context as well") {
+  World world(posset_context_defaults(), stealing());
+  const std::string endless =
+      "fn endless(n) {\n  var s = n\n  while s >= 0 { s += 1 }\n  s\n}\n"
+      "fn sum(n) => if n < 2 { n } else { sum(n - 1) + sum(n - 2) }\n"
+      "sum(21) + endless(1)";
+  for (int round = 0; round < 20; ++round) REQUIRE(world.show(kProgram) == kResult);
+  posset_context_options options = posset_context_defaults();
+  options.step_limit = 3000000;
+  options.stack_limit = 5000;
+  REQUIRE(posset_context_set_options(world.context, &options) == POSSET_OK);
+  for (int round = 0; round < 5; ++round) {
+    CHECK(world.eval(endless) == POSSET_RAISED);
+    CHECK(world.problem().is_limit);
+    CHECK(world.show("fn deep(n) => if n == 0 { 0 } else { deep(n - 1) + deep(0) }\ndeep(6000)").find("nested calls") !=
+          std::string::npos);
+  }
+}
+
 TEST_CASE("parallel: an interruption leaves nothing behind, whenever it comes") {
   World world(posset_context_defaults(), stealing());
   posset::sched::Random random(7);
