@@ -1,15 +1,21 @@
 // The module `fixpoint`: systems x = F(x) solved by the asynchronous solver (sched/fixpoint), with F a pure function of the
-// script. One worker, on the thread that evaluates: the same updates in the same order every time.
+// script. One worker, on the thread that evaluates: the same updates in the same order every time; several where they are
+// asked for and executors for pure work have nothing to do (fixpoint_workers.h).
 //
-// The script sees x as a list. That is not the solver's vector but follows it: before each call of F the one coordinate
-// is brought up to date that the solver may have written since the last. So a script that keeps the list keeps what
-// it was, as with every value, and the list is changed in place as long as nobody does.
+// The script sees x as a list. With one worker that is not the solver's vector but follows it: before each call of F the
+// one coordinate is brought up to date that the solver may have written since the last. So a script that keeps the list
+// keeps what it was, as with every value, and the list is changed in place as long as nobody does. With several it is the
+// vector.
+#include <algorithm>
 #include <cmath>
 #include <new>
+#include <span>
 #include <vector>
 
 #include "interp/runtime/builtins.h"
+#include "interp/runtime/fixpoint_workers.h"
 #include "interp/runtime/options.h"
+#include "interp/runtime/posse.h"
 #include "interp/value/list.h"
 #include "interp/value/record.h"
 #include "interp/value/string.h"
@@ -20,8 +26,6 @@ namespace posset::interp {
 namespace {
 
 namespace fixpoint = sched::fixpoint;
-
-struct Raised {};  // leaves the solver; the error is pending
 
 // What the solver keeps for each coordinate, beside the list: the vector, residuals, orders of coordinates.
 constexpr size_t kBytesPerCoordinate = 40;
@@ -101,9 +105,12 @@ bool read_schedule(NativeCall& call, Borrowed given, Asked& asked) {
                       "schedule must be \"static\", \"residual\" or \"auto\", got " + kind_and_value(call.context, given));
 }
 
-// Any number is met by one, which `workers` of the result tells.
-bool read_workers(NativeCall& call, Borrowed given, Asked&) {
-  if (given.is_int() && given.as_int() >= 1) return true;
+// As many as there are executors that have nothing to do, which `workers` of the result tells.
+bool read_workers(NativeCall& call, Borrowed given, Asked& asked) {
+  if (given.is_int() && given.as_int() >= 1) {
+    asked.solve.workers = static_cast<size_t>(given.as_int());
+    return true;
+  }
   return raise_option(call, ErrorCode::OutOfRange,
                       "workers must be an int of 1 or more, got " + kind_and_value(call.context, given));
 }
@@ -131,16 +138,10 @@ class ScriptOperator {
   double operator()(size_t i, const fixpoint::Iterate& x) {
     if (!follow(x)) {
       context_.raise_memory_limit();
-      throw Raised();
+      throw SolveRaised();
     }
     written_ = i;
-    const Value result = call_(Value::integer(static_cast<int64_t>(i)), Value::copy(x_));
-    if (!result.failed() && result->is_number()) return number_of(result);
-    if (!result.failed()) {
-      context_.raise(ErrorCode::TypeMismatch, "the operator of fixpoint.solve must give a number, but gave " +
-                                                  kind_and_value(context_, result) + " for i = " + std::to_string(i));
-    }
-    throw Raised();
+    return operator_result(context_, call_(Value::integer(static_cast<int64_t>(i)), Value::copy(x_)), i);
   }
   // False: no memory.
   bool follow(const fixpoint::Iterate& x) {
@@ -196,25 +197,94 @@ Value answer(Context& context, const fixpoint::SolveResult& result, Value x) {
   return or_memory_limit(context, record.finish());
 }
 
+// ---- one worker, or several ----
+
+// `x`: the start, a list of packed floats.
+Value solve_alone(NativeCall& call, const fixpoint::SolveOptions& options, Value list) {
+  Context& context = call.context;
+  List& start = *list->as<List>();
+  std::vector<double> x(start.floats(), start.floats() + start.size);
+  ScriptOperator f(context, call[1], std::move(list));
+  fixpoint::ThreadExecutor here;  // one worker: the caller
+  fixpoint::FixpointSolver solver(context.runtime.clock, here, context.runtime.trace.get());
+  const fixpoint::SolveResult result = solver.solve({x.size(), std::ref(f)}, x, options);
+  if (context.error_pending()) return Value::failure();
+  if (result.status == fixpoint::SolveStatus::Failed) return context.raise(ErrorCode::HostError, result.problem());
+  if (!f.follow(fixpoint::Iterate(x))) return context.raise_memory_limit();
+  return answer(context, result, f.take());
+}
+
+// A list that is not counted until `count_again`, before which nobody has it any more but this.
+class Uncounted {
+ public:
+  explicit Uncounted(Value list) : list_(list.take()) { list_.object()->count = 0; }
+  ~Uncounted() {
+    count_again();
+    release(list_);
+  }
+  void count_again() {
+    if (list_.object()->count == 0) list_.object()->count = 1;
+  }
+  Uncounted(const Uncounted&) = delete;
+  Uncounted& operator=(const Uncounted&) = delete;
+  Borrowed view() const { return list_; }
+  std::span<double> floats() const { return {list_.as<List>()->floats(), list_.as<List>()->size}; }
+
+ private:
+  const Borrowed list_;
+};
+
+// Errors come from here, as those of all pure work do: with the vector at rest what failed elsewhere is done again.
+Value raise_again(NativeCall& call, const FixpointWorkers::Failure& failure, Borrowed x) {
+  Context& context = call.context;
+  if (failure.no_memory) return context.raise_memory_limit();
+  try {
+    operator_result(context, Callback(context, call[1])(Value::integer(static_cast<int64_t>(failure.i)), Value::copy(x)), failure.i);
+  } catch (const SolveRaised&) {
+    return Value::failure();
+  }
+  return context.raise(failure.code, failure.message);
+}
+
+Value solve_together(NativeCall& call, fixpoint::SolveOptions options, Together& together, Value list) {
+  Context& context = call.context;
+  Uncounted x(std::move(list));
+  FixpointWorkers workers(together, call[1], x.view());
+  fixpoint::FixpointSolver solver(context.runtime.clock, workers, context.runtime.trace.get());
+  options.workers = together.others() + 1;
+  auto f = [&workers](size_t i, const fixpoint::Iterate&) { return workers.evaluate(i); };
+  const fixpoint::SolveResult result = solver.solve({x.floats().size(), f}, x.floats(), options);
+  // What the workers raised is gone.
+  x.count_again();
+  if (!workers.went_well()) return Value::failure();
+  if (const auto failure = workers.failure()) return raise_again(call, *failure, x.view());
+  if (result.status == fixpoint::SolveStatus::Failed) return context.raise(ErrorCode::HostError, result.problem());
+  Value solution = list_filled(context.heap, x.floats().size(), Borrowed::floating(0));
+  if (solution.failed()) return context.raise_memory_limit();
+  std::copy(x.floats().begin(), x.floats().end(), solution->as<List>()->floats());
+  return answer(context, result, std::move(solution));
+}
+
 Value solve(NativeCall& call, const Asked& asked) {
   Context& context = call.context;
   const auto n = static_cast<uint64_t>(call[0].as_int());
   Value list = list_filled(context.heap, n, Borrowed::floating(0));
   const Charge charged(context.heap, list.failed() ? 0 : n * kBytesPerCoordinate);
   if (list.failed() || !charged.ok()) return context.raise_memory_limit();
-  std::vector<double> x(n);
   for (uint64_t i = 0; !asked.start->is_nil() && i < n; ++i) {
-    x[i] = number_of(list_get(asked.start->as<List>(), i));
-    list->as<List>()->floats()[i] = x[i];
+    list->as<List>()->floats()[i] = number_of(list_get(asked.start->as<List>(), i));
   }
-  ScriptOperator f(context, call[1], std::move(list));
-  fixpoint::ThreadExecutor here;  // one worker: the caller
-  fixpoint::FixpointSolver solver(context.runtime.clock, here, context.runtime.trace.get());
-  const fixpoint::SolveResult result = solver.solve({n, std::ref(f)}, x, asked.solve);
-  if (context.error_pending()) return Value::failure();
-  if (result.status == fixpoint::SolveStatus::Failed) return context.raise(ErrorCode::HostError, result.problem());
-  if (!f.follow(fixpoint::Iterate(x))) return context.raise_memory_limit();
-  return answer(context, result, f.take());
+  Together together(context, static_cast<size_t>(std::min<uint64_t>(asked.solve.workers, n)) - 1);
+  fixpoint::SolveOptions options = asked.solve;
+  if (together.others() != 0) {
+    Sharing sharing(context.seat->posse_root());
+    if (sharing.add(call[1])) {
+      sharing.keep();
+      return solve_together(call, options, together, std::move(list));
+    }
+  }
+  options.workers = 1;
+  return solve_alone(call, options, std::move(list));
 }
 
 Value fixpoint_solve(NativeCall& call) {

@@ -21,6 +21,8 @@ class RightSide {
   virtual bool share(Sharing& sharing) const = 0;
   // On any thread, with the context of that.
   virtual Value run(Context& context) = 0;
+  // Instead, where it was sent to a thread that had no memory for that.
+  virtual void skip() {}
 
  protected:
   ~RightSide() = default;

@@ -51,8 +51,13 @@ void Delegate::run(posse::Executor& here) {
   } else {
     failed_ = true;
   }
+  skip_unless_run();
   // Published before the count goes down; nothing of the posse is touched afterwards.
   home_.executor_->under_lock([victim = &victim_] { return --victim->pending == 0; });
+}
+
+void Delegate::skip_unless_run() {
+  if (!begun_ && (record_.header & ForkRecord::kBuiltin)) record_.part->skip();
 }
 
 // In the source, for people.
@@ -62,7 +67,8 @@ std::string Delegate::place() const {
   return decl.module->source->place(decl.forks[record_.point()].span.begin);
 }
 
-Value Delegate::evaluate(Context& context) const {
+Value Delegate::evaluate(Context& context) {
+  begun_ = true;
   try {
     if (record_.header & ForkRecord::kBuiltin) return record_.part->run(context);
     return context.runtime.tier(0)->evaluate_fork(context, record_.closure, record_.frame, record_.point());
@@ -78,6 +84,8 @@ Seat::Seat(Posse& posse, Context& context) : posse_(posse), context_(context), q
 }
 
 Seat::~Seat() = default;
+
+const Context& Seat::posse_root() const { return posse_.root(); }
 
 void Seat::begin() {
   const uint32_t calls = posse_.root().limits().nested_calls;
@@ -272,6 +280,11 @@ void Seat::run(Delegate& delegate) {
   if (alone) context_.code_slot.leave();
   static_cast<Strand&>(context_) = std::move(below);
   if (free_registers_.size() < kMostFreeRegisters) free_registers_.push_back(std::move(registers));
+}
+
+void Seat::run_here(Delegate& delegate) {
+  run(delegate);
+  delegate.skip_unless_run();
 }
 
 size_t Seat::room() const {

@@ -61,12 +61,17 @@ class Seat {
   // The records of frames above that one, and its own but so many, have been left so.
   void drop_above(const Borrowed* frame, uint32_t keep);
 
+  // Whose evaluation it is.
+  const Context& posse_root() const;
   // Computes a part on top of what runs.
   void run(Delegate& delegate);
+  // One whose place is here.
+  void run_here(Delegate& delegate);
 
  private:
   friend class Delegate;
   friend class Posse;
+  friend class Together;
   bool look();
   std::unique_ptr<RegisterStack> take_registers();
   void take_executor(sched::posse::Executor* executor) { executor_ = executor; }
@@ -110,7 +115,9 @@ class Delegate final : public sched::posse::Work {
 
  private:
   friend class Seat;
-  Value evaluate(Context& context) const;
+  friend class Together;
+  Value evaluate(Context& context);
+  void skip_unless_run();
   std::string place() const;
 
   Seat& home_;
@@ -122,6 +129,7 @@ class Delegate final : public sched::posse::Work {
   uint64_t steps_ = 0;
   size_t peak_ = 0;          // bytes of memory that it needed at once, in the heap of a helper
   bool failed_ = false;
+  bool begun_ = false;
   uint64_t job_ = 0;         // in the trace
 };
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sched/base/start.h"
+#include "sched/base/wait.h"
 
 namespace posset::sched::fixpoint {
 
@@ -13,10 +14,14 @@ namespace {
 
 class ThreadEvent final : public Event {
  public:
+  ThreadEvent(std::function<void()> look, int64_t every_ns) : look_(std::move(look)), every_ns_(every_ns) {}
   uint64_t ticket() const override { return count_.load(std::memory_order_acquire); }
   void wait(uint64_t ticket) override {
     MutexLock lock(mutex_);
-    while (count_.load(std::memory_order_relaxed) == ticket) lock.wait(woken_);
+    while (count_.load(std::memory_order_relaxed) == ticket) {
+      if (look_) look_();
+      wait_on(clock_, lock, woken_, look_ ? clock_.now_ns() + every_ns_ : kNever);
+    }
   }
   void wake_all() override {
     {
@@ -28,6 +33,9 @@ class ThreadEvent final : public Event {
   }
 
  private:
+  const std::function<void()> look_;
+  const int64_t every_ns_;
+  const SystemClock clock_;
   Mutex mutex_;
   std::condition_variable woken_;
   std::atomic<uint64_t> count_{0};  // written under the mutex, so that no wake-up falls between look and sleep
@@ -62,6 +70,10 @@ void ThreadExecutor::run(size_t count, const std::function<void(size_t)>& body) 
   join_all();
 }
 
-std::unique_ptr<Event> ThreadExecutor::make_event() { return std::make_unique<ThreadEvent>(); }
+std::unique_ptr<Event> make_thread_event(std::function<void()> look, int64_t every_ns) {
+  return std::make_unique<ThreadEvent>(std::move(look), every_ns);
+}
+
+std::unique_ptr<Event> ThreadExecutor::make_event() { return make_thread_event(); }
 
 }  // namespace posset::sched::fixpoint

@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 
+#include "sched/base/clock.h"
 #include "sched/base/thread_safety.h"
 
 namespace posset::sched::fixpoint {
@@ -36,6 +37,10 @@ class WorkerExecutor {
   virtual void pause() {}
   virtual std::unique_ptr<Event> make_event() = 0;
 };
+
+// For bodies that are threads. With `look`, every waiting one calls it that often: where what may end the solve is not told
+// to it.
+std::unique_ptr<Event> make_thread_event(std::function<void()> look = {}, int64_t every_ns = kNever);
 
 // A thread for each body but the first, which runs on the caller. No thread outlives `run`. Any thread may use it, and
 // several at the same time.

@@ -1,0 +1,85 @@
+// See fixpoint_workers.h.
+#include "interp/runtime/fixpoint_workers.h"
+
+#include <vector>
+
+#include "interp/runtime/builtins.h"
+#include "interp/runtime/options.h"
+
+namespace posset::interp {
+
+namespace {
+
+// How often who waits for the others looks at the limits.
+constexpr int64_t kLookNs = 5 * sched::kMillisecond;
+
+// Of the body that this thread runs; null: it had no memory for one. Solves within solves put it back.
+thread_local Context* body_context = nullptr;
+
+}  // namespace
+
+double operator_result(Context& context, const Value& result, size_t i) {
+  if (!result.failed() && result->is_number()) return number_of(result);
+  if (!result.failed()) {
+    context.raise(ErrorCode::TypeMismatch, "the operator of fixpoint.solve must give a number, but gave " +
+                                               kind_and_value(context, result) + " for i = " + std::to_string(i));
+  }
+  throw SolveRaised();
+}
+
+class FixpointWorkers::Body final : public RightSide {
+ public:
+  Body(const std::function<void(size_t)>& body, size_t number) : body_(body), number_(number) {}
+  bool share(Sharing&) const override { return true; }
+  Value run(Context& context) override {
+    in(&context);
+    return context.error_pending() ? Value::failure() : Value();
+  }
+  void skip() override { in(nullptr); }
+
+ private:
+  void in(Context* context) {
+    Context* const outer = std::exchange(body_context, context);
+    body_(number_);
+    body_context = outer;
+  }
+
+  const std::function<void(size_t)>& body_;
+  const size_t number_;
+};
+
+void FixpointWorkers::run(size_t count, const std::function<void(size_t)>& body) {
+  std::vector<Body> bodies;
+  std::vector<RightSide*> parts;
+  bodies.reserve(count);
+  for (size_t number = 0; number < count; ++number) parts.push_back(&bodies.emplace_back(body, number));
+  went_well_ = together_.run(parts);
+}
+
+std::unique_ptr<sched::fixpoint::Event> FixpointWorkers::make_event() {
+  return sched::fixpoint::make_thread_event([this] { together_.look(); }, kLookNs);
+}
+
+double FixpointWorkers::evaluate(size_t i) {
+  Context* const context = body_context;
+  if (!context) {
+    note({i, true, {}, {}});
+    throw SolveRaised();
+  }
+  try {
+    // The vector is never counted.
+    const Value result = Callback(*context, f_)(Value::integer(static_cast<int64_t>(i)), Value::copy(x_));
+    return operator_result(*context, result, i);
+  } catch (const SolveRaised&) {
+    const ErrorCode code = context->pending_code();
+    note({i, code == ErrorCode::MemoryLimit, code, context->pending_message()});
+    throw;
+  }
+}
+
+void FixpointWorkers::note(Failure failure) {
+  sched::MutexLock lock(mutex_);
+  if (!failure_) failure_ = std::move(failure);
+}
+
+}  // namespace posset::interp

@@ -1,0 +1,105 @@
+// See together.h.
+#include "interp/runtime/together.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "interp/runtime/posse.h"
+#include "interp/runtime/work.h"
+
+namespace posset::interp {
+
+namespace posse = sched::posse;
+
+namespace {
+
+constexpr int64_t kStartNs = 5 * sched::kMillisecond;
+constexpr auto kBetweenLooks = std::chrono::microseconds(50);
+
+}  // namespace
+
+// Who claims must send something.
+struct Together::Nothing final : posse::Work {
+  void run(posse::Executor&) override { delete this; }
+};
+
+Together::Together(Context& context, size_t others) : context_(context) {
+  Seat* const seat = context.seat;
+  if (others == 0 || !seat || !context.fork_top || context.heap.is_guarded()) return;
+  Posse& posse = seat->posse_;
+  posse::Crew& crew = posse.crew();
+  others = std::min<size_t>(others, context.runtime.options.workers - 1);
+  nothings_.reserve(others);
+  claimed_.reserve(others);
+  if (seat->members_.empty()) seat->begin_quantum(crew.clock().now_ns());
+  if (!seat->executor_) {
+    seat->executor_ = &crew.enter();
+    posse.stop(false);
+  }
+  const int64_t deadline_ns = crew.clock().now_ns() + kStartNs;
+  while (claimed_.size() < others) {
+    if (nothings_.size() == claimed_.size()) nothings_.push_back(std::make_unique<Nothing>());
+    posse::Executor* const other = crew.has_offer(&posse, *seat->executor_) ? crew.claim(&posse, *seat->executor_) : nullptr;
+    if (other) {
+      claimed_.push_back(other);
+    } else if (crew.clock().now_ns() >= deadline_ns) {
+      return;
+    } else {
+      std::this_thread::sleep_for(kBetweenLooks);
+    }
+  }
+}
+
+Together::~Together() {
+  for (size_t n = 0; n < claimed_.size(); ++n) claimed_[n]->send(*nothings_[n].release());
+}
+
+bool Together::run(std::span<RightSide* const> parts) {
+  Seat& seat = *context_.seat;
+  Member& member = seat.members_.top();
+  std::vector<std::unique_ptr<Delegate>> delegates;
+  for (RightSide* part : parts) {
+    ForkRecord record;
+    record.header = ForkRecord::kBuiltin;
+    record.frame = context_.stack_top;
+    record.part = part;
+    delegates.push_back(std::make_unique<Delegate>(seat, member, record));
+  }
+  seat.executor_->under_lock([&] {
+    member.pending += static_cast<decltype(member.pending)>(parts.size() - 1);
+    return false;
+  });
+  for (size_t n = 1; n < delegates.size(); ++n) {
+    posse::Executor& other = *claimed_.back();
+    claimed_.pop_back();
+    seat.trace_taken(*delegates[n], other, 0);
+    other.send(*delegates[n]);
+  }
+  seat.trace_taken(*delegates[0], *seat.executor_, 0);
+  seat.run_here(*delegates[0]);
+  return seat.wait_for(member) && settle(delegates);
+}
+
+bool Together::settle(std::span<const std::unique_ptr<Delegate>> delegates) {
+  uint64_t steps = 0;
+  bool fits = true;
+  for (const auto& each : delegates) {
+    steps += each->steps_;
+    fits = fits && (each->peak_ == 0 || context_.heap.note_peak(each->peak_));
+    if (each->job_) context_.seat->trace(TierEvent::part_merged, {static_cast<int64_t>(each->job_), !each->failed_});
+  }
+  if (!context_.has_steps(steps)) return context_.charge(steps);
+  context_.add_steps(steps);
+  if (!fits) context_.raise_memory_limit();
+  return fits && context_.poll();
+}
+
+bool Together::look() {
+  Seat& seat = *context_.seat;
+  if (!seat.should_stop()) return false;
+  seat.posse_.stop(true);
+  return true;
+}
+
+}  // namespace posset::interp

@@ -1,0 +1,129 @@
+// fixpoint.solve with several workers, seen through the interface: that there are several, and that limits, interruptions and
+// errors in the middle leave nothing behind. How many executors are idle depends on the threads, so what needs several
+// tries until there are. The solver's own rules are tested in sched/fixpoint_*_test.cpp, results in tests/lang.
+#include <atomic>
+#include <chrono>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "fixture.h"
+
+namespace posset::test {
+
+namespace {
+
+posset_runtime_options with_workers(uint32_t workers) {
+  posset_runtime_options options = posset_runtime_defaults();
+  options.workers = workers;
+  return options;
+}
+
+const std::string kModule =
+    "import \"fixpoint\"\n"
+    "fn ring(i, x) => 0.5 * x[(i + 1) % 300] + 1.0\n"
+    "fn solved(w) => fixpoint.solve(300, ring, {workers: w, tolerance: 1e-10})\n"
+    "fn endless(i, x) {\n  var s = 0.0\n  while s >= 0.0 { s += 1.0 }\n  s\n}\n"
+    "fn growing(i, x) => 1.0 * len([for k in 0..400000 => k + x[i]])\n";
+
+// So many at a time as there are when nobody else has anything to do.
+void wait_for_workers(World& world, int workers) {
+  const std::string wanted = std::to_string(workers);
+  for (int round = 0; round < 1000; ++round) {
+    if (world.show(kModule + "solved(" + wanted + ").workers") == wanted) return;
+  }
+  FAIL_CHECK("there were never ", workers, " workers");
+}
+
+}  // namespace
+
+TEST_CASE("fixpoint workers: as many as are idle, with one solution") {
+  for (const int workers : {1, 2, 4, 16}) {
+    World world(posset_context_defaults(), with_workers(static_cast<uint32_t>(workers)));
+    wait_for_workers(world, workers);
+    for (int round = 0; round < 20; ++round) {
+      CHECK(world.show(kModule + "do { let r = solved(16)\nr.converged and r.workers <= " + std::to_string(workers) +
+                       " and all(r.x, v => abs(v - 2.0) < 1e-9) }") == "true");
+    }
+  }
+}
+
+TEST_CASE("fixpoint workers: what failed on another thread is raised where the solve is") {
+  World world(posset_context_defaults(), with_workers(3));
+  wait_for_workers(world, 3);
+  for (int i = 0; i < 300; i += 13) {
+    const std::string at = std::to_string(i);
+    CHECK(world.eval(kModule + "fixpoint.solve(300, (i, x) => if i == " + at + " { throw \"at {i}\" } else { x[i] * 0.5 }, {workers: 3})") ==
+          POSSET_RAISED);
+    CHECK(world.problem().report.find("at " + at) != std::string::npos);
+  }
+  CHECK(world.show(kModule + "solved(3).converged") == "true");
+}
+
+TEST_CASE("fixpoint workers: limits end all of them") {
+  World world(posset_context_defaults(), with_workers(3));
+  wait_for_workers(world, 3);
+  posset_context_options options = posset_context_defaults();
+  options.step_limit = 2000000;
+  REQUIRE(posset_context_set_options(world.context, &options) == POSSET_OK);
+  CHECK(world.eval(kModule + "fixpoint.solve(300, endless, {workers: 3})") == POSSET_RAISED);
+  CHECK(world.problem().is_limit);
+  CHECK(world.eval(kModule + "fixpoint.solve(300, (i, x) => x[i] + 1.0, {workers: 3})") == POSSET_RAISED);
+  CHECK(world.problem().is_limit);
+  options = posset_context_defaults();
+  options.memory_limit = 1 << 20;
+  REQUIRE(posset_context_set_options(world.context, &options) == POSSET_OK);
+  CHECK(world.eval(kModule + "fixpoint.solve(300, growing, {workers: 3})") == POSSET_RAISED);
+  CHECK(world.problem().is_limit);
+  options = posset_context_defaults();
+  options.time_limit_seconds = 0.05;
+  REQUIRE(posset_context_set_options(world.context, &options) == POSSET_OK);
+  CHECK(world.eval(kModule + "fixpoint.solve(300, endless, {workers: 3})") == POSSET_RAISED);
+  CHECK(world.problem().is_limit);
+  options = posset_context_defaults();
+  REQUIRE(posset_context_set_options(world.context, &options) == POSSET_OK);
+  CHECK(world.show(kModule + "solved(3).converged") == "true");
+}
+
+TEST_CASE("fixpoint workers: an interruption ends all of them, whenever it comes") {
+  World world(posset_context_defaults(), with_workers(3));
+  wait_for_workers(world, 3);
+  // Those that wait for one that never comes to an end look at the interruption, too.
+  for (const char* operation : {"endless", "(i, x) => x[i] + 1.0", "(i, x) => if i % 3 == 0 { endless(i, x) } else { 0.5 * x[i] }"}) {
+    std::atomic<bool> running{true};
+    std::thread other([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      while (running.load()) {
+        posset_interrupt(world.context);
+        std::this_thread::yield();
+      }
+    });
+    posset_status status = POSSET_OK;
+    while (status == POSSET_OK) status = world.eval(kModule + "fixpoint.solve(300, " + std::string(operation) + ", {workers: 3})");
+    CHECK(world.problem().is_interrupt);
+    running = false;
+    other.join();
+    world.eval("nil");  // the last interruption may have come late
+    posset_error_free(posset_take_error(world.context));
+  }
+  CHECK(world.show(kModule + "solved(3).converged") == "true");
+}
+
+TEST_CASE("fixpoint workers: contexts that solve at the same time share the executors") {
+  posset_runtime* runtime = make_runtime(with_workers(3));
+  std::vector<std::thread> threads;
+  std::atomic<int> solved{0};
+  for (int n = 0; n < 3; ++n) {
+    threads.emplace_back([&] {
+      World world(runtime, posset_context_defaults());
+        for (int round = 0; round < 30; ++round) {
+        if (world.show(kModule + "solved(3).converged") == "true") ++solved;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(solved == 90);
+  posset_runtime_release(runtime);
+}
+
+}  // namespace posset::test
