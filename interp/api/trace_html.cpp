@@ -1,10 +1,11 @@
 // A trace as one page that needs nothing from elsewhere: the timeline, the table of units with why they are
-// not higher, the sources with heat. The data is one JSON object between two fixed parts (trace_page.h);
+// not higher, solves and graphs if there were any, the sources with heat. The data is one JSON object between two fixed parts (trace_page.h);
 // append_json keeps every text in it from ending the element it stands in.
 #include <cstdio>
 #include <map>
 
 #include "interp/api/trace_page.h"
+#include "interp/api/trace_panels.h"
 #include "interp/api/trace_view.h"
 
 #include <posset/base.h>
@@ -111,6 +112,10 @@ std::string PageData::write() {
   out_ += ",\n\"units\":";
   api::append_units(out_, view_, [this](const TracedPart& part) { return source_of(part); });
   append_sources();
+  out_ += ",\n\"solves\":";
+  append_solves(out_, view_);
+  out_ += ",\n\"nodes\":";
+  append_graph_nodes(out_, view_);
   out_ += "}\n";
   return std::move(out_);
 }

@@ -22,6 +22,7 @@ body { margin: 0 auto; max-width: 76rem; padding: 1rem; background: var(--back);
   font: 15px/1.45 system-ui, sans-serif; }
 h1 { font-size: 1.3rem; margin: 0 0 .2rem; } h2 { font-size: 1.05rem; margin: 1.6rem 0 .4rem; }
 p { margin: .2rem 0; color: var(--soft); }
+canvas.small { height: 90px; } [hidden] { display: none; }
 canvas { width: 100%; border: 1px solid var(--line); border-radius: 4px; display: block; touch-action: none; }
 #details { min-height: 1.5em; font-family: ui-monospace, monospace; font-size: 13px; overflow-wrap: anywhere; }
 table { border-collapse: collapse; width: 100%; font-size: 14px; }
@@ -48,6 +49,20 @@ pre { margin: 0; font: 13px/1.5 ui-monospace, monospace; overflow-x: auto; borde
 they can still change a tier; those of a loop in the code around it are not.</p>
 <div class="wide"><table id="units"><thead><tr><th>unit</th><th>place</th><th>part</th><th class="number">tier</th>
 <th class="number">executions</th><th>why not higher</th></tr></thead><tbody></tbody></table></div>
+<section id="solving" hidden>
+<h2>Fixed points</h2>
+<p>The curve: the largest residual, each power of ten a line, over time, at every scan.</p>
+<div class="wide"><table id="solves"><thead><tr><th>system</th><th>schedule</th><th class="number">workers</th>
+<th>status</th><th class="number">updates</th><th class="number">rebuilds</th><th class="number">residual</th>
+<th class="number">time</th><th>residual over time</th></tr></thead><tbody></tbody></table></div>
+</section>
+<section id="graphs" hidden>
+<h2>Graph nodes</h2>
+<p>Nodes of one name are told together. The curve: messages that waited for the node, over time, at its turns.</p>
+<div class="wide"><table id="nodes"><thead><tr><th>node</th><th>band</th><th class="number">turns</th>
+<th class="number">messages</th><th class="number">time</th><th class="number">most waiting</th>
+<th class="number">blocked</th><th class="number">for</th><th>waiting over time</th></tr></thead><tbody></tbody></table></div>
+</section>
 <div id="sources"></div>
 <script type="application/json" id="data">)page";
 
@@ -88,6 +103,60 @@ function fillUnits() {
     }
     for (const text of part.exits) why.append(element("div", text));
   }
+}
+
+const duration = micros => micros === null ? "" : micros < 1000 ? `${micros.toFixed(1)} us` :
+  micros < 1e6 ? `${(micros / 1000).toFixed(2)} ms` : `${(micros / 1e6).toFixed(3)} s`;
+
+// A small curve through points [x, y]; `lines` are heights that get a line.
+function drawCurve(canvas, points, lines) {
+  const style = getComputedStyle(document.documentElement), ratio = window.devicePixelRatio || 1;
+  const width = canvas.clientWidth || 320, height = canvas.clientHeight || 90;
+  canvas.width = width * ratio;
+  canvas.height = height * ratio;
+  const pen = canvas.getContext("2d"), edge = 4;
+  pen.scale(ratio, ratio);
+  const extent = values => values.reduce(([least, most], each) => [Math.min(least, each), Math.max(most, each)],
+    [Infinity, -Infinity]);
+  const [left, right] = extent(points.map(each => each[0])), [low, high] = extent(points.map(each => each[1]));
+  const x = value => edge + (value - left) / (right - left || 1) * (width - 2 * edge);
+  const y = value => height - edge - (value - low) / (high - low || 1) * (height - 2 * edge);
+  pen.fillStyle = style.getPropertyValue("--line");
+  for (const each of lines(low, high)) pen.fillRect(0, y(each), width, 1);
+  pen.strokeStyle = style.getPropertyValue("--bar");
+  pen.lineWidth = 1.5;
+  pen.beginPath();
+  points.forEach(([at, value], n) => n ? pen.lineTo(x(at), y(value)) : pen.moveTo(x(at), y(value)));
+  pen.stroke();
+}
+
+// A row for each item: texts, numbers to the right, and a curve last.
+function fillPanel(section, table, items, cells, curve) {
+  byId(section).hidden = items.length === 0;
+  const body = document.querySelector(`#${table} tbody`);
+  for (const item of items) {
+    const row = body.insertRow();
+    for (const text of cells(item)) row.append(element("td", text, typeof text === "number" ? "number" : undefined));
+    const canvas = element("canvas", undefined, "small"), [points, lines] = curve(item);
+    row.insertCell().append(canvas);
+    if (points.length > 1) drawCurve(canvas, points, lines);
+  }
+}
+
+function fillSolves() {
+  fillPanel("solving", "solves", data.solves, solve => [some(solve.coordinates, "coordinate"), solve.schedule,
+    solve.workers, solve.status, solve.updates, solve.rebuilds,
+    solve.residual === null ? "" : solve.residual.toExponential(2), duration(solve.took)],
+  solve => [solve.points.filter(each => each[2] > 0).map(each => [each[0], Math.log10(each[2])]), (low, high) => {
+    const powers = [];
+    for (let power = Math.ceil(low); power <= high && powers.length < 40; ++power) powers.push(power);
+    return powers;
+  }]);
+}
+
+function fillNodes() {
+  fillPanel("graphs", "nodes", data.nodes, node => [node.name, node.band, node.turns, node.messages, duration(node.took),
+    node.waiting, node.blocked, duration(node.blockedFor)], node => [node.points, low => [low]]);
 }
 
 function fillSources() {
@@ -234,6 +303,8 @@ canvas.addEventListener("pointermove", event => {
 window.addEventListener("resize", draw);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
 fillUnits();
+fillSolves();
+fillNodes();
 fillSources();
 draw();
 document.body.dataset.ready = "yes";

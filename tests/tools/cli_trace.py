@@ -252,17 +252,17 @@ CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", 
 
 
 class TableReader(html.parser.HTMLParser):
-    """The body rows of the table with id `units`, as lists of texts, and whether the page's script ran to its end."""
+    """The body rows of a table, as lists of texts, and whether the page's script ran to its end."""
 
-    def __init__(self):
+    def __init__(self, table="units"):
         super().__init__()
-        self.rows, self.inside, self.ready, self.tags = [], False, False, []
+        self.table, self.rows, self.inside, self.ready, self.tags = table, [], False, False, []
 
     def handle_starttag(self, tag, attributes):
         self.tags.append(tag)
         attributes = dict(attributes)
         self.ready = self.ready or tag == "body" and attributes.get("data-ready") == "yes"
-        self.inside = attributes.get("id") == "units" if tag == "table" else self.inside
+        self.inside = attributes.get("id") == self.table if tag == "table" else self.inside
         if self.inside and tag == "tr":
             self.rows.append([])
         elif self.inside and tag == "td":
@@ -276,19 +276,27 @@ class TableReader(html.parser.HTMLParser):
             self.rows[-1][-1] += data
 
 
+def opened(cli, table="units"):
+    """What a browser makes of the page t.html, read for that table."""
+    unlimited = ["sh", "-c", 'ulimit -S -v "$(ulimit -H -v)"; exec "$@"', "sh"]
+    done = harness.run([*unlimited, CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={cli.folder}/profile",
+                        "--dump-dom", f"file://{cli.folder}/t.html"], b"", 60.0)
+    page = TableReader(table)
+    page.text = done.stdout + done.stderr
+    page.feed(done.stdout)
+    page.rows = [row for row in page.rows if row]  # that of the headings has none
+    return page
+
+
 @case(alone=True)
 def a_browser_shows_the_page_with_its_table_of_units(cli):
     if not CHROMIUM:
         raise Skip("no chromium to open the page with")
     name = "<img src=x onerror=document.body.remove()>.posset"
     cli.script(SCRIPT, "--force-tier", "1", "--tier", "1", "--trace", "t.html", name=name).ends(0)
-    unlimited = ["sh", "-c", 'ulimit -S -v "$(ulimit -H -v)"; exec "$@"', "sh"]
-    done = harness.run([*unlimited, CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={cli.folder}/profile",
-                        "--dump-dom", f"file://{cli.folder}/t.html"], b"", 60.0)
-    page = TableReader()
-    page.feed(done.stdout)
+    page = opened(cli)
     if not page.ready:
-        raise Failure(f"the page's script did not run to its end\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
+        raise Failure(f"the page's script did not run to its end\n{page.text[-4000:]}")
     if "img" in page.tags:
         raise Failure("the name of a file became an element")
     parts = {(row[0], row[2]): row for row in page.rows if len(row) == 6}
@@ -297,3 +305,66 @@ def a_browser_shows_the_page_with_its_table_of_units(cli):
     area = parts["area", "body"]
     if area[1] != f"{name}:1:1" or area[3] != "1" or int(area[4]) < 1 or not re.search("above_highest|not_built", area[5]):
         raise Failure(f"the row of area is {area}")
+
+
+SOLVES = """import "fixpoint"
+fixpoint.solve(50, (i, x) => 0.5 * x[(i + 1) % 50] + 1.0, {tolerance: 1e-9})
+try { fixpoint.solve(2, (i, x) => 3.0 * x[1 - i] + 1.0) } catch { nil }
+"""
+
+# The first sends more than the edge holds before the second has had a turn.
+GRAPH = """import "graph"
+let g = graph.new()
+g.add("first", {outputs: ["out"], on_start: (_, node) => { for k in 0..10 { node.emit("out", k) } }})
+g.add("second", {state: 0, inputs: ["in"], on_message: (s, x, node) => s + x})
+g.connect("first:out", "second:in", {capacity: 4})
+println(g.run().states["second"])
+"""
+
+
+def page_data(cli):
+    page = (cli.folder / "t.html").read_text(encoding="utf-8")
+    return json.loads(re.search(r'id="data">(.*?)</script>', page, re.S)[1])
+
+
+@case
+def the_page_tells_of_solves_with_their_residuals(cli):
+    cli.script(SOLVES, "--trace", "t.html").ends(0)
+    solves = page_data(cli)["solves"]
+    if [solve["status"] for solve in solves] != ["converged", "diverged"]:
+        raise Failure(f"solves are {solves}")
+    first = solves[0]
+    residuals = [point[2] for point in first["points"]]
+    if first["coordinates"] != 50 or first["workers"] != 1 or not residuals or residuals[-1] > 1e-9:
+        raise Failure(f"the first solve is {first}")
+    if first["points"] != sorted(first["points"]) or first["points"][-1][1] != first["updates"] or first["took"] <= 0:
+        raise Failure(f"the first solve is {first}")
+    cli.script("println(1)", "--trace", "t.html").ends(0)
+    if page_data(cli)["solves"] or page_data(cli)["nodes"]:
+        raise Failure("a page without solves and graphs has some")
+
+
+@case
+def the_page_tells_of_nodes_of_graphs_with_what_waited(cli):
+    cli.script(GRAPH, "--trace", "t.html").ends(0).prints("45\n")
+    nodes = {node["name"]: node for node in page_data(cli)["nodes"]}
+    if set(nodes) != {"first", "second"} or nodes["first"]["blocked"] < 1:
+        raise Failure(f"nodes are {nodes}")
+    second = nodes["second"]
+    if second["messages"] != 10 or second["band"] != "normal" or not 1 <= second["turns"] <= 10 or second["waiting"] > 4:
+        raise Failure(f"the second node is {second}")
+    if len(second["points"]) != second["turns"] or second["points"] != sorted(second["points"]):
+        raise Failure(f"the second node is {second}")
+
+
+@case(alone=True)
+def a_browser_shows_the_page_with_solves_and_nodes(cli):
+    if not CHROMIUM:
+        raise Skip("no chromium to open the page with")
+    cli.script(SOLVES + GRAPH, "--trace", "t.html").ends(0)
+    page = opened(cli, "solves")
+    if not page.ready or [(row[0], row[3]) for row in page.rows] != [("50 coordinates", "converged"), ("2 coordinates", "diverged")]:
+        raise Failure(f"solves are {page.rows}")
+    rows = opened(cli, "nodes").rows
+    if {row[0] for row in rows} != {"first", "second"} or page.tags.count("canvas") != 5:
+        raise Failure(f"nodes are {rows}, {page.tags.count('canvas')} curves")
