@@ -166,9 +166,15 @@ bool is_loop_compare(Op op) { return op >= Op::LoopEq && op <= Op::LoopGeK && (i
 
 }  // namespace
 
+// Of one expression with very many parts each instruction has a longer set than the one before.
 void Compiler::record_live() {
+  constexpr size_t kMostNamed = size_t{4} << 20;
+  if (named_live_ > kMostNamed) return refuse(Reason::many_registers);
   auto [it, fresh] = set_ids_.try_emplace(owned_, static_cast<uint32_t>(chunk_->live_sets.size()));
-  if (fresh) chunk_->live_sets.push_back(owned_);
+  if (fresh) {
+    chunk_->live_sets.push_back(owned_);
+    named_live_ += owned_.size();
+  }
   if (!chunk_->live.empty()) {
     const LiveChange& last = chunk_->live.back();
     if (last.locals == locals_ && last.set == it->second) return;

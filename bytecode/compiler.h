@@ -323,6 +323,7 @@ class Compiler {
   uint16_t locals_ = 0;
   std::vector<uint16_t> owned_;
   std::map<std::vector<uint16_t>, uint32_t> set_ids_;
+  size_t named_live_ = 0;  // registers in chunk_->live_sets
   std::vector<Scope> scopes_;
   std::map<std::pair<uint64_t, uint64_t>, uint16_t> numbers_;
   Label start_;                       // where a self tail call goes

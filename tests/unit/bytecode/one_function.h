@@ -13,7 +13,8 @@
 namespace posset::interp {
 
 struct OneFunction {
-  explicit OneFunction(const RuntimeOptions& options) : runtime(options), context(runtime, Limits()) {
+  explicit OneFunction(const RuntimeOptions& options, const std::string& text = "fn f(x) => x + 1\nf(1)")
+      : runtime(options), context(runtime, Limits()), source(std::make_shared<syntax::Source>("a.posset", text)) {
     register_builtins(runtime);
     syntax::Diagnostics diagnostics;
     tree = load_program(context, source, "", diagnostics, false);
@@ -27,7 +28,7 @@ struct OneFunction {
   const TierInterface* tier = static_cast<const TierInterface*>(posset_bytecode_tier());
   RuntimeState runtime;
   Context context;
-  std::shared_ptr<syntax::Source> source = std::make_shared<syntax::Source>("a.posset", "fn f(x) => x + 1\nf(1)");
+  std::shared_ptr<syntax::Source> source;
   std::shared_ptr<syntax::Module> tree;
 };
 
