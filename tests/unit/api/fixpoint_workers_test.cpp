@@ -26,13 +26,13 @@ const std::string kModule =
     "fn endless(i, x) {\n  var s = 0.0\n  while s >= 0.0 { s += 1.0 }\n  s\n}\n"
     "fn growing(i, x) => 1.0 * len([for k in 0..400000 => k + x[i]])\n";
 
-// So many at a time as there are when nobody else has anything to do.
+// Until there are two at a time at least, where there can be: more depends on who gets a processor when.
 void wait_for_workers(World& world, int workers) {
   const std::string wanted = std::to_string(workers);
-  for (int round = 0; round < 1000; ++round) {
-    if (world.show(kModule + "solved(" + wanted + ").workers") == wanted) return;
+  for (int round = 0; round < 10000; ++round) {
+    if (world.show(kModule + "solved(" + wanted + ").workers >= " + (workers > 1 ? "2" : "1")) == "true") return;
   }
-  FAIL_CHECK("there were never ", workers, " workers");
+  FAIL_CHECK("there was never more than one of ", workers, " workers");
 }
 
 }  // namespace
