@@ -97,6 +97,24 @@ bool TierControl::wanted_at_once(const Function& function, Counted& counted, int
   return function.calls_back && loop < 0 && threshold <= kSoon && wanted(1, threshold, counted);
 }
 
+// Where one execution has lasted until a loop in it had optimised code, bytecode would be slower until it has such code
+// itself, which is made from nothing: the walker goes on and enters the loop's. What else it does is worth a
+// compilation when it is done as often as other things that are.
+bool TierControl::left_to_loops(Unit& unit, int loop, uint32_t count) const {
+  if (count >= runtime_.options.thresholds[kSpeculatingTier] || in_foreground(1)) return false;
+  const auto is_inside = [&](int inner) {
+    while (inner >= 0 && inner != loop) inner = unit.loop_parents[static_cast<size_t>(inner)];
+    return inner == loop;
+  };
+  for (int inner = 0; inner < static_cast<int>(unit.loop_parents.size()); ++inner) {
+    if (inner == loop || unit.counted(inner).ready.load(std::memory_order_acquire) < kSpeculatingTier) continue;
+    if (!is_inside(inner)) continue;
+    unit.counted(loop).reason[1].store(Reason::left_to_loops, std::memory_order_relaxed);
+    return true;
+  }
+  return false;
+}
+
 bool TierControl::is_settled(const Counted& counted, uint32_t count) const {
   const int ready = counted.ready.load(std::memory_order_acquire);
   for (int level = 1; level <= runtime_.options.max_tier && level < kTiers; ++level) {
@@ -114,7 +132,9 @@ int TierControl::count_and_promote(Context& context, const Function& function, C
   const uint32_t count = counted.tick();
   found_running(counted);
   const bool at_once = count == 1 && wanted_at_once(function, counted, loop);
-  if (at_once || wanted(1, count, counted)) request_bytecode(context, function, loop, count, at_once);
+  if (at_once || (wanted(1, count, counted) && !left_to_loops(*function.unit, loop, count))) {
+    request_bytecode(context, function, loop, count, at_once);
+  }
   for (int level = 2; level < kTiers; ++level) {
     if (wanted(level, count, counted)) request(function, loop, level, count);
   }

@@ -98,6 +98,7 @@ class TierControl {
   // A function whose only loops are those of built-ins that call functions: in bytecode from the first time on,
   // because such a loop cannot change tiers in the middle.
   bool wanted_at_once(const Function& function, Counted& counted, int loop) const;
+  bool left_to_loops(Unit& unit, int loop, uint32_t count) const;
   void request_bytecode(Context& context, const Function& function, int loop, uint32_t count, bool at_once);
   void request(const Function& function, int loop, int level, uint32_t count);
   bool win(const Function& function, int loop, int level, uint32_t count, Reason& before);

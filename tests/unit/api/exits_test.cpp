@@ -162,7 +162,7 @@ TEST_CASE("exits: what loops have met in code of their own is nothing new to the
   // The first loop makes the function hot before the second has been reached there.
   world.run("fn f(n) {\n  var s = 0\n  for i in 0..n { s += i }\n  var t = 0.5\n"
             "  for i in 0..n { if i % 2 == 0 { t += float(i) } else { s += 1 } }\n  [s, t]\n}");
-  for (int round = 0; round < 6; ++round) {
+  for (int round = 0; round < 25; ++round) {  // the walker goes on while only loops have native code
     world.run("f(50000)");
     posset_runtime_settle(world.runtime());
   }

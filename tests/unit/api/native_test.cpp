@@ -3,7 +3,9 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <chrono>
 #include <string>
+#include <thread>
 
 #include <posset/attach.h>
 #include <posset/posset.h>
@@ -110,4 +112,58 @@ TEST_CASE("native: code that keeps exiting is made anew and in the end given up"
     posset_runtime_release(runtime);
   }
   CHECK_MESSAGE(given_up, "nothing is said to be [exits_often]");
+}
+
+namespace {
+
+// As far as unit f has come.
+struct Progress {
+  posset_runtime* runtime;
+  bool loop_has_native_code() const {
+    return any([](const posset::interp::Unit& unit) { return unit.counted(0).ready == 3; });
+  }
+  bool body_has_bytecode() const {
+    return any([](const posset::interp::Unit& unit) { return unit.body.ready >= 1; });
+  }
+
+ private:
+  template <class Predicate>
+  bool any(Predicate holds) const {
+    bool found = false;
+    runtime->state.units.for_each([&](const auto& unit) { found = found || (unit.name == "f" && holds(unit)); });
+    return found;
+  }
+};
+
+}  // namespace
+
+// In a function that is called few times for long, bytecode and quick code of the whole took the place of what its loop
+// already had.
+TEST_CASE("native: a function whose loop has native code is left to the walker until it is called often") {
+  if (!posset_native_tier(3)) return;
+  posset_runtime_options options = posset_runtime_defaults();
+  options.tier2_after = 10;
+  options.tier3_after = 20;
+  posset_runtime* runtime = nullptr;
+  REQUIRE(posset_default_runtime(&options, &runtime) == POSSET_OK);
+  {
+    World w(runtime, posset_context_defaults());
+    Progress progress{runtime};
+    posset_function_row row = {};
+    row.name = "ready";
+    row.doc = row.signature = "";
+    row.data = &progress;
+    row.function = [](posset_call* call) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));  // who publishes code waits for the table of units
+      return posset_return(call, posset_bool(static_cast<Progress*>(call->data)->loop_has_native_code()));
+    };
+    REQUIRE(posset_define(w.context, &row, sizeof row, nullptr) == POSSET_OK);
+    CHECK(w.session("fn f() {\n  var s = 0\n  while not ready() { s += 1 }\n  s > 0\n}\nf()") == "true");
+    for (int calls = 2; calls < 20; ++calls) run(w, runtime, "f()");
+    CHECK_MESSAGE(explain(w, "f").find("[left_to_loops]") != std::string::npos, explain(w, "f"));
+    CHECK_FALSE(progress.body_has_bytecode());
+    run(w, runtime, "f()");
+    CHECK(progress.body_has_bytecode());
+  }
+  posset_runtime_release(runtime);
 }
