@@ -203,7 +203,10 @@ Borrowed native_newer(NativeFrame* frame, NativeEntry self, const Insn* head) {
   NativeEntry code = chunk.native.load(std::memory_order_acquire);
   if (!code || code == self) return Borrowed::unset();
   const uint32_t entry = native_entry_at(chunk, head);
-  return entry == 0 ? Borrowed::unset() : code(frame->context, frame->closure, frame->registers, entry);
+  if (entry == 0) return Borrowed::unset();
+  interp::RuntimeState& runtime = frame->context->runtime;
+  if (runtime.trace) runtime.control.note_native_entry(*frame->closure->function, chunk.loop);
+  return code(frame->context, frame->closure, frame->registers, entry);
 }
 
 void native_note(NativeFrame* frame, const Insn* pc) {

@@ -169,7 +169,13 @@ bool Context::wants_to_stop() const {
 
 bool Context::poll_after_host_call() {
   host_pace_.look(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
-  return poll();
+  const int64_t left = fuel;
+  if (!poll()) return false;
+  // The slice goes on, for it must also end elsewhere: at the head of the loop that calls newer code is taken up.
+  const int64_t cut = fuel - std::min(left, fuel);
+  fuel -= cut;
+  slice_ -= cut;
+  return true;
 }
 
 bool Context::poll() {

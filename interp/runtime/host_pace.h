@@ -1,6 +1,7 @@
-// When a slice of steps ends behind the call of a host's function. What such a function does takes time and no steps, so by
-// steps alone limits, interruptions and whoever waits for work would not be looked at for thousands of calls. The clock is
-// read once in a while that calls as long as the last ones will take: rarely for short ones, each time for long ones.
+// When limits, interruptions and whoever waits for work are looked at behind the call of a host's function, as at the end of
+// a slice of steps. What such a function does takes time and no steps, so by steps alone that would not happen for thousands
+// of calls. The clock is read once in a while that calls as long as the last ones will take: rarely for short ones, each
+// time for long ones. The slice goes on.
 //
 // Belongs to a context. Time between evaluations counts, too: then it is looked at earlier than need be.
 #pragma once
@@ -12,7 +13,7 @@ namespace posset::interp {
 
 class HostPace {
  public:
-  // A call has ended. True: the slice ends here, see `look`.
+  // A call has ended. True: it is time to, see `look`.
   bool is_due() { return --left_ == 0; }
   // Then, with the time of a clock.
   void look(int64_t now_ns) {
