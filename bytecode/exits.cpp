@@ -335,4 +335,12 @@ interp::SideExit tell_exit(const NativeFrame& frame, uint32_t at, uint32_t depth
   return {place_of(frame, guard.at, depth), answer->first, answer->second};
 }
 
+uint32_t native_misfit(const Borrowed* registers, const uint32_t* expected, uint32_t count) {
+  for (uint32_t n = 0; n < count; ++n) {
+    const Expected each{expected[n]};
+    if (kind_number(registers[each.reg()]) != each.kind(Expected::Part)) return each.word;
+  }
+  return 0;
+}
+
 }  // namespace posset::bytecode

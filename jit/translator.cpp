@@ -133,13 +133,37 @@ llvm::BasicBlock* Translator::entry_block(uint32_t pc, uint32_t number) {
   if (!kinds_) return blocks_[pc];
   auto* entry = block("enter");
   go_on_in(entry);
-  read_frame(pc);
+  read_frame(pc, number != 0);
   b_.CreateBr(number == 0 ? way_to(pc) : way_from_entry(pc, number));
   return entry;
 }
 
+// At the head of a loop, which is entered rarely: all kinds are looked at by a helper, which takes less code than the
+// checks, and less time to make.
+void Translator::check_by_table(llvm::PHINode* expected, llvm::BasicBlock* unfit) {
+  std::vector<uint32_t> words;
+  for (uint32_t reg = 0; reg < chunk_.registers; ++reg) {
+    const Kind kind = state_.kinds[reg];
+    if (is_read_at_entry(reg) && kind != Kind::Any) words.push_back(expectation_at_entry(reg, kind));
+  }
+  if (words.empty()) return;
+  llvm::Constant* rows = llvm::ConstantDataArray::get(*context_, words);
+  auto* table = new llvm::GlobalVariable(*module_, rows->getType(), true, llvm::GlobalValue::PrivateLinkage, rows);
+  table->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
+  llvm::Function* ask = helper("misfit", b_.getInt32Ty(), {b_.getPtrTy(), b_.getPtrTy(), b_.getInt32Ty()});
+  llvm::Value* misfit = b_.CreateCall(ask, {registers_, table, b_.getInt32(static_cast<uint32_t>(words.size()))});
+  expected->addIncoming(misfit, b_.GetInsertBlock());
+  auto* fits = block("fits");
+  b_.CreateCondBr(b_.CreateICmpEQ(misfit, b_.getInt32(0)), fits, unfit);
+  go_on_in(fits);
+}
+
+bool Translator::is_read_at_entry(uint32_t reg) const {
+  return state_.reached && cached(reg) && state_.kinds[reg] != Kind::None;
+}
+
 // Goes back to bytecode where it does not fit.
-void Translator::read_frame(uint32_t pc) {
+void Translator::read_frame(uint32_t pc, bool rarely) {
   state_ = after_ = kinds_->at_leader(pc);
   exit_ = nullptr;
   auto* refused = cold("refused");
@@ -151,15 +175,19 @@ void Translator::read_frame(uint32_t pc) {
     b_.CreateCondBr(is_exit_forced(), refused, spared);
     go_on_in(spared);
   }
-  for (uint32_t reg = 0; state_.reached && reg < chunk_.registers; ++reg) {
+  const bool by_table = rarely && chunk_.registers < bytecode::Expected::kMostRegisters;
+  if (by_table) check_by_table(expected, unfit);
+  for (uint32_t reg = 0; reg < chunk_.registers; ++reg) {
+    if (!is_read_at_entry(reg)) continue;
     const Kind kind = state_.kinds[reg];
-    if (!cached(reg) || kind == Kind::None) continue;
     const Operand v = load_value(register_pointer(reg), Memory::Frame);
-    auto* fits = block("fits");
-    llvm::Value* fit = is_kind(v, kind);
-    expected->addIncoming(b_.getInt32(expectation_at_entry(reg, kind)), b_.GetInsertBlock());
-    b_.CreateCondBr(fit, fits, unfit);
-    go_on_in(fits);
+    if (!by_table) {
+      auto* fits = block("fits");
+      llvm::Value* fit = is_kind(v, kind);
+      expected->addIncoming(b_.getInt32(expectation_at_entry(reg, kind)), b_.GetInsertBlock());
+      b_.CreateCondBr(fit, fits, unfit);
+      go_on_in(fits);
+    }
     const Operand read{kind, v.tag, v.payload};
     if (state_.shapes[reg] != kNoShape) {
       expected->addIncoming(b_.getInt32(expectation_at_entry(reg, kind)), b_.GetInsertBlock());

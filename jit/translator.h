@@ -86,7 +86,9 @@ class Translator {
   void prologue();
   void enter_switch();
   llvm::BasicBlock* entry_block(uint32_t pc, uint32_t number);
-  void read_frame(uint32_t pc);
+  void read_frame(uint32_t pc, bool rarely);
+  void check_by_table(llvm::PHINode* expected, llvm::BasicBlock* unfit);
+  bool is_read_at_entry(uint32_t reg) const;
   void instruction(uint32_t pc);
   bool inlined(uint32_t pc, const Insn& insn);  // false: left to exec
   void note_first_run(uint32_t pc);
