@@ -94,17 +94,21 @@ Operand Compiler::operand(const Node* node, const Node* later) {
       emit(Op::ViewCaptured, reg, binding.index);
       return {reg, false};
     }
-    bool stable = binding.kind == BindingKind::Link &&
-                  function_.links[binding.index].kind != Link::Kind::HostGlobal;
-    if (stable) {
-      uint16_t reg = alloc();
-      emit(Op::ViewLink, reg, binding.index);
-      return {reg, false};
-    }
+    if (binding.kind == BindingKind::Link && !is_host_global(binding)) return view_link(binding);
     return owned_operand(node);
   }
   if (can_view(node, later)) return chain_base(node, later);
   return owned_operand(node);
+}
+
+Operand Compiler::view_link(const Binding& binding) {
+  uint16_t reg = alloc();
+  emit(Op::ViewLink, reg, binding.index);
+  return {reg, false};
+}
+
+bool Compiler::is_host_global(const Binding& binding) const {
+  return binding.kind == BindingKind::Link && function_.links[binding.index].kind == Link::Kind::HostGlobal;
 }
 
 // An index or field read whose result may be used as a view: the containers on its way stay alive and
@@ -124,15 +128,18 @@ bool Compiler::view_root_is_safe(const Node* node, const Node* later) const {
   const NameNode* root = place_root(node);
   if (!root) return false;
   if (root->binding.kind == BindingKind::Captured) return true;
-  if (root->binding.kind == BindingKind::Link) {
-    return function_.links[root->binding.index].kind != Link::Kind::HostGlobal;
-  }
+  if (root->binding.kind == BindingKind::Link) return !is_host_global(root->binding);
   if (root->binding.kind != BindingKind::Local || root->binding.last_use) return false;
   return !disturbs(node, root->binding.index) && !disturbs(later, root->binding.index);
 }
 
 // The base of an index or field: a variable as it is, a view where that is safe, else an owned temporary.
 Operand Compiler::chain_base(const Node* base, const Node* later) {
+  // A function of the host may set another value, but properties of its objects, which alone may run here, may not.
+  if (auto* name = as<NameNode>(base); name && is_host_global(name->binding) && transparent(later)) {
+    Site site(*this, base);
+    return view_link(name->binding);
+  }
   if (!can_view(base, later)) return operand(base, later);
   uint16_t reg = alloc();
   if (auto* node = as<IndexNode>(base)) {

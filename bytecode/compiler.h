@@ -182,6 +182,8 @@ class Compiler {
   void field(const FieldNode& node, uint16_t dst);
   Operand chain_base(const Node* base, const Node* later);
   bool can_view(const Node* node, const Node* later) const;
+  bool is_host_global(const Binding& binding) const;
+  Operand view_link(const Binding& binding);
   bool view_root_is_safe(const Node* node, const Node* later) const;
 
   // ---- compile_data.cpp ----
