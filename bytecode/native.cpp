@@ -46,7 +46,7 @@ Borrowed fail_at(Context& context, Chunk& chunk, Closure* closure, Borrowed* reg
 
 }  // namespace
 
-Borrowed enter_native(Context& context, Chunk& chunk, Closure* closure, Borrowed* registers, uint32_t entry) {
+Borrowed enter_native_otherwise(Context& context, Chunk& chunk, Closure* closure, Borrowed* registers, uint32_t entry) {
   if (context.runtime.trace) context.runtime.control.note_native_entry(*closure->function, chunk.loop);
   if (!context.native.low()) [[likely]] return run_code(context, chunk, closure, registers, entry);
   Borrowed result;

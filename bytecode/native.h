@@ -21,9 +21,15 @@ struct NativeFrame {
   const Insn* call;      // and the call there
 };
 
+// The next, where there is a trace, little stack, or no native code any more.
+Borrowed enter_native_otherwise(Context& context, Chunk& chunk, Closure* closure, Borrowed* registers, uint32_t entry);
 // Runs the chunk's native code, or its bytecode from that entry if the code has just been taken back.
 // The result is owned; Failed: the error is pending. The registers are released either way.
-Borrowed enter_native(Context& context, Chunk& chunk, Closure* closure, Borrowed* registers, uint32_t entry);
+inline Borrowed enter_native(Context& context, Chunk& chunk, Closure* closure, Borrowed* registers, uint32_t entry) {
+  const NativeEntry code = chunk.native.load(std::memory_order_acquire);
+  if (code && !context.runtime.trace && !context.native.low()) [[likely]] return code(&context, closure, registers, entry);
+  return enter_native_otherwise(context, chunk, closure, registers, entry);
+}
 // How code that did not fail was left.
 inline Leave native_leave(const Context& context, const Chunk& chunk) {
   return chunk.is_loop ? static_cast<Leave>(context.native_leave) : Leave::Returned;

@@ -93,18 +93,9 @@ Value call_constructor(Context& context, Borrowed callee, Borrowed* base, uint32
   return make_variant(context, context.runtime.shapes.shape(constructor->shape), base, count);
 }
 
-}  // namespace
-
-Value call_closure(Context& context, Closure* closure, Borrowed* base, uint32_t count) {
+// With an argument for each parameter.
+Value call_arranged(Context& context, Closure* closure, Borrowed* base) {
   const Function& f = *closure->function;
-  if (count != f.parameter_count || f.has_rest) [[unlikely]] {
-    if (!count_fits(f, count)) {
-      Value failed = raise_argument_count(context, Borrowed::heap(Tag::Fn, closure), count);
-      drop_arguments(base, count, f.inout_mask);
-      return failed;
-    }
-    if (!arrange_arguments(context, f, base, count)) return Value::failure();
-  }
   Borrowed* saved_top = base;
   context.stack_top = base + f.slot_count;
   bool ok = context.charge_one();
@@ -123,6 +114,23 @@ Value call_closure(Context& context, Closure* closure, Borrowed* base, uint32_t 
   --context.depth;
   context.stack_top = saved_top;
   return result;
+}
+
+bool takes_exactly(const Function& f, uint32_t count) { return count == f.parameter_count && !f.has_rest; }
+
+}  // namespace
+
+Value call_closure(Context& context, Closure* closure, Borrowed* base, uint32_t count) {
+  const Function& f = *closure->function;
+  if (!takes_exactly(f, count)) [[unlikely]] {
+    if (!count_fits(f, count)) {
+      Value failed = raise_argument_count(context, Borrowed::heap(Tag::Fn, closure), count);
+      drop_arguments(base, count, f.inout_mask);
+      return failed;
+    }
+    if (!arrange_arguments(context, f, base, count)) return Value::failure();
+  }
+  return call_arranged(context, closure, base);
 }
 
 Value call_with_list(Context& context, Borrowed callee, Value arguments) {
@@ -254,18 +262,26 @@ Value raise_argument_count(Context& context, Borrowed callee, uint32_t got) {
 Value Callback::operator()(Value a) {
   Borrowed* base = context_.stack_top;
   base[0] = a.take();
-  context_.stack_top = base + 1;
-  Value result = call_value(context_, callee_, base, 1, 0);
-  context_.stack_top = base;
-  return result;
+  return call(base, 1);
 }
 
 Value Callback::operator()(Value a, Value b) {
   Borrowed* base = context_.stack_top;
   base[0] = a.take();
   base[1] = b.take();
-  context_.stack_top = base + 2;
-  Value result = call_value(context_, callee_, base, 2, 0);
+  return call(base, 2);
+}
+
+// Short for what is called again and again: a function of the script that takes just that.
+Value Callback::call(Borrowed* base, uint32_t count) {
+  if (callee_.is(Tag::Fn)) {
+    auto* closure = callee_.as<Closure>();
+    if (takes_exactly(*closure->function, count) && closure->function->inout_mask == 0) [[likely]] {
+      return call_arranged(context_, closure, base);
+    }
+  }
+  context_.stack_top = base + count;
+  Value result = call_value(context_, callee_, base, count, 0);
   context_.stack_top = base;
   return result;
 }

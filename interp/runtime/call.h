@@ -33,7 +33,7 @@ std::string signature_of(Borrowed callee);   // "area(w, h)"
 // "area(w, h) takes 2 arguments, got 1"
 Value raise_argument_count(Context& context, Borrowed callee, uint32_t got);
 
-// For built-ins that call a function for every element: checks once, then `call(a)`, `call(a, b)`.
+// For built-ins that call a function for every element: `call(a)`, `call(a, b)`.
 class Callback {
  public:
   Callback(Context& context, Borrowed callee) : context_(context), callee_(callee) {}
@@ -43,6 +43,9 @@ class Callback {
   int test(Value a, const char* who);
 
  private:
+  // With the arguments at the top of the register stack.
+  Value call(Borrowed* base, uint32_t count);
+
   Context& context_;
   Borrowed callee_;
 };
