@@ -32,7 +32,7 @@ double hot_above(double largest, double tolerance);
 class ScheduleChoice {
  public:
   // How much more for each update buckets must achieve; an update of theirs costs more.
-  static constexpr double kAdvantage = 1.5;
+  static constexpr double kAdvantage = 2;
 
   explicit ScheduleChoice(Schedule asked)
       : asked_(asked), phase_(asked == Schedule::Residual ? Phase::Proven : Phase::Plain) {}

@@ -10,7 +10,7 @@ constexpr uint64_t kRarestScan = 64;  // likewise
 constexpr uint64_t kMostQuiet = 8;    // likewise
 // Small systems are scanned less often: a halt costs some thousand updates, however few there are to look at.
 constexpr uint64_t kLeastInterval = 4096;
-constexpr uint64_t kLeastPass = 4;  // a rebuild after this part of n
+constexpr uint64_t kLeastPass = 16;  // a rebuild after this part of n
 
 }  // namespace
 

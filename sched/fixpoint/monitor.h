@@ -6,7 +6,7 @@
 // iteration has probably converged. If the scan finds otherwise, twice as many must be quiet the next time, up to 8 n.
 // Each worker's quiet updates count up to its share, so that one that runs alone does not speak for those that wait.
 //
-// A rebuild is due when what was hot at the last one was handed out, but not before a quarter of the coordinates was,
+// A rebuild is due when what was hot at the last one was handed out, but not before a sixteenth of the coordinates was,
 // because it costs a look at all of them.
 //
 // What is due is asked by any worker between batches, and is a hint; the rest is called by one at a time.

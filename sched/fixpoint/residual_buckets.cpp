@@ -3,19 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
 namespace posset::sched::fixpoint {
-
-namespace {
-
-// What nothing is known of is as urgent as can be, and yet finite: it is no divergence.
-constexpr double kUnknown = std::numeric_limits<double>::max();
-
-}  // namespace
 
 void ResidualBuckets::init(size_t n, size_t workers) {
   if (n > kMaxCoordinates) throw std::length_error(std::to_string(n) + " coordinates, at most " + std::to_string(kMaxCoordinates));
@@ -31,14 +23,6 @@ void ResidualBuckets::init(size_t n, size_t workers) {
   const uint64_t generation = generation_.load(std::memory_order_relaxed) + 1;
   publish(std::make_shared<BucketSnapshot>(generation, n, 0, 0));
   places_.swap(places);
-}
-
-void ResidualBuckets::notify(size_t, size_t i, double residual) {
-  std::atomic_ref<double> note(notes_[i]);
-  const double before = note.load(std::memory_order_relaxed);
-  // In this order, so that NaN stays.
-  const bool fades = before != kUnknown && before / 2 > residual;
-  note.store(fades ? before / 2 : residual, std::memory_order_relaxed);
 }
 
 void ResidualBuckets::rebuild(std::span<const double> residuals) {

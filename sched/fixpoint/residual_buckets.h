@@ -27,6 +27,7 @@
 #pragma once
 
 #include <atomic>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -46,12 +47,16 @@ class ResidualBuckets : public Scheduler {
     if (worker >= places_.size()) return std::nullopt;
     Place& place = places_[worker];
     if (stale(place)) renew(place);
-    if (place.cursor) {
-      if (const std::optional<size_t> i = take(place)) return i;
-    }
-    return next_elsewhere(place);
+    const uint64_t i = place.cursor ? claim(place) : kNone;
+    return i != kNone ? std::optional<size_t>(i) : next_elsewhere(place);
   }
-  void notify(size_t worker, size_t i, double residual) final;
+  void notify(size_t, size_t i, double residual) final {
+    std::atomic_ref<double> note(notes_[i]);
+    const double before = note.load(std::memory_order_relaxed);
+    // In this order, so that NaN stays.
+    const bool fades = before != kUnknown && before / 2 > residual;
+    note.store(fades ? before / 2 : residual, std::memory_order_relaxed);
+  }
   void rebuild(std::span<const double> residuals) override POSSET_EXCLUDES(rebuild_mutex_, mutex_);
   bool supports_rebuild() const final { return true; }
   std::string_view name() const override { return "residual"; }
@@ -91,15 +96,24 @@ class ResidualBuckets : public Scheduler {
   static Look look(Place& place);
   // Claims from the bucket it has entered. Empty: others were faster, and the worker has left it.
   static std::optional<size_t> take(Place& place) {
-    const uint64_t k = place.cursor->fetch_add(1, std::memory_order_relaxed);
-    if (k < place.size) return place.coordinates[k];
-    place.cursor = nullptr;
-    return std::nullopt;
+    const uint64_t i = claim(place);
+    return i != kNone ? std::optional<size_t>(i) : std::nullopt;
   }
   // Claims in index order, where the snapshot is a sweep or its buckets are exhausted.
   std::optional<size_t> take_in_order(Place& place) const;
 
  private:
+  // In place of an empty optional, which would be put together in memory.
+  static constexpr uint64_t kNone = UINT64_MAX;
+  // What nothing is known of is as urgent as can be, and yet finite: it is no divergence.
+  static constexpr double kUnknown = std::numeric_limits<double>::max();
+
+  static uint64_t claim(Place& place) {
+    const uint64_t k = place.cursor->fetch_add(1, std::memory_order_relaxed);
+    if (k < place.size) [[likely]] return place.coordinates[k];
+    place.cursor = nullptr;
+    return kNone;
+  }
   std::optional<size_t> next_elsewhere(Place& place) const;
   template <class Read>
   void rebuild_by(const Read& read) POSSET_EXCLUDES(rebuild_mutex_, mutex_);
