@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cerrno>
 #include <climits>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -134,6 +135,22 @@ void Output::finish_line() {
   if (terminal_ && in_line_) write("\n", 1);
 }
 
+// ---- progress ----
+
+// One line on the terminal, from a second on, written anew each time and erased in the end.
+void show_progress(void*, const posset_solve_progress* now) {
+  constexpr double kLong = 1;
+  if (now->seconds < kLong) return;
+  std::fputs("\r\x1b[K", stderr);  // erases the line
+  if (!now->ended) {
+    const double rate = static_cast<double>(now->updates) / now->seconds * 1e-6;
+    std::fprintf(stderr, "%s: ", now->what);
+    if (std::isfinite(now->residual)) std::fprintf(stderr, "residual %.2g, ", now->residual);
+    std::fprintf(stderr, "%.2f million updates a second, %.1f s", rate, now->seconds);
+  }
+  std::fflush(stderr);
+}
+
 // ---- host ----
 
 Host::Host(const CommandLine& line) : line_(line) {
@@ -163,6 +180,7 @@ Host::Host(const CommandLine& line) : line_(line) {
     return;
   }
   posset_context_set_output(context_, write_output, &output_);
+  if (isatty(STDERR_FILENO)) posset_context_set_progress(context_, show_progress, nullptr);
   posset_context_set_loader(context_, find_module, nullptr);
   set_arguments(line_.verb == Verb::Run ? line_.arguments : std::vector<std::string>{});
   interruptible.store(context_);

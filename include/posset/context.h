@@ -51,6 +51,25 @@ POSSET_API posset_status posset_context_set_output(posset_context* context, poss
 /* Writes as print does: counted against the output limit. */
 POSSET_API posset_status posset_write_output(posset_context* context, posset_text text);
 
+/* ---- progress ---- */
+
+typedef struct posset_solve_progress {
+  size_t size;      /* sizeof(posset_solve_progress), set by the library */
+  const char* what; /* the built-in: "fixpoint.solve" */
+  bool ended;       /* it is over, whichever way; what follows is as it was last told */
+  double seconds;   /* since it began */
+  uint64_t updates; /* of coordinates */
+  double residual;  /* the largest when all were last looked at; infinity: not yet */
+} posset_solve_progress;
+
+typedef void (*posset_watch)(void* data, const posset_solve_progress* progress);
+
+/* Is told how far a built-in has come that takes long: ten times a second at most, the first time after a
+ * tenth, and once more when it has ended if it was told before. Called on the thread that runs the script;
+ * it must not use the context. Null: nobody is told. */
+POSSET_API posset_status posset_context_set_progress(posset_context* context, posset_watch watch,
+                                                     void* data);
+
 /* ---- globals ---- */
 
 /* Sets a global value that programs loaded afterwards see under this name; setting it again changes

@@ -300,6 +300,19 @@ class Context {
     };
     check(posset_context_set_output(handle(), entry, kept), "output");
   }
+  // `watch(const posset_solve_progress&)`, see posset_context_set_progress.
+  template <class Watch>
+  void set_progress(Watch watch) {
+    auto* kept = new Watch(std::move(watch));
+    check(posset_set_data(handle(), detail::type_key<Watch>(), kept, drop<Watch>), "progress");
+    posset_watch entry = [](void* data, const posset_solve_progress* now) {
+      try {
+        (*static_cast<Watch*>(data))(*now);
+      } catch (...) {
+      }
+    };
+    check(posset_context_set_progress(handle(), entry, kept), "progress");
+  }
   void set_options(const ContextOptions& options) {
     posset_context_options raw = options.raw();
     check(posset_context_set_options(handle(), &raw), "options");

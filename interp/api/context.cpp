@@ -129,6 +129,18 @@ posset_status posset_context_set_output(posset_context* context, posset_write wr
   return POSSET_OK;
 }
 
+posset_status posset_context_set_progress(posset_context* context, posset_watch watch, void* data) {
+  Entry entry(context);
+  if (entry.failed()) return entry.status();
+  context->progress = nullptr;
+  if (!watch) return POSSET_OK;
+  context->progress = [watch, data](const posset::interp::Context::Progress& now) {
+    const posset_solve_progress told = {sizeof told, now.what, now.ended, now.seconds, now.updates, now.residual};
+    watch(data, &told);
+  };
+  return POSSET_OK;
+}
+
 posset_status posset_write_output(posset_context* context, posset_text text) {
   Evaluation evaluation(context);
   if (evaluation.failed()) return evaluation.status();

@@ -197,6 +197,34 @@ Value answer(Context& context, const fixpoint::SolveResult& result, Value x) {
   return or_memory_limit(context, record.finish());
 }
 
+// ---- progress ----
+
+// Tells the context's host of a solve, and of its end if it was told of anything.
+class Progress {
+ public:
+  Progress(const Context& context, fixpoint::SolveOptions& options) : context_(context) {
+    if (context.progress) options.progress = [this](const fixpoint::SolveProgress& now) { tell(now); };
+  }
+  ~Progress() {
+    if (!told_) return;
+    last_.ended = true;
+    context_.progress(last_);
+  }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+ private:
+  void tell(const fixpoint::SolveProgress& now) {
+    told_ = true;
+    last_ = {"fixpoint.solve", false, static_cast<double>(now.elapsed_ns) * 1e-9, now.updates, now.residual};
+    context_.progress(last_);
+  }
+
+  const Context& context_;
+  bool told_ = false;
+  Context::Progress last_ = {};
+};
+
 // ---- one worker, or several ----
 
 // `x`: the start, a list of packed floats.
@@ -276,6 +304,7 @@ Value solve(NativeCall& call, const Asked& asked) {
   }
   Together together(context, static_cast<size_t>(std::min<uint64_t>(asked.solve.workers, n)) - 1);
   fixpoint::SolveOptions options = asked.solve;
+  const Progress progress(context, options);
   if (together.others() != 0) {
     Sharing sharing(context.seat->posse_root());
     if (sharing.add(call[1])) {

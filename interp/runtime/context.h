@@ -238,6 +238,16 @@ class Context : public Strand {
   std::function<bool(std::string_view)> output;   // false: could not be written
   uint64_t output_written = 0;
 
+  // Is told how far a built-in has come that takes long, at most ten times a second, on the thread that evaluates. Empty: nobody.
+  struct Progress {
+    const char* what;   // the built-in
+    bool ended;         // it is over; only after others
+    double seconds;
+    uint64_t updates;
+    double residual;
+  };
+  std::function<void(const Progress&)> progress;
+
  private:
   Value make_error(ErrorCode code, std::string message, std::string hint, bool limit);
   ErrorObject* pending_ = nullptr;                // owned

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "interp/runtime/builtins.h"
-#include "interp/runtime/options.h"
 
 namespace posset::interp {
 
@@ -18,8 +17,7 @@ thread_local Context* body_context = nullptr;
 
 }  // namespace
 
-double operator_result(Context& context, const Value& result, size_t i) {
-  if (!result.failed() && result->is_number()) return number_of(result);
+void refuse_operator_result(Context& context, const Value& result, size_t i) {
   if (!result.failed()) {
     context.raise(ErrorCode::TypeMismatch, "the operator of fixpoint.solve must give a number, but gave " +
                                                kind_and_value(context, result) + " for i = " + std::to_string(i));

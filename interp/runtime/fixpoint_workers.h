@@ -10,6 +10,7 @@
 #include <string>
 
 #include "interp/runtime/call.h"
+#include "interp/runtime/options.h"
 #include "interp/runtime/together.h"
 #include "sched/base/thread_safety.h"
 #include "sched/fixpoint/executor.h"
@@ -18,8 +19,13 @@ namespace posset::interp {
 
 struct SolveRaised {};  // leaves the solver; the error is pending
 
+// What the operator gave is no number, or it has raised: throws SolveRaised.
+[[noreturn]] void refuse_operator_result(Context& context, const Value& result, size_t i);
 // What the operator gave, as a number. Throws SolveRaised.
-double operator_result(Context& context, const Value& result, size_t i);
+inline double operator_result(Context& context, const Value& result, size_t i) {
+  if (!result.failed() && result->is_number()) [[likely]] return number_of(result);
+  refuse_operator_result(context, result, i);
+}
 
 class FixpointWorkers final : public sched::fixpoint::WorkerExecutor {
  public:

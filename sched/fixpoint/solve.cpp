@@ -33,6 +33,7 @@ Solve::Solve(const SolveSetting& setting, Scheduler* custom, const Problem& prob
       choice_(options.schedule),
       history_(options.history),
       residual_(std::numeric_limits<double>::infinity()),
+      next_progress_ns_(options.progress ? deadline(began_ns_, options.progress_ns) : kNever),
       monitor_(problem.n, options.workers),
       workers_(options.workers),
       residuals_(problem.n),
@@ -141,11 +142,18 @@ void Solve::tell_counts(Worker& worker) {
 void Solve::look_up(Worker& worker, int64_t began_ns) {
   const int64_t now_ns = setting_.clock.now_ns();
   worker.pace.took(now_ns - began_ns);
+  if (&worker == workers_.data() && now_ns >= next_progress_ns_) tell_progress(now_ns);
   if (stop_.stop_requested()) {
     end(SolveStatus::Stopped);
   } else if (now_ns >= deadline_ns_) {
     end(SolveStatus::TimedOut);
   }
+}
+
+// Between two halts, when nobody writes the residual.
+void Solve::tell_progress(int64_t now_ns) {
+  next_progress_ns_ = deadline(now_ns, options_.progress_ns);
+  guarded([&] { options_.progress({now_ns - began_ns_, sum_updates(), residual_}); });
 }
 
 void Solve::do_what_is_due() {

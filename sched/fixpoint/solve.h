@@ -66,6 +66,7 @@ class Solve {
   size_t update_batch(S& schedule, size_t number, size_t count);
   void tell_counts(Worker& worker);
   void look_up(Worker& worker, int64_t began_ns) POSSET_EXCLUDES(mutex_);
+  void tell_progress(int64_t now_ns);
   void do_what_is_due() POSSET_EXCLUDES(mutex_);
   void rebuild_from_notes() POSSET_EXCLUDES(mutex_);
   void scan(size_t number) POSSET_EXCLUDES(mutex_);
@@ -128,6 +129,8 @@ class Solve {
   double residual_;
   bool quiet_scan_ = false;  // this scan is because the workers were quiet
   bool idle_scan_ = false;   // nothing had been updated between the last two scans
+
+  int64_t next_progress_ns_;  // worker 0's alone
 
   Monitor monitor_;
   std::vector<Worker> workers_;

@@ -20,6 +20,7 @@
 
 #include <atomic>
 #include <exception>
+#include <functional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -43,6 +44,13 @@ struct Problem {
   Operator f;
 };
 
+// How far a solve has come.
+struct SolveProgress {
+  int64_t elapsed_ns;
+  uint64_t updates;
+  double residual;  // the largest, at the last scan; infinity: there was none
+};
+
 struct SolveOptions {
   double alpha = 1;         // damping, in (0, 2): x_i becomes (1 - alpha) x_i + alpha F_i(x)
   double tolerance = 1e-6;  // of |F_i(x) - x_i|, at least 0; with 0 only an exact fixed point will do
@@ -52,6 +60,8 @@ struct SolveOptions {
   size_t batch = 256;           // updates after which a worker looks up, at most; fewer where they are slow
   BucketOptions buckets;        // of the residual schedule
   size_t history = 256;         // points of the residual's history that are kept
+  std::function<void(const SolveProgress&)> progress;  // is told on the calling thread, while that updates or scans; may be empty
+  int64_t progress_ns = 100 * kMillisecond;            // at least so long after the beginning and the last time
 };
 
 enum class SolveStatus : uint8_t {

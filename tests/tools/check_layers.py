@@ -38,7 +38,7 @@ MAY_INCLUDE = {
     "cli": ["include"],
     "examples": ["include"],
     "bench": ["include"],
-    "bench/micro": EVERYTHING,
+    "bench/micro": [*EVERYTHING, "bench"],
     "bench/scaling": SCHED,
     "docs": ["include", *SCHED, *INNER, "bytecode"],
     "tests/unit": EVERYTHING,

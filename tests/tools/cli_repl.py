@@ -238,6 +238,29 @@ def repl_remembers_lines_between_runs(cli):
         terminal.shows("1234")
 
 
+LONG_SOLVE = """import "fixpoint"
+print("begins, ")
+println(fixpoint.solve(1, (i, x) => 1 - x[i], {timeout: 1.4}).status)
+"""
+
+
+@case(alone=True)
+def a_long_solve_shows_its_progress_on_a_terminal_and_erases_it(cli):
+    cli.write("long.posset", LONG_SOLVE)
+    with Terminal(cli, "run", "long.posset") as terminal:
+        terminal.shows(r"fixpoint\.solve: residual 1, \d+\.\d\d million updates a second, 1\.\d s", regex=True)
+        terminal.shows("begins, timed out")
+        terminal.ends(0)
+        if "fixpoint" in "\n".join(terminal.screen.lines()):
+            raise Failure("progress is left on the screen")
+
+
+@case
+def a_long_solve_shows_nothing_where_there_is_no_terminal(cli):
+    cli.write("long.posset", LONG_SOLVE)
+    cli("run", "long.posset").ends(0).prints("begins, timed out\n").says_not("fixpoint")
+
+
 @case
 def repl_without_a_terminal_does_not_hang(cli):
     outcome = cli("repl", stdin="1 + 41\n:quit\n").ends(0, 2)

@@ -109,6 +109,45 @@ TEST_CASE("fixpoint workers: an interruption ends all of them, whenever it comes
   CHECK(world.show(kModule + "solved(3).converged") == "true");
 }
 
+TEST_CASE("fixpoint workers: the host is told how far a long solve has come, on its thread, and of the end") {
+  struct Told {
+    std::thread::id thread = std::this_thread::get_id();
+    std::vector<posset_solve_progress> all;
+    bool elsewhere = false;
+  } told;
+  auto watch = [](void* data, const posset_solve_progress* now) {
+    auto& to = *static_cast<Told*>(data);
+    to.all.push_back(*now);
+    to.elsewhere = to.elsewhere || std::this_thread::get_id() != to.thread;
+  };
+  const std::string long_solve = "import \"fixpoint\"\nfixpoint.solve(1, (i, x) => 1 - x[i], {timeout: 0.25}).status";
+  posset_runtime* runtime = make_runtime(with_workers(2));
+  {
+    World world(runtime, posset_context_defaults());
+    REQUIRE(posset_context_set_progress(world.context, watch, &told) == POSSET_OK);
+    CHECK(world.show(kModule + "solved(1).converged") == "true");
+    const size_t short_one = told.all.size();
+    CHECK(world.show(long_solve) == "\"timed out\"");
+    REQUIRE(told.all.size() >= short_one + 2);
+    const posset_solve_progress& last = told.all.back();
+    CHECK(last.size == sizeof last);
+    CHECK(std::string(last.what) == "fixpoint.solve");
+    CHECK(last.ended);
+    CHECK_FALSE(told.all[short_one].ended);
+    CHECK(last.updates > 0);
+    CHECK(last.seconds >= 0.1);
+    CHECK(last.residual == 1);
+
+    world.show("import \"fixpoint\"\nfixpoint.solve(2, (i, x) => 1 - x[i], {timeout: 0.25, workers: 2}).status");
+    CHECK_FALSE(told.elsewhere);
+    REQUIRE(posset_context_set_progress(world.context, nullptr, nullptr) == POSSET_OK);
+    const size_t before = told.all.size();
+    CHECK(world.show(long_solve) == "\"timed out\"");
+    CHECK(told.all.size() == before);
+  }
+  posset_runtime_release(runtime);
+}
+
 TEST_CASE("fixpoint workers: contexts that solve at the same time share the executors") {
   posset_runtime* runtime = make_runtime(with_workers(3));
   std::vector<std::thread> threads;

@@ -310,6 +310,30 @@ TEST_CASE("fixpoint solver: where the operator is slow the clock is looked at af
   CHECK(calls == 50);
 }
 
+TEST_CASE("fixpoint solver: progress is told after each interval, with the residual of the last scan") {
+  VirtualClock clock;
+  NoExecutor executor;
+  const Problem slow{10, [&](size_t i, const Iterate& x) {
+                       clock.advance_to(clock.now_ns() + 20 * kMillisecond);
+                       return 1 - x[i];
+                     }};
+  std::vector<double> x(10);
+  std::vector<SolveProgress> told;
+  SolveOptions options{.schedule = Schedule::Static, .timeout_ns = 100 * kSecond};
+  options.progress = [&](const SolveProgress& now) { told.push_back(now); };
+  const SolveResult result = FixpointSolver(clock, executor).solve(slow, x, options);
+  REQUIRE(told.size() == 1000);
+  CHECK(told[0].elapsed_ns == 100 * kMillisecond);
+  CHECK(told[0].updates == 5);
+  CHECK(std::isinf(told[0].residual));
+  CHECK(told.back().elapsed_ns == 100 * kSecond);
+  CHECK(told.back().residual == 1);
+  CHECK(told.back().updates == result.updates);
+
+  options.progress = [](const SolveProgress&) { throw std::runtime_error("enough"); };
+  CHECK(FixpointSolver(clock, executor).solve(slow, x, options).problem() == "enough");
+}
+
 TEST_CASE("fixpoint solver: a stop request ends it") {
   Alone alone;
   std::stop_source source;
