@@ -1,19 +1,20 @@
 // What the fixed-point solver costs: a claim, PageRank beside the same iteration written by hand, one worker against two,
 // buckets against blocks where few coordinates are slow and where all are alike.
 //
-// PageRank runs on the votes of Wikipedia (wiki-Vote.txt of the Stanford collection), whose path is in POSSET_WIKI_VOTE;
-// without it on a random graph of the same size. Every solver checks its own answer.
+// Every solver checks its own answer. KINSOL takes part where it is installed.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <cstdlib>
-#include <fstream>
-#include <map>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include <benchmark/benchmark.h>
+#ifdef WITH_KINSOL
+#include <kinsol/kinsol.h>
+#include <nvector/nvector_serial.h>
+#endif
+
+#include "../common/sparse_systems.h"
 
 #include "sched/base/clock.h"
 #include "sched/base/random.h"
@@ -21,112 +22,13 @@
 #include "sched/fixpoint/solver.h"
 #include "sched/fixpoint/static_blocks.h"
 
+using namespace posset::bench;
 using namespace posset::sched;
 using namespace posset::sched::fixpoint;
 
 namespace {
 
-// Rows one after the other: x_i = sum of weight * x[column] + constant.
-struct Sparse {
-  std::vector<size_t> begins{0};
-  std::vector<uint32_t> columns;
-  std::vector<double> weights;
-  double constant = 1;
-
-  size_t n() const { return begins.size() - 1; }
-  void end_row() { begins.push_back(columns.size()); }
-  void add(size_t column, double weight) {
-    columns.push_back(static_cast<uint32_t>(column));
-    weights.push_back(weight);
-  }
-  template <class X>
-  double at(size_t i, const X& x) const {
-    double sum = constant;
-    for (size_t k = begins[i]; k < begins[i + 1]; ++k) sum += weights[k] * x[columns[k]];
-    return sum;
-  }
-};
-
-using Edges = std::vector<std::pair<uint32_t, uint32_t>>;
-
-// Numbers nodes in the order they are met.
-Edges read_edges(const char* path) {
-  Edges edges;
-  std::map<uint32_t, uint32_t> numbers;
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);) {
-    uint32_t from, to;
-    if (line[0] == '#' || !(std::istringstream(line) >> from >> to)) continue;
-    const auto number = [&numbers](uint32_t name) {
-      return numbers.try_emplace(name, static_cast<uint32_t>(numbers.size())).first->second;
-    };
-    const uint32_t first = number(from);
-    edges.push_back({first, number(to)});
-  }
-  return edges;
-}
-
-Edges random_edges(uint32_t nodes, size_t count) {
-  Random random(1);
-  Edges edges;
-  while (edges.size() < count) {
-    edges.push_back({static_cast<uint32_t>(random.below(nodes)), static_cast<uint32_t>(random.below(nodes))});
-  }
-  return edges;
-}
-
-// x_i = 0.15 + 0.85 * sum over the votes for i of x_j / (votes of j).
-Sparse make_pagerank() {
-  const char* path = std::getenv("POSSET_WIKI_VOTE");
-  Edges edges = path ? read_edges(path) : Edges();
-  if (edges.empty()) edges = random_edges(7115, 103'689);
-  uint32_t nodes = 0;
-  for (const auto& [from, to] : edges) nodes = std::max({nodes, from + 1, to + 1});
-  std::vector<double> votes(nodes);
-  for (const auto& [from, to] : edges) ++votes[from];
-  std::sort(edges.begin(), edges.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  Sparse system;
-  system.constant = 0.15;
-  size_t at = 0;
-  for (uint32_t node = 0; node < nodes; ++node) {
-    for (; at < edges.size() && edges[at].second == node; ++at) system.add(edges[at].first, 0.85 / votes[edges[at].first]);
-    system.end_row();
-  }
-  return system;
-}
-
-// Four neighbours at random distances, a contraction by 0.9.
-Sparse make_large() {
-  Random random(2);
-  Sparse system;
-  constexpr size_t n = 1'000'000;
-  for (size_t i = 0; i < n; ++i) {
-    for (int k = 0; k < 4; ++k) system.add((i + random.below(1000)) % n, 0.225);
-    system.end_row();
-  }
-  return system;
-}
-
-// One coordinate in `every` belongs to a slow group; the others are quick. every = 1: all alike.
-Sparse make_skewed(size_t every) {
-  Random random(3);
-  Sparse system;
-  constexpr size_t n = 20'000;
-  for (size_t i = 0; i < n; ++i) {
-    const bool slow = i % every == 0;
-    for (int k = 0; k < 16; ++k) system.add(slow ? random.below(n / every) * every : random.below(n), (slow ? 0.99 : 0.3) / 16);
-    system.end_row();
-  }
-  return system;
-}
-
-double residual(const Sparse& system, const std::vector<double>& x) {
-  double largest = 0;
-  for (size_t i = 0; i < system.n(); ++i) largest = std::max(largest, std::abs(system.at(i, x) - x[i]));
-  return largest;
-}
-
-constexpr double kTolerance = 1e-8;
+constexpr double kTolerance = 1e-10;
 
 void check(benchmark::State& state, const Sparse& system, const std::vector<double>& x) {
   if (!(residual(system, x) <= kTolerance)) state.SkipWithError("not solved");
@@ -169,6 +71,73 @@ void by_solver(benchmark::State& state, const Sparse& system, Schedule schedule,
   state.counters["rebuilds"] = static_cast<double>(result.rebuilds);
 }
 
+#ifdef WITH_KINSOL
+// KINSOL's fixed-point iteration on one thread: all coordinates from the vector before (Jacobi), with `depth` vectors of
+// Anderson acceleration.
+class Kinsol {
+ public:
+  Kinsol(const Sparse& system, long depth) : system_(system) {
+    SUNContext_Create(nullptr, &context_);
+    x_ = N_VNew_Serial(static_cast<sunindextype>(system.n()), context_);
+    ones_ = N_VClone(x_);
+    N_VConst(1, ones_);
+    solver_ = KINCreate(context_);
+    KINSetMAA(solver_, depth);
+    KINInit(solver_, evaluate, x_);
+    KINSetUserData(solver_, this);
+    KINSetFuncNormTol(solver_, kTolerance);
+    KINSetNumMaxIters(solver_, 100'000);
+  }
+  ~Kinsol() {
+    KINFree(&solver_);
+    N_VDestroy(ones_);
+    N_VDestroy(x_);
+    SUNContext_Free(&context_);
+  }
+  Kinsol(const Kinsol&) = delete;
+  Kinsol& operator=(const Kinsol&) = delete;
+
+  // False: it gave up.
+  bool solve() {
+    N_VConst(0, x_);
+    return KINSol(solver_, x_, KIN_FP, ones_, ones_) >= 0;
+  }
+  std::vector<double> solution() const {
+    const double* x = N_VGetArrayPointer(x_);
+    return {x, x + system_.n()};
+  }
+  uint64_t evaluations() const { return sweeps_ * system_.n(); }
+  void reset() { sweeps_ = 0; }
+
+ private:
+  static int evaluate(N_Vector x, N_Vector out, void* data) {
+    auto& self = *static_cast<Kinsol*>(data);
+    const double* from = N_VGetArrayPointer(x);
+    double* to = N_VGetArrayPointer(out);
+    for (size_t i = 0; i < self.system_.n(); ++i) to[i] = self.system_.at(i, from);
+    ++self.sweeps_;
+    return 0;
+  }
+
+  const Sparse& system_;
+  SUNContext context_ = nullptr;
+  N_Vector x_ = nullptr, ones_ = nullptr;
+  void* solver_ = nullptr;
+  uint64_t sweeps_ = 0;
+};
+
+void by_kinsol(benchmark::State& state, const Sparse& system) {
+  Kinsol kinsol(system, state.range(0));
+  for (auto _ : state) {
+    kinsol.reset();
+    if (!kinsol.solve()) return state.SkipWithError("given up");
+  }
+  // Its test is of the vector before the last sweep, whose residual is larger.
+  check(state, system, kinsol.solution());
+  state.counters["evaluations"] = static_cast<double>(kinsol.evaluations());
+}
+#endif
+
 // One worker claims again and again from one large bucket.
 template <class Schedule>
 void claim(benchmark::State& state) {
@@ -208,14 +177,6 @@ const Sparse& large() {
   static const Sparse system = make_large();
   return system;
 }
-const Sparse& skewed() {
-  static const Sparse system = make_skewed(50);
-  return system;
-}
-const Sparse& even() {
-  static const Sparse system = make_skewed(1);
-  return system;
-}
 
 BENCHMARK(claim<StaticBlocks>);
 BENCHMARK(claim<ResidualBuckets>);
@@ -226,15 +187,23 @@ void pagerank_by_solver(benchmark::State& state) {
   by_solver(state, pagerank(), static_cast<Schedule>(state.range(0)), static_cast<size_t>(state.range(1)));
 }
 void large_by_solver(benchmark::State& state) { by_solver(state, large(), Schedule::Static, static_cast<size_t>(state.range(0))); }
-void skewed_by_solver(benchmark::State& state) { by_solver(state, skewed(), static_cast<Schedule>(state.range(0)), 1); }
-void even_by_solver(benchmark::State& state) { by_solver(state, even(), static_cast<Schedule>(state.range(0)), 1); }
+void skewed_by_solver(benchmark::State& state) {
+  by_solver(state, make_skewed(static_cast<size_t>(state.range(1))), static_cast<Schedule>(state.range(0)), 1);
+}
+#ifdef WITH_KINSOL
+void pagerank_by_kinsol(benchmark::State& state) { by_kinsol(state, pagerank()); }
+void large_by_kinsol(benchmark::State& state) { by_kinsol(state, large()); }
+// Vectors of acceleration.
+BENCHMARK(pagerank_by_kinsol)->Arg(0)->Arg(3)->UseRealTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(large_by_kinsol)->Arg(0)->Arg(3)->UseRealTime()->Unit(benchmark::kMillisecond)->Iterations(1);
+#endif
 
 // Schedules by number: 0 static, 1 residual, 2 auto; then workers.
 BENCHMARK(pagerank_by_hand)->UseRealTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(pagerank_by_solver)->ArgsProduct({{0, 1, 2}, {1, 2}})->UseRealTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(large_by_solver)->Arg(1)->Arg(2)->UseRealTime()->Unit(benchmark::kMillisecond)->Iterations(1);
-BENCHMARK(skewed_by_solver)->Arg(0)->Arg(1)->Arg(2)->UseRealTime()->Unit(benchmark::kMillisecond);
-BENCHMARK(even_by_solver)->Arg(0)->Arg(1)->Arg(2)->UseRealTime()->Unit(benchmark::kMillisecond);
+// One coordinate in so many is slow: all alike, skewed, very skewed.
+BENCHMARK(skewed_by_solver)->ArgsProduct({{0, 1, 2}, {1, 50, 1000}})->UseRealTime()->Unit(benchmark::kMillisecond);
 
 }  // namespace
 
