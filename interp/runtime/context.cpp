@@ -200,7 +200,8 @@ bool Context::poll() {
     return false;
   }
   start_slice();
-  if (tasks && !tasks->at_slice_end()) return false;
+  // While a part is computed, the account of steps and the memory limit are that part's.
+  if (tasks && !(seat && seat->is_above_root()) && !tasks->at_slice_end()) return false;
   return !seat || (tasks && tasks->runs_task()) || seat->at_slice_end();
 }
 

@@ -91,7 +91,7 @@ void Seat::begin() {
   const uint32_t calls = posse_.root().limits().nested_calls;
   if (!forks_ || forks_->asked_calls() != calls) forks_ = std::make_unique<ForkStack>(calls);
   context_.depth_limit = forks_->calls();
-  context_.fork_top = forks_->begin();
+  context_.fork_top = context_.fork_base = forks_->begin();
   quantum_.begin_anew();
 }
 
@@ -269,6 +269,7 @@ void Seat::run(Delegate& delegate) {
     context_.native.set_limit(below.native.limit());
     context_.fork_top = below.fork_top;
   }
+  context_.fork_base = context_.fork_top;
   const int64_t begin_ns = now_if_traced();
   try {
     compute(delegate);
@@ -352,8 +353,13 @@ void Seat::trace_taken(Delegate& delegate, const posse::Executor& by, int64_t sh
 
 // ---- what becomes of records ----
 
+// A task's records are none of a member's.
+void Seat::took_back(ForkRecord* from) {
+  if (!members_.empty() && members_.top().base == context_.fork_base) members_.took_back(from);
+}
+
 bool Seat::merge(ForkRecord& record, Value& result) {
-  members_.took_back(&record);
+  took_back(&record);
   if (!(record.header & ForkRecord::kTaken)) return false;
   std::unique_ptr<Delegate> delegate(record.delegate);
   posse_.remove_waiting(delegate->outcome_.bytes());
@@ -365,7 +371,7 @@ bool Seat::merge(ForkRecord& record, Value& result) {
 }
 
 void Seat::drop(ForkRecord* from) {
-  members_.took_back(from);
+  took_back(from);
   while (context_.fork_top > from) {
     const ForkRecord& record = *--context_.fork_top;
     if (!(record.header & ForkRecord::kTaken)) continue;
@@ -384,7 +390,7 @@ const Borrowed* frame_of(const ForkRecord& record) {
 }  // namespace
 
 void Seat::drop_above(const Borrowed* frame, uint32_t keep) {
-  ForkRecord* const base = members_.empty() ? forks_->begin() : members_.top().base;
+  ForkRecord* const base = context_.fork_base;
   ForkRecord* from = context_.fork_top;
   while (from > base && frame_of(from[-1]) > frame) --from;
   ForkRecord* own = from;

@@ -63,6 +63,8 @@ class Seat {
 
   // Whose evaluation it is.
   const Context& posse_root() const;
+  // A part is computed on top of the host's evaluation.
+  bool is_above_root() const { return root_ && !members_.empty() && &members_.top() != root_.get(); }
   // Computes a part on top of what runs.
   void run(Delegate& delegate);
   // One whose place is here.
@@ -83,6 +85,7 @@ class Seat {
   void run_above(Member& member, ForkRecord* kept);
   bool wait_for(Member& member);
   bool has_pending(Member& member);
+  void took_back(ForkRecord* from);
   bool should_stop() const;
   void compute(Delegate& delegate);
   void finish(Delegate& delegate, Value result, bool alone);

@@ -66,8 +66,10 @@ struct Strand {
   Borrowed* stack_end = nullptr;
   bool has_stack(size_t registers) const { return static_cast<size_t>(stack_end - stack_top) >= registers; }
 
-  // Behind the last fork record that has been left; null: nothing here leaves any.
+  // Behind the last fork record that has been left; null: nothing here leaves any. Below the base lie those of others, on
+  // top of which this runs.
   ForkRecord* fork_top = nullptr;
+  ForkRecord* fork_base = nullptr;
 
   // How native code of a loop was left (bytecode::Leave), when it did not fail.
   uint8_t native_leave = 0;

@@ -222,7 +222,7 @@ void Tasks::run(Job& job) {
   context_.stand_on(stacks->registers);
   context_.depth_limit = std::min(kNestedCalls, context_.limits().nested_calls);
   if (stacks->forks) {
-    context_.fork_top = stacks->forks->begin();
+    context_.fork_top = context_.fork_base = stacks->forks->begin();
     context_.depth_limit = std::min(context_.depth_limit, stacks->forks->calls());
   }
   context_.native.set_limit(fiber::this_fiber::stack_low() + sched::StackChain::kRedZone);

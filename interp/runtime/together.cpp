@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "interp/runtime/posse.h"
+#include "interp/runtime/tasks.h"
 #include "interp/runtime/work.h"
 
 namespace posset::interp {
@@ -26,7 +27,8 @@ struct Together::Nothing final : posse::Work {
 
 Together::Together(Context& context, size_t others) : context_(context) {
   Seat* const seat = context.seat;
-  if (others == 0 || !seat || !context.fork_top || context.heap.is_guarded()) return;
+  const bool in_task = context.tasks && context.tasks->runs_task();
+  if (others == 0 || !seat || in_task || !context.fork_top || context.heap.is_guarded()) return;
   Posse& posse = seat->posse_;
   posse::Crew& crew = posse.crew();
   others = std::min<size_t>(others, context.runtime.options.workers - 1);
