@@ -35,6 +35,10 @@ const std::vector<Production> kHotProductions = {
     {'h', 2, "${do {\n$!fn made($=a) $|{\nfn g(n) => if n <= 0 { $1 } else { g(n - 1) + $k }\ng\n}$>\nlet one = made($I)\nlet two = made($J)\n"
              "for q in 0..$n { println(if q % 5 == 4 { two(q) } else { one(q) }) }\nprintln(map(0..$k, one))\n}$}"},
 
+    {'h', 2, "${do {\n$!fn g($=i) $|=> if $1 <= 0 { throw $a } else { $I + g($1 - 1) }$>\n$!fn h($=i) $|=> if $1 < 2 { $I } else { h($1 - 1) + h($1 - 2) }$>\n"
+             "fn both(q) { var c = 0\nfor m in 0..q * 9 { c += try { g(m % 4) + h(m % 5) } catch { h(m % 3) } }\nc }\n"
+             "let all = [for q in 0..5 => spawn both(q)]\nprintln(h(7) + h(6), [for t in all => try { await t } catch e { e.message }])\n}$}"},
+
     // ---- counted rounds over packed lists ----
     {'h', 3, "${var $~L = [for q in 0..$n => q * $k]$|\n${for $=i in 0..len($1) $|{\n$1[$2] = $1[$2] + $I\n$@$e\n}$}\nprintln($1)$}"},
     {'h', 2, "${var $~L = fill($n, $k)$|\nvar $~L = fill($n, 1)$|\n${for $=i in 0..min(len($1), len($2)) $|{\n$1[$3] = $2[$3] * $k + $1[$3]\n$2[$3] -= $I\n}$}\nprintln($1, $2)$}"},
