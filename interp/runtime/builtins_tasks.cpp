@@ -71,14 +71,38 @@ Value task_cancel(NativeCall& call) {
   return Value();
 }
 
+// {task, waits_for}. Failed: raised.
+Value waiting_task(Context& context, const std::string& task, const char* waits_for) {
+  Heap& heap = context.heap;
+  Value name = make_string(heap, task);
+  Value what = make_string(heap, waits_for);
+  if (name.failed() || what.failed()) return context.raise_memory_limit();
+  RecordBuilder record(heap);
+  record.set(heap.shapes().symbol("task"), std::move(name));
+  record.set(heap.shapes().symbol("waits_for"), std::move(what));
+  return or_memory_limit(context, record.finish());
+}
+
 Value task_stats(NativeCall& call) {
   const Tasks& tasks = tasks_of(call.context);
-  RecordBuilder record(call.context.heap);
+  Heap& heap = call.context.heap;
+  RecordBuilder record(heap);
   auto set = [&](const char* name, uint64_t count) {
-    record.set(call.context.heap.shapes().symbol(name), Value::integer(static_cast<int64_t>(count)));
+    record.set(heap.shapes().symbol(name), Value::integer(static_cast<int64_t>(count)));
   };
-  set("begun", tasks.begun());
-  set("live", tasks.live());
+  set("begun", tasks.counts().begun);
+  set("live", tasks.counts().live);
+  set("failed", tasks.counts().failed);
+  set("cancelled", tasks.counts().cancelled);
+  bool whole = true;
+  ListBuilder waiting(call.context);
+  tasks.each_waiting([&](const std::string& task, const char* waits_for) {
+    Value each = whole ? waiting_task(call.context, task, waits_for) : Value::failure();
+    whole = !each.failed() && waiting.push(std::move(each));
+  });
+  Value all = whole ? waiting.finish() : Value::failure();
+  if (all.failed()) return all;
+  record.set(heap.shapes().symbol("waiting"), std::move(all));
   return or_memory_limit(call.context, record.finish());
 }
 
@@ -98,7 +122,7 @@ constexpr NativeFunction kRows[] = {
     row("yield", "yield()", "Lets others go on first.", task_yield, 0, 0),
     row("cancel", "cancel(t)", "Ends a task where it waits, or at its next step. One that has ended stays as it is.",
         task_cancel, 1, 1),
-    row("stats", "stats()", "How many tasks have begun in this context, and how many of them have not ended.", task_stats,
+    row("stats", "stats()", "Of this context: how many tasks have begun, have not ended (live), have failed or were cancelled; which are waiting, and for what.", task_stats,
         0, 0),
 };
 

@@ -20,6 +20,33 @@ constexpr size_t kStackBytes = size_t{256} << 10;
 // Charged for a task: what it touches of its stacks.
 constexpr size_t kChargedBytes = size_t{16} << 10;
 constexpr size_t kMostFreeStacks = 64;
+// Of tasks that an error tells of: the first ones tell what is wrong.
+constexpr size_t kMostTold = 8;
+
+// "count_words (words.posset:26:1)".
+std::string text_of(const Job& job) {
+  if (!job.function) return "of the host";
+  const std::string name = job.function->name.empty() ? "<fn>" : std::string(job.function->name);
+  return name + " (" + job.function->module->source->place(job.function->span.begin) + ")";
+}
+
+// What an error's trace tells of tasks, as far as there is room.
+class Told {
+ public:
+  explicit Told(Borrowed error) : data_(*error.as<ErrorObject>()->data) {}
+  void tell(std::string task) {
+    if (count_++ < kMostTold) data_.leave_part("task " + std::move(task));
+  }
+  ~Told() {
+    if (count_ > kMostTold) data_.leave_part(std::to_string(count_ - kMostTold) + " other tasks");
+  }
+  Told(const Told&) = delete;
+  Told& operator=(const Told&) = delete;
+
+ private:
+  ErrorData& data_;
+  size_t count_ = 0;
+};
 
 }  // namespace
 
@@ -126,6 +153,14 @@ void Tasks::release(Job& job) {
 
 // ---- starting ----
 
+namespace {
+
+const syntax::FunctionDecl* function_of(Borrowed callee) {
+  return callee.is(Tag::Fn) ? callee.as<Closure>()->function->decl : nullptr;
+}
+
+}  // namespace
+
 // Null: raised, and the arguments are released.
 bool Tasks::schedule(Job& job) {
   ++job.references;
@@ -139,8 +174,8 @@ bool Tasks::schedule(Job& job) {
   if (jobs_) jobs_->previous = &job;
   jobs_ = &job;
   ++job_count_;
-  live_ += !job.is_helper;
-  ++begun_;
+  counts_.live += !job.is_helper;
+  counts_.begun += !job.is_helper;
   return true;
 }
 
@@ -157,6 +192,7 @@ Value Tasks::spawn(Value callee, Value arguments, bool held) {
   auto* job = new Job(*this);
   job->callee = std::move(callee);
   job->arguments = std::move(arguments);
+  job->function = function_of(job->callee);
   if (!schedule(*job)) {
     release(*job);
     return Value::failure();
@@ -187,6 +223,7 @@ Job* Tasks::start_generator(Channel& channel, Value callee, Value arguments) {
   job->channel = &channel;
   job->callee = std::move(callee);
   job->arguments = std::move(arguments);
+  job->function = function_of(job->callee);
   return start_helper(std::move(job));
 }
 
@@ -246,11 +283,15 @@ Value Tasks::perform(Job& job, bool has_registers) {
 
 Value Tasks::call(Job& job) {
   const Value callee = std::move(job.callee);
+  Value result;
   try {
-    return call_with_list(context_, callee, std::move(job.arguments));
+    result = call_with_list(context_, callee, std::move(job.arguments));
+    if (result.failed() && !job.cancelled && !job.is_helper) job.problem = text_of(job) + ", which failed: " + context_.pending_message();
   } catch (const std::bad_alloc&) {
-    return context_.error_pending() ? Value::failure() : context_.raise_memory_limit();
+    result = context_.error_pending() ? Value::failure() : context_.raise_memory_limit();
   }
+  job.function = nullptr;  // it may go with the callee
+  return result;
 }
 
 void Tasks::end(Job& job, Value result) {
@@ -274,7 +315,9 @@ void Tasks::end(Job& job, Value result) {
   (job.previous ? job.previous->next : jobs_) = job.next;
   if (job.next) job.next->previous = job.previous;
   --job_count_;
-  live_ -= !job.is_helper;
+  counts_.live -= !job.is_helper;
+  counts_.failed += job.failed && !job.cancelled && !job.is_helper;
+  counts_.cancelled += job.cancelled && !job.is_helper;
   if (job.handle) job.handle->result = result.take();
   while (job.ended_queue.take()) {
   }
@@ -304,8 +347,10 @@ void Tasks::park(int64_t deadline_ns, const char* what) {
   aside([&] {
     fiber::ThisParker parker(fiber::ThisParker::kRegardless);
     self.parker = &*parker;
+    self.waits_for = what;
     while (!self.woken && (deadline_ns == sched::kNever || now_ns() < deadline_ns)) self.parker->park(deadline_ns, what);
     self.parker = nullptr;
+    self.waits_for = nullptr;
     self.woken = false;
   });
 }
@@ -317,9 +362,28 @@ bool Tasks::wait(int64_t deadline_ns, const char* what) {
   park(deadline_ns, what);
   if (self.turn && !self.turn->wait_ends()) return false;
   if (!may_go_on()) return false;
-  if (&self != &host_ || !std::exchange(stuck_, false)) return true;
+  return &self != &host_ || !std::exchange(stuck_, false) || raise_deadlock(what);
+}
+
+void Tasks::each_waiting(const std::function<void(std::string, const char*)>& visit) const {
+  for (const Job* job = jobs_; job; job = job->next) {
+    if (job->waits_for && !job->body) visit(text_of(*job), job->waits_for);
+  }
+}
+
+// Of those that wait, and of those that have failed meanwhile, for which the others may be waiting.
+bool Tasks::raise_deadlock(const char* what) {
   context_.raise(ErrorCode::Deadlock, std::string("deadlock: this waits for ") + what + ", and so does every task",
                  "nothing is left that could wake one of them");
+  Value error = context_.take_error();
+  {
+    Told told(error);
+    for (const Job* job : failed_) {
+      if (!job->awaited) told.tell(job->problem);
+    }
+    each_waiting([&](std::string task, const char* waits_for) { told.tell(std::move(task) + ", which waits for " + waits_for); });
+  }
+  context_.restore_error(std::move(error));
   return false;
 }
 
@@ -366,7 +430,9 @@ Value Tasks::await(Borrowed task) {
                           "`spawn f(x)` gives one");
   }
   Job& job = *task.as<TaskObject>()->job;
-  if (&job == current_) return context_.raise(ErrorCode::BadArgument, "a task cannot await itself");
+  if (&job == current_) {
+    return context_.raise(ErrorCode::BadArgument, "a task cannot await itself", "this is the task " + text_of(job));
+  }
   const Value held = Value::copy(task);
   job.awaited = true;
   if (!job.ended) {
@@ -407,21 +473,27 @@ void Tasks::drop_handle(Job& job) {
   release(job);
 }
 
-// Nil: there is none.
-Value Tasks::first_unawaited() {
-  Value first;
+// The first error that nobody has awaited is the evaluation's, if that has none; its trace tells of the others.
+void Tasks::tell_unawaited(Value& error, bool failed) {
+  std::optional<Told> told;
+  if (failed && !error->is_nil()) told.emplace(error);
   for (Job* job : failed_) {
-    if (!job->awaited && first->is_nil()) first = std::move(job->error);
+    if (!job->awaited && !failed) {
+      error = std::move(job->error);
+      told.emplace(error);
+      failed = true;
+    } else if (!job->awaited && told) {
+      told->tell(std::move(job->problem));
+    }
     job->error = Value();
     release(*job);
   }
   failed_.clear();
-  return first;
 }
 
 bool Tasks::join_all() {
   const bool is_counted = current_ != &host_ && !current_->is_helper;
-  while (live_ > (is_counted ? 1 : 0)) {
+  while (counts_.live > (is_counted ? 1 : 0)) {
     Choice choice(*current_);
     Waiter waiter(choice);
     joining_.push(waiter);
@@ -444,7 +516,7 @@ Value Tasks::finish(Value result) {
     error = context_.take_error();
     cancel_all();
   }
-  while (live_ > 0) {
+  while (counts_.live > 0) {
     if (!join_all()) fail();
   }
   cancel_all();  // the helpers
@@ -458,8 +530,11 @@ Value Tasks::finish(Value result) {
   executors_.reset();
   alarm_ = stuck_ = false;
   fatal_ = Value();
-  Value unawaited = first_unawaited();
-  if (!failed) error = std::move(unawaited);
+  const bool is_deadlock = failed && error->as<ErrorObject>()->data->code == ErrorCode::Deadlock;
+  if (is_deadlock) {  // which tells of them already
+    for (Job* job : failed_) job->awaited = true;
+  }
+  tell_unawaited(error, failed);
   if (error->is_nil()) return result;
   context_.restore_error(std::move(error));
   return Value::failure();

@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "interp/runtime/context.h"
@@ -107,6 +108,9 @@ struct Job {
   Turn* turn = nullptr;        // while it has one
   Value callee;
   Value arguments;  // a list
+  const syntax::FunctionDecl* function = nullptr;  // that it calls, as long as it does; null: one of the host
+  const char* waits_for = nullptr;                 // while it waits
+  std::string problem;                             // which and why, once it has failed by itself
   TaskObject* handle = nullptr;     // while somebody has it
   Value error;                      // that nobody has awaited; until the evaluation's end
   WaitQueue ended_queue;            // who awaits it
@@ -165,12 +169,18 @@ class Tasks {
   bool at_slice_end();
   // Whether it is a task that runs, not the evaluation.
   bool runs_task() const { return current_ != &host_; }
-  uint64_t live() const { return live_; }
-  uint64_t begun() const { return begun_; }
+  struct Counts {
+    uint64_t begun = 0, live = 0;        // helpers are none
+    uint64_t failed = 0, cancelled = 0;  // of those that have ended
+  };
+  const Counts& counts() const { return counts_; }
+  // Tasks that wait now, from the newest to the oldest: which, and for what.
+  void each_waiting(const std::function<void(std::string task, const char* waits_for)>& visit) const;
 
  private:
   bool start();
-  Value first_unawaited();
+  void tell_unawaited(Value& error, bool failed);
+  bool raise_deadlock(const char* what);
   void nothing_happens();
   bool schedule(Job& job);
   Job* start_helper(std::unique_ptr<Job> job);
@@ -196,8 +206,7 @@ class Tasks {
   Job* current_ = &host_;
   Job* jobs_ = nullptr;  // that have not ended
   size_t job_count_ = 0;
-  uint64_t live_ = 0;    // of these, those that are no helpers
-  uint64_t begun_ = 0;
+  Counts counts_;
   std::vector<Onlooker*> onlookers_;
   WaitQueue joining_;    // who waits for the end of others
   bool alarm_ = false;   // the evaluation has to look what is wrong
