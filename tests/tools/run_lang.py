@@ -44,7 +44,7 @@ from harness import Failure
 
 MODES = {
     "tier0": ["--tier", "0"],
-    "forced1": ["--force-tier", "1"],
+    "forced1": ["--force-tier", "1", "--workers", "1"],
     "tier1": ["--tier", "1"],
     "forced2": ["--force-tier", "2"],
     "forced3": ["--force-tier", "3"],
@@ -52,8 +52,8 @@ MODES = {
     "hot": ["--thresholds", "1,2,4"],
     # Guards of native code fail at random, by seed; with loops that are code of their own, and without.
     # Everything that can be stolen is, nearly: slices are short under exit stress.
-    "stolen0": ["--tier", "0", "--workers", "3", "--quantum", "1", "--exit-stress", "3"],
-    "stolen1": ["--force-tier", "1", "--workers", "3", "--quantum", "1", "--exit-stress", "3"],
+    "stolen0": ["--tier", "0", "--workers", "8", "--quantum", "1", "--exit-stress", "3"],
+    "stolen1": ["--force-tier", "1", "--workers", "2", "--quantum", "1", "--exit-stress", "3"],
     "stolen3": ["--thresholds", "1,2,4", "--native-passes", "quick", "--workers", "3", "--quantum", "1", "--exit-stress", "3"],
     "exits1": ["--thresholds", "1,2,4", "--native-passes", "quick", "--exit-stress", "1"],
     "exits2": ["--force-tier", "1", "--thresholds", "1,1000000,3", "--native-passes", "light", "--exit-stress", "2"],
