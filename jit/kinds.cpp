@@ -245,7 +245,39 @@ Kind Kinds::expected(uint32_t reg) const {
     if (chunk_.is_loop && is_next_item(static_cast<Op>(insn.op)) && insn.b == reg) return Kind::Any;
     mask |= mask_read(pc, reg);
   }
-  return kind_of_mask(mask);
+  return mask == 0 ? guessed(reg) : kind_of_mask(mask);
+}
+
+namespace {
+
+// With b a register: how c is given, by the order of opcodes.
+enum class Form : uint8_t { Registers, Constant, ConstantFirst, Immediate };
+
+struct Arithmetic {
+  Op first;  // of its forms
+  Form form;
+};
+
+Arithmetic arithmetic(Op op) {
+  static constexpr Op kFirst[] = {Op::Add, Op::Sub, Op::Mul, Op::Div, Op::IntDiv, Op::Mod};
+  const Op first = *std::prev(std::upper_bound(std::begin(kFirst), std::end(kFirst), op));
+  return {first, static_cast<Form>(static_cast<int>(op) - static_cast<int>(first))};
+}
+
+}  // namespace
+
+// Of one that only instructions read which have not run, as a counter of what is rare: what stands beside it there.
+Kind Kinds::guessed(uint32_t reg) const {
+  Kind guess = Kind::None;
+  for (uint32_t pc = 0; pc < chunk_.size; pc += chunk_.length_at(pc)) {
+    const Insn& insn = chunk_.at(pc);
+    const auto op = static_cast<Op>(insn.op);
+    if (!is_in(op, Op::Add, Op::ModI) || insn.b != reg) continue;
+    const Arithmetic what = arithmetic(op);
+    if (what.form == Form::Immediate) guess = joined(guess, Kind::Int);
+    if (what.form == Form::Constant) guess = joined(guess, constant_kind(insn.c));
+  }
+  return is_number(guess) ? guess : Kind::Any;
 }
 
 // What the instruction has seen in the register, if it reads it.
@@ -433,11 +465,40 @@ Plan Kinds::plan(uint32_t pc, const State& before) const {
   const Insn& insn = chunk_.at(pc);
   const Op op = static_cast<Op>(insn.op);
   const bool is_new = !(profile_[pc] & (Seen::kRan | Seen::kExited)) && !certain_[pc];
-  if (exits_where_new_ && is_new && before.place == Kind::None) return {Way::Exit};
+  if (exits_where_new_ && is_new && before.place == Kind::None && !is_plain_block(pc, before)) return {Way::Exit};
   Plan plan = plan_by_family(pc, insn, before);
   if (leaf_ && !stays_in_leaf(insn, plan, before)) return {Way::Exit};
   if (plan.result == Kind::Any) plan.result = known_result(op);
   return plan;
+}
+
+namespace {
+
+// What these do follows from the kinds of their operands.
+bool needs_no_profile(Op op) {
+  return moves_values(op) || is_in(op, Op::Add, Op::ModI) || op == Op::Neg || op == Op::Not || is_in(op, Op::Eq, Op::Ge) ||
+         is_in(op, Op::JumpEq, Op::LoopGeK) || op == Op::JumpIf || op == Op::LoopIf || op == Op::Jump || op == Op::Loop;
+}
+
+}  // namespace
+
+// A few instructions on operands of known kinds, from there to the end of their block. That they have never run is no reason
+// to leave: there is nothing to be learnt from a run, and code of many rare branches was made anew for each.
+bool Kinds::is_plain_block(uint32_t pc, const State& before) const {
+  constexpr int kMost = 8;
+  State state = before;
+  for (int n = 0; n < kMost; ++n) {
+    const Insn& insn = chunk_.at(pc);
+    const Op op = static_cast<Op>(insn.op);
+    if (!needs_no_profile(op)) return false;
+    const Plan plan = plan_by_family(pc, insn, state);
+    if (plan.way != Way::Inline) return false;
+    state = after(pc, plan, state);
+    pc += chunk_.length_at(pc);
+    const bool is_end = bytecode::info(op).flags & (bytecode::Branch | bytecode::Ends);
+    if (is_end || pc >= chunk_.size || leaders_[pc]) return true;
+  }
+  return false;
 }
 
 Plan Kinds::plan_by_family(uint32_t pc, const Insn& insn, const State& before) const {
@@ -461,13 +522,12 @@ Plan Kinds::number_plan(uint32_t pc, const Insn& insn, const State& before) cons
     const bool fits = op == Op::Not ? b == Kind::Bool : is_number(b);
     return fits ? Plan{Way::Inline, Kind::Any, b, Kind::Any, b} : Plan{Way::Dynamic};
   }
-  static constexpr Op kFirst[] = {Op::Add, Op::Sub, Op::Mul, Op::Div, Op::IntDiv, Op::Mod};
-  const Op first = *std::prev(std::upper_bound(std::begin(kFirst), std::end(kFirst), op));
-  const int variant = static_cast<int>(op) - static_cast<int>(first);
-  const Kind b = variant == 2 ? constant_kind(insn.b) : speculated(before.kinds[insn.b], pc, Seen::First);
-  const Kind c = variant == 1   ? constant_kind(insn.c)
-                 : variant == 3 ? Kind::Int
-                                : speculated(before.kinds[insn.c], pc, variant == 2 ? Seen::First : Seen::Second);
+  const auto [first, form] = arithmetic(op);
+  const bool constant_first = form == Form::ConstantFirst;
+  const Kind b = constant_first ? constant_kind(insn.b) : speculated(before.kinds[insn.b], pc, Seen::First);
+  const Kind c = form == Form::Constant    ? constant_kind(insn.c)
+                 : form == Form::Immediate ? Kind::Int
+                                           : speculated(before.kinds[insn.c], pc, constant_first ? Seen::First : Seen::Second);
   if (!is_number(b) || !is_number(c)) return {Way::Dynamic};
   const bool ints = b == Kind::Int && c == Kind::Int;
   if (!ints && (first == Op::IntDiv || first == Op::Mod)) return {Way::Exec, Kind::Any, b, c, Kind::Any};

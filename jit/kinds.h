@@ -219,6 +219,8 @@ class Kinds {
   Kind first_use(uint32_t pc) const;
   Kind speculated(Kind known, uint32_t pc, bytecode::Seen::Operand operand) const;
   Plan plan_by_family(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
+  Kind guessed(uint32_t reg) const;
+  bool is_plain_block(uint32_t pc, const State& before) const;
   Plan number_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   Plan compare_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   Plan data_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;

@@ -170,6 +170,32 @@ TEST_CASE("exits: what loops have met in code of their own is nothing new to the
   CHECK_MESSAGE(exits_in(world.trace()).empty(), exits_in(world.trace()));
 }
 
+// Code was made anew for each such branch: what is to be learnt of plain arithmetic is known without a run.
+TEST_CASE("exits: counting what is rare is nothing new") {
+  if (!posset_native_tier(3)) return;
+  const char* source = "fn f(n, rare) {\n  var count = 0\n  var s = 0.0\n"
+                       "  for i in 0..n {\n    s += 0.5\n    if i == rare { count += 1 }\n    if i < rare { s -= 0.25 * i }\n  }\n  [s, count]\n}";
+  {
+    NativeWorld whole;
+    whole.run(source);
+    whole.warm_up("f(20, -1)");
+    whole.run("f(20, 5)");
+    CHECK_MESSAGE(exits_in(whole.trace()).empty(), exits_in(whole.trace()));
+  }
+  posset_runtime_options options = hot();
+  options.forced_tier = -1;
+  options.tier1_after = 1000;  // the loop's own code, into which `count` comes from elsewhere
+  NativeWorld own(options);
+  own.run(source);
+  for (int round = 0; round < 5; ++round) {
+    own.run("f(20000, -1)");
+    posset_runtime_settle(own.runtime());
+  }
+  REQUIRE(own.trace().find("tier_entered unit=f (a.posset:1:1) loop=0 tier=3") != std::string::npos);
+  own.run("f(20000, 19000)");
+  CHECK_MESSAGE(exits_in(own.trace()).empty(), exits_in(own.trace()));
+}
+
 TEST_CASE("exits: a loop's own code is entered whatever variables hold that it writes first") {
   if (!posset_native_tier(3)) return;
   posset_runtime_options options = hot();
