@@ -20,6 +20,8 @@ constexpr uint32_t kCountedFor = 10000;
 
 // What has not been found running for so many slices has probably ended.
 constexpr uint32_t kIdleSlices = 16;
+// Nor does what has been left for other code, which runs meanwhile.
+constexpr uint32_t kFewSlices = 2;
 
 uint16_t kind(TierEvent event) { return static_cast<uint16_t>(event); }
 
@@ -374,10 +376,12 @@ void TierControl::postpone(Unit& unit, int loop, int level, uint64_t job, Reason
 // Native code of a loop by itself is only for a loop that is running. While the request waited, the loop may have ended,
 // or the code around it may have come, which is what will be entered. Where the loop goes on for all that, it asks again.
 Reason TierControl::no_use(Compilation& job) const {
-  if (job.level == 1 || job.loop < 0 || job.insists || in_foreground(job.level)) return Reason::none;
-  if (is_superseded(job)) return Reason::superseded;
+  if (job.level == 1 || job.loop < 0 || in_foreground(job.level)) return Reason::none;
   const uint32_t last = job.counted().last_slice.load(std::memory_order_relaxed);
-  return slices_.load(std::memory_order_relaxed) - last > kIdleSlices ? Reason::idle : Reason::none;
+  const uint32_t idle = slices_.load(std::memory_order_relaxed) - last;
+  // A loop of short rounds asks again before the code around it gets a chance to be entered.
+  if (is_superseded(job) && (!job.insists || idle > kFewSlices)) return Reason::superseded;
+  return idle > kIdleSlices ? Reason::idle : Reason::none;
 }
 
 bool TierControl::is_superseded(const Compilation& job) const {
