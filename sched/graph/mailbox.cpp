@@ -35,7 +35,7 @@ bool Mailbox::note() {
   return std::exchange(asleep_, false);
 }
 
-PutResult Mailbox::try_put(EdgeId edge, Message& item, Message& replaced) {
+PutResult Mailbox::try_put(EdgeId edge, Message& item) {
   if (stop_) return PutResult::Stopping;
   Input& input = inputs_[input_of_edge_[edge]];
   if (input.items.size() < input.limit) {
@@ -44,18 +44,18 @@ PutResult Mailbox::try_put(EdgeId edge, Message& item, Message& replaced) {
   }
   if (input.policy == EdgePolicy::Drop) return PutResult::Dropped;
   if (input.policy != EdgePolicy::Latest) return PutResult::Blocked;
-  replaced = input.items.pop();
+  Message oldest = input.items.pop();
   input.items.push(std::move(item));
+  item = std::move(oldest);
   return PutResult::Replaced;
 }
 
 PutResult Mailbox::put(EdgeId edge, Message& item) {
-  Message replaced;  // destroyed without the lock
   bool notify = false;
   PutResult result;
   {
     MutexLock lock(mutex_);
-    result = try_put(edge, item, replaced);
+    result = try_put(edge, item);
     if (result == PutResult::Ok || result == PutResult::Replaced) notify = note();
   }
   if (notify) notifier_.notify();
@@ -70,14 +70,14 @@ PutResult Mailbox::put_by(EdgeId edge, Message& item, const Clock& clock, int64_
   {
     MutexLock lock(mutex_);
     for (;;) {
-      result = try_put(edge, item, replaced);
+      result = try_put(edge, item);
       if (result != PutResult::Blocked) break;
       ++waiting_for_room_;
       const bool in_time = wait_on(clock, lock, room_, deadline_ns);
       --waiting_for_room_;
       if (in_time) continue;
       // The room may have come with the deadline.
-      result = try_put(edge, item, replaced);
+      result = try_put(edge, item);
       break;
     }
     if (result == PutResult::Ok || result == PutResult::Replaced) notify = note();

@@ -63,7 +63,8 @@ class Mailbox {
 
   // ---- any thread ----
 
-  // Ok, Replaced: taken. Dropped: gone. Blocked, Stopping: `item` stays with the caller.
+  // Ok: taken. Replaced: taken, and `item` is now the oldest, which had to go: it is the caller's to destroy, where that may
+  // be done. Dropped: gone. Blocked, Stopping: `item` stays with the caller.
   PutResult put(EdgeId input, Message& item) POSSET_EXCLUDES(mutex_);
   // Waits for room until the clock reaches the deadline.
   PutResult put_by(EdgeId input, Message& item, const Clock& clock, int64_t deadline_ns) POSSET_EXCLUDES(mutex_);
@@ -99,7 +100,7 @@ class Mailbox {
     EdgeId edge = kNone;
   };
 
-  PutResult try_put(EdgeId edge, Message& item, Message& replaced) POSSET_REQUIRES(mutex_);
+  PutResult try_put(EdgeId edge, Message& item) POSSET_REQUIRES(mutex_);
   // Whether the loop is to be notified.
   bool note() POSSET_REQUIRES(mutex_);
 

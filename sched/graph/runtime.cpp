@@ -119,14 +119,20 @@ void GraphRuntime::check_item(EdgeId input, const Message& item) {
   throw GraphError("a message of " + type_name(item.type()) + " for " + edge.id + ", which takes " + type_name(port.type));
 }
 
+// What a new item has replaced may be destroyed on any thread.
+static PutResult without_replaced(Message& item, PutResult result) {
+  if (result == PutResult::Replaced) item.reset();
+  return result;
+}
+
 PutResult GraphRuntime::put(EdgeId input, Message& item) {
   check_item(input, item);
-  return built().loop.mailbox().put(input, item);
+  return without_replaced(item, built().loop.mailbox().put(input, item));
 }
 
 PutResult GraphRuntime::put_by(EdgeId input, Message& item, int64_t deadline_ns) {
   check_item(input, item);
-  return built().loop.mailbox().put_by(input, item, clock_, deadline_ns);
+  return without_replaced(item, built().loop.mailbox().put_by(input, item, clock_, deadline_ns));
 }
 
 void GraphRuntime::wake(NodeId node) {

@@ -300,7 +300,11 @@ std::string GraphWorld<Policy>::put(EdgeId edge) {
   Message item = Message::of<uint64_t>(number);
   const PutResult result = loop_.mailbox().put(edge, item);
   if (result == PutResult::Ok || result == PutResult::Replaced) waiting_[edge].push_back(number);
-  if (item.empty() != (result <= PutResult::Dropped)) simulation_.fail("once", "an item that was not taken has gone, or stayed though it was");
+  if (result == PutResult::Replaced) {
+    if (item.empty() || item.get<uint64_t>() >= number) simulation_.fail("once", "what was replaced is not an older item");
+  } else if (item.empty() != (result <= PutResult::Dropped)) {
+    simulation_.fail("once", "an item that was not taken has gone, or stayed though it was");
+  }
   return "puts " + std::to_string(number) + " into " + plan_.edges[edge].id + ": " + kNames[static_cast<size_t>(result)];
 }
 
