@@ -85,7 +85,10 @@ PutResult GraphPolicy::coalesce(EdgeId id, const Message& item) {
   Message& newest = edge.queue.back();
   try {
     Message folded = plan_.edges[id].options.fold(newest, item);
-    if (folded.type() != newest.type()) throw GraphError("the fold of edge " + plan_.edges[id].id + " changes the type");
+    const TypeTag takes = plan_.nodes[edge.dst].options.inputs[edge.dst_port].type;
+    if (folded.empty() || (takes != kAnyType && folded.type() != takes)) {
+      throw GraphError("the fold of edge " + plan_.edges[id].id + " gives what its consumer does not take");
+    }
     newest = std::move(folded);
     edge.counts.coalesced.add();
     return PutResult::Coalesced;

@@ -259,6 +259,25 @@ TEST_CASE("graph 4.1.7: a fold that throws or changes the type leaves the edge a
   CHECK(f.edge("a:out->b:in").fold_errors == 2);
 }
 
+TEST_CASE("graph 4.1.7: a fold may change the type where the consumer takes anything") {
+  GraphFixture f;
+  auto source = f.node("a", 0, 1);
+  auto sink = std::make_shared<FunctionNode>();
+  std::vector<double> seen;
+  sink->message = [&seen](Activation&, PortId, Message& m) { seen.push_back(m.is<int>() ? m.get<int>() : m.get<double>()); };
+  f.graph.add("b", sink, {.inputs = {{"in", kAnyType}}});
+  f.graph.connect("a:out", "b:in", {.capacity = 2, .policy = EdgePolicy::Coalesce, .fold = [](const Message& newest, const Message& item) {
+                                      const double before = newest.is<int>() ? newest.get<int>() : newest.get<double>();
+                                      return Message::of<double>(before + 0.25 * item.get<int>());
+                                    }});
+  source->start = [&](Activation& a) {
+    for (int i = 0; i < 4; ++i) a.emit<int>(0, i);
+  };
+  f.settle();
+  CHECK(seen == std::vector<double>{0, 2.25});
+  CHECK(f.edge("a:out->b:in").coalesced == 2);
+}
+
 TEST_CASE("graph 4.1.7: what controls is never lost, whatever the edge's policy") {
   for (EdgePolicy policy : {EdgePolicy::Drop, EdgePolicy::Latest}) {
     GraphFixture f;
