@@ -222,6 +222,11 @@ POSSET_API posset_value posset_error_value_of(posset_value error);
 POSSET_API posset_status posset_invoke(posset_context* context, posset_value function,
                                        posset_value* arguments, size_t count, posset_value* out);
 
+/* Calls a method of a host object, of `graph`s and other handles of the library, as `object.name(...)` does.
+ * Arguments and result as in posset_invoke. Without such a method it is raised. */
+POSSET_API posset_status posset_invoke_method(posset_context* context, posset_value object, posset_text name,
+                                              posset_value* arguments, size_t count, posset_value* out);
+
 /* What is known about a function value. Texts live as long as the value, or as the context if it is
  * a function of a program. */
 typedef struct posset_function_info {

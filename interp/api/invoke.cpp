@@ -1,6 +1,8 @@
 // Calling function values, and what is known about them.
 #include "interp/api/handles.h"
 #include "interp/runtime/call.h"
+#include "interp/runtime/host_object.h"
+#include "interp/runtime/messages.h"
 
 using posset::api::Evaluation;
 using posset::api::in;
@@ -18,13 +20,11 @@ namespace {
 // Registers that built-ins count on above the arguments of a call.
 constexpr size_t kSpareRegisters = 64;
 
-posset_status call(posset_context* context, Borrowed callee, posset_value* arguments,
-                   uint32_t count, posset_value* to) {
+// `callee` is kept: it may drop what holds it (a global that is set anew).
+posset_status call(posset_context* context, const Value& callee, posset_value* arguments, uint32_t count, posset_value* to) {
   Borrowed* base = context->stack_top;
   for (uint32_t i = 0; i < count; ++i) base[i] = in(std::exchange(arguments[i], posset_nil()));
   context->stack_top = base + count;
-  // The callee may drop what holds it (a global that is set anew).
-  Value kept = Value::copy(callee);
   Value result = call_value(*context, callee, base, count, posset::interp::kAnyMarks);
   uint64_t lent = inout_mask_of(callee);
   for (uint32_t i = 0; i < count && i < 64; ++i) {
@@ -32,6 +32,42 @@ posset_status call(posset_context* context, Borrowed callee, posset_value* argum
   }
   context->stack_top = base;
   return posset::api::give(posset::api::end_tasks(context, std::move(result)), to);
+}
+
+// Calls what `find` gives, which is a failure when it has raised. `of` is what is called or asked for it.
+template <class Find>
+posset_status invoke(posset_context* context, posset_value of, Find&& find, posset_value* arguments, size_t count, posset_value* to) {
+  if (to) *to = posset_nil();
+  if (count != 0 && !arguments) return POSSET_MISUSE;
+  Evaluation evaluation(context, Evaluation::Kind::Run);
+  posset_status status = evaluation.status();
+  if (status == POSSET_OK && context->finished) status = POSSET_MISUSE;
+  if (status == POSSET_OK && (posset::api::is_foreign(context, in(of)) || posset::api::has_foreign(context, arguments, count))) {
+    return POSSET_MISUSE;
+  }
+  if (status == POSSET_OK && (count > UINT32_MAX || !context->has_stack(count + kSpareRegisters))) {
+    context->raise_stack_overflow();
+    status = POSSET_RAISED;
+  }
+  Value callee = Value::failure();
+  if (status == POSSET_OK) {
+    status = posset::api::guarded(context, [&] {
+      callee = find();
+      return posset::api::raised(callee);
+    });
+  }
+  if (status != POSSET_OK) {
+    if (status != POSSET_BUSY && context) posset_release_all(arguments, count);
+    return status;
+  }
+  return posset::api::guarded(context, [&] { return call(context, callee, arguments, static_cast<uint32_t>(count), to); });
+}
+
+// Failed: raised.
+Value method_named(posset_context* context, Borrowed object, std::string_view name) {
+  if (object.is(Tag::Host)) return load_member(*context, object, name);
+  return context->raise(posset::interp::ErrorCode::NotAFunction,
+                        "there is no method '" + std::string(name) + "' of a " + type_text(*context, object));
 }
 
 uint32_t count_of(uint16_t count) {
@@ -76,26 +112,12 @@ extern "C" {
 
 posset_status posset_invoke(posset_context* context, posset_value function, posset_value* arguments,
                             size_t count, posset_value* to) {
-  if (to) *to = posset_nil();
-  if (count != 0 && !arguments) return POSSET_MISUSE;
-  Evaluation evaluation(context, Evaluation::Kind::Run);
-  posset_status status = evaluation.status();
-  if (status == POSSET_OK && context->finished) status = POSSET_MISUSE;
-  if (status == POSSET_OK && (posset::api::is_foreign(context, in(function)) ||
-                              posset::api::has_foreign(context, arguments, count))) {
-    return POSSET_MISUSE;
-  }
-  if (status == POSSET_OK && (count > UINT32_MAX || !context->has_stack(count + kSpareRegisters))) {
-    context->raise_stack_overflow();
-    status = POSSET_RAISED;
-  }
-  if (status != POSSET_OK) {
-    if (status != POSSET_BUSY && context) posset_release_all(arguments, count);
-    return status;
-  }
-  return posset::api::guarded(context, [&] {
-    return call(context, in(function), arguments, static_cast<uint32_t>(count), to);
-  });
+  return invoke(context, function, [&] { return Value::copy(in(function)); }, arguments, count, to);
+}
+
+posset_status posset_invoke_method(posset_context* context, posset_value object, posset_text name,
+                                   posset_value* arguments, size_t count, posset_value* to) {
+  return invoke(context, object, [&] { return method_named(context, in(object), posset::api::view(name)); }, arguments, count, to);
 }
 
 posset_status posset_describe_function(posset_context* context, posset_value function,
