@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <ctime>
 #include <string>
+#include <thread>
 
 #include <benchmark/benchmark.h>
 #include <posset/posset.hpp>
@@ -38,6 +39,50 @@ void pipeline(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * kMessages);
 }
 BENCHMARK(pipeline)->Arg(1)->Arg(64)->Arg(1024);
+
+// The same through three nodes of the host.
+void host_pipeline(benchmark::State& state) {
+  posset::Runtime runtime;
+  posset::Context context(runtime, {.memory_limit = 64 << 20});
+  const posset::EdgeOptions edge = {.capacity = state.range(0)};
+  for (auto _ : state) {
+    int64_t sum = 0;
+    posset::Graph graph(context);
+    graph.add("source", posset::Node({}, {"out"}).on_start([](posset::Turn& turn) {
+      for (int64_t i = 0; i < kMessages; ++i) turn.emit(0, i);
+    }));
+    graph.add("pass", posset::Node({"in"}, {"out"}).on_message([](posset::Turn& turn) { turn.emit(0, turn.message<int64_t>()); }));
+    graph.add("sink", posset::Node({"in"}).on_message([&](posset::Turn& turn) { sum += turn.message<int64_t>(); }));
+    graph.connect("source:out", "pass:in", edge);
+    graph.connect("pass:out", "sink:in", edge);
+    graph.run();
+    if (sum != kMessages * (kMessages - 1) / 2) return state.SkipWithError("another sum");
+  }
+  state.SetItemsProcessed(state.iterations() * kMessages);
+}
+BENCHMARK(host_pipeline)->Arg(1)->Arg(64)->Arg(1024);
+
+// From another thread into a node of the host, each message by itself.
+void host_sender(benchmark::State& state) {
+  posset::Runtime runtime;
+  posset::Context context(runtime);
+  for (auto _ : state) {
+    int64_t sum = 0;
+    posset::Graph graph(context);
+    graph.add("sink", posset::Node({"in"}).on_message([&](posset::Turn& turn) { sum += turn.message<int64_t>(); }));
+    graph.input("in", "sink:in", {.capacity = 1024});
+    std::thread other([sender = graph.sender("in")] {
+      for (int64_t i = 0; i < kMessages; ++i) {
+        while (sender.put(i) == POSSET_PUT_BLOCKED) std::this_thread::yield();
+      }
+    });
+    graph.run();
+    other.join();
+    if (sum != kMessages * (kMessages - 1) / 2) return state.SkipWithError("another sum");
+  }
+  state.SetItemsProcessed(state.iterations() * kMessages);
+}
+BENCHMARK(host_sender)->UseRealTime();
 
 // `turns(n)`: so many turns of three nodes, one message each; the number that the normal one had.
 constexpr const char* kTurns = R"(

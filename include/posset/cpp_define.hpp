@@ -121,22 +121,22 @@ struct ReadArgument<P*> : ReadArgument<P&> {
 
 // ---- calls ----
 
-inline posset_status raise_host_error(posset_call* call, const char* what) {
-  return posset_raise(call->context, POSSET_ERROR_HostError, posset_text_of(what));
+inline posset_status raise_host_error(posset_context* context, const char* what) {
+  return posset_raise(context, POSSET_ERROR_HostError, posset_text_of(what));
 }
 
-// Runs what a script has called, and lets no exception out.
+// Runs what the library has called, and lets no exception out.
 template <class Body>
-posset_status guarded(posset_call* call, Body&& body) noexcept {
+posset_status guarded(posset_context* context, Body&& body) noexcept {
   try {
     return body();
   } catch (const Error& error) {
-    const posset_status status = posset_restore_error(call->context, error.handle());
-    return status == POSSET_RAISED ? status : raise_host_error(call, error.what());
+    const posset_status status = posset_restore_error(context, error.handle());
+    return status == POSSET_RAISED ? status : raise_host_error(context, error.what());
   } catch (const std::exception& exception) {
-    return raise_host_error(call, exception.what());
+    return raise_host_error(context, exception.what());
   } catch (...) {
-    return raise_host_error(call, "an exception of an unknown type");
+    return raise_host_error(context, "an exception of an unknown type");
   }
 }
 
@@ -162,7 +162,7 @@ struct Trampoline {
   static constexpr size_t kCount = Arguments::size;
 
   static posset_status entry(posset_call* call) noexcept {
-    return guarded(call, [&] {
+    return guarded(call->context, [&] {
       return call_with<typename Signature<F>::Result>(call, Arguments(), std::make_index_sequence<kCount>(),
                                                       *static_cast<F*>(call->data));
     });

@@ -63,7 +63,7 @@ struct MethodArguments<F, TypeList<All...>> {
 template <class T, class F>
 struct MemberEntry {
   static posset_status get(posset_call* call) noexcept {
-    return guarded(call, [&] {
+    return guarded(call->context, [&] {
       F& function = *static_cast<F*>(call->data);
       using Result = std::decay_t<decltype(apply_to(function, *static_cast<T*>(call->self)))>;
       return Convert<Result>::to(call->context, apply_to(function, *static_cast<T*>(call->self)), &call->result);
@@ -72,7 +72,7 @@ struct MemberEntry {
   static posset_status method(posset_call* call) noexcept {
     using List = typename MethodArguments<F>::List;
     using Result = typename Signature<F>::Result;
-    return guarded(call, [&] {
+    return guarded(call->context, [&] {
       F& function = *static_cast<F*>(call->data);
       auto invoke = [&](auto&&... args) -> decltype(auto) {
         return apply_to(function, *static_cast<T*>(call->self), std::forward<decltype(args)>(args)...);
@@ -84,7 +84,7 @@ struct MemberEntry {
 template <class T, class M>
 struct StoreEntry {  // of a data member
   static posset_status set(posset_call* call) noexcept {
-    return guarded(call, [&] {
+    return guarded(call->context, [&] {
       ReadArgument<M> value;
       const posset_status status = value.read(call, 0);
       if (status == POSSET_OK) static_cast<T*>(call->self)->*(*static_cast<M T::**>(call->data)) = value.get();
@@ -104,7 +104,7 @@ struct AccessorPair {
     return forward(call, inner, MemberEntry<T, G>::get);
   }
   static posset_status set(posset_call* call) noexcept {
-    return guarded(call, [&] {
+    return guarded(call->context, [&] {
       S& function = static_cast<AccessorPair*>(call->data)->setter;
       using List = typename MethodArguments<S>::List;
       static_assert(List::size == 1, "a setter takes the object and the new value");

@@ -11,6 +11,7 @@
  *   module.h      modules written in C; what is built in
  *   host.h        objects of the host: types, properties, methods
  *   program.h     loading, running, evaluating; sessions
+ *   graph.h       nodes of the host in graphs of scripts
  *   submit.h      evaluating on another thread; futures
  *   tokens.h      the tokens of a text and the keywords, for editors
  *   introspect.h  units, tiers, dumps
@@ -28,6 +29,7 @@
 #include "context.h"
 #include "error.h"
 #include "function.h"
+#include "graph.h"
 #include "host.h"
 #include "introspect.h"
 #include "module.h"

@@ -60,7 +60,7 @@ const HostClass& node_class() {
 // Whoever runs a graph keeps it though its handle be closed.
 using Shared = std::shared_ptr<ScriptGraph>;
 
-const Shared& graph_of(Borrowed handle) { return *static_cast<const Shared*>(handle.as<HostObject>()->data); }
+const Shared& shared_of(Borrowed handle) { return *static_cast<const Shared*>(handle.as<HostObject>()->data); }
 Borrowed held_by(Borrowed handle) { return handle.as<HoldingObject>()->held; }
 bool is_graph(Borrowed v) { return v.is(Tag::Host) && !is_bound_method(v) && v.as<HostObject>()->type == &graph_class(); }
 ScriptNode& node_of(const NativeCall& call) { return *static_cast<ScriptNode*>(call.self.as<HostObject>()->pointer); }
@@ -69,11 +69,11 @@ ScriptNode& node_of(const NativeCall& call) { return *static_cast<ScriptNode*>(c
 
 Value graph_add(NativeCall& call) {
   if (!want_string(call, 0)) return Value::failure();
-  const Shared& self = graph_of(call.self);
+  const Shared& self = shared_of(call.self);
   return guarded(call.context, [&] {
     if (is_graph(call[1])) {
       if (!call[1].as<HostObject>()->pointer) return raise_argument(call, ErrorCode::HostError, 1, "this graph is closed");
-      const Shared& part = graph_of(call[1]);
+      const Shared& part = shared_of(call[1]);
       return self->add(held_by(call.self), text_of(call[0]), *part, held_by(call[1])) ? Value() : Value::failure();
     }
     if (!call[1].is(Tag::Record)) return raise_argument(call, 1, "record or graph");
@@ -91,7 +91,7 @@ Value add_edge(NativeCall& call, AddEdge add) {
   return guarded(call.context, [&] {
     graph::EdgeOptions options;
     if (!read_edge_options(call, options)) return Value::failure();
-    const std::string* id = (graph_of(call.self).get()->*add)(text_of(call[0]), text_of(call[1]), std::move(options));
+    const std::string* id = (shared_of(call.self).get()->*add)(text_of(call[0]), text_of(call[1]), std::move(options));
     return id ? text_value(call.context, *id) : Value::failure();
   });
 }
@@ -102,7 +102,7 @@ Value graph_input(NativeCall& call) { return add_edge(call, &ScriptGraph::input)
 Value graph_expose(NativeCall& call) {
   if (!want_string(call, 0) || !want_string(call, 1)) return Value::failure();
   return guarded(call.context, [&] {
-    graph_of(call.self)->expose(text_of(call[0]), text_of(call[1]));
+    shared_of(call.self)->expose(text_of(call[0]), text_of(call[1]));
     return Value();
   });
 }
@@ -112,17 +112,17 @@ Value graph_expose(NativeCall& call) {
 Value graph_run(NativeCall& call) {
   RunAsked asked;
   if (!read_run_options(call, asked)) return Value::failure();
-  const Shared self = graph_of(call.self);
+  const Shared self = shared_of(call.self);
   return guarded(call.context, [&] { return self->run(held_by(call.self), asked.timeout_ns); });
 }
 
 Value graph_stop(NativeCall& call) {
-  return guarded(call.context, [&] { return graph_of(call.self)->stop() ? Value() : Value::failure(); });
+  return guarded(call.context, [&] { return shared_of(call.self)->stop() ? Value() : Value::failure(); });
 }
 
 Value graph_send(NativeCall& call) {
   if (!want_string(call, 0)) return Value::failure();
-  const Shared self = graph_of(call.self);
+  const Shared self = shared_of(call.self);
   return guarded(call.context, [&] { return self->send(string_view_of(call.arguments[0]), call.take(1)); });
 }
 
@@ -130,7 +130,7 @@ Value graph_set_priority(NativeCall& call) {
   int64_t priority = 0;
   if (!want_string(call, 0) || !want_int(call, 1, priority)) return Value::failure();
   return guarded(call.context, [&] {
-    return graph_of(call.self)->set_priority(string_view_of(call.arguments[0]), priority) ? Value() : Value::failure();
+    return shared_of(call.self)->set_priority(string_view_of(call.arguments[0]), priority) ? Value() : Value::failure();
   });
 }
 
@@ -138,16 +138,16 @@ Value graph_set_capacity(NativeCall& call) {
   int64_t capacity = 0;
   if (!want_string(call, 0) || !want_int(call, 1, capacity)) return Value::failure();
   return guarded(call.context, [&] {
-    return graph_of(call.self)->set_capacity(string_view_of(call.arguments[0]), capacity) ? Value() : Value::failure();
+    return shared_of(call.self)->set_capacity(string_view_of(call.arguments[0]), capacity) ? Value() : Value::failure();
   });
 }
 
 Value graph_stats(NativeCall& call) {
-  return guarded(call.context, [&] { return graph_of(call.self)->stats(); });
+  return guarded(call.context, [&] { return shared_of(call.self)->stats(); });
 }
 
 Value graph_dot(NativeCall& call) {
-  return guarded(call.context, [&] { return text_value(call.context, graph_of(call.self)->dot()); });
+  return guarded(call.context, [&] { return text_value(call.context, shared_of(call.self)->dot()); });
 }
 
 // ---- of a node ----
@@ -198,22 +198,7 @@ std::span<const NativeFunction> node_methods() { return kNodeMethods; }
 Value graph_new(NativeCall& call) {
   GraphAsked asked;
   if (!read_graph_options(call, asked)) return Value::failure();
-  Context& context = call.context;
-  return guarded(context, [&] {
-    auto shared = std::make_unique<Shared>(std::make_shared<ScriptGraph>(context, std::move(asked.config), asked.drains));
-    HoldingObject* object = new_holding_object(context, &graph_class(), shared->get(), sizeof(ScriptGraph));
-    if (!object) return context.raise_memory_limit();
-    Value handle = Value::adopt(Borrowed::heap(Tag::Host, object));
-    object->data = shared.release();
-    object->drop = [](void* data) { delete static_cast<Shared*>(data); };
-    auto* ref = context.heap.make<Ref>(Tag::Ref);
-    if (!ref) return context.raise_memory_limit();
-    object->held = Borrowed::heap(Tag::Ref, ref);
-    List* list = new_list(context.heap, Packing::Any, 0);
-    if (!list) return context.raise_memory_limit();
-    ref->value = Borrowed::heap(Tag::List, list);
-    return handle;
-  });
+  return guarded(call.context, [&] { return make_graph(call.context, std::move(asked)); });
 }
 
 constexpr NativeFunction kRows[] = {
@@ -225,6 +210,28 @@ constexpr NativeFunction kRows[] = {
 };
 
 }  // namespace
+
+Value make_graph(Context& context, GraphAsked asked) {
+  auto shared = std::make_unique<Shared>(std::make_shared<ScriptGraph>(context, std::move(asked.config), asked.drains));
+  HoldingObject* object = new_holding_object(context, &graph_class(), shared->get(), sizeof(ScriptGraph));
+  if (!object) return context.raise_memory_limit();
+  Value handle = Value::adopt(Borrowed::heap(Tag::Host, object));
+  object->data = shared.release();
+  object->drop = [](void* data) { delete static_cast<Shared*>(data); };
+  auto* ref = context.heap.make<Ref>(Tag::Ref);
+  if (!ref) return context.raise_memory_limit();
+  object->held = Borrowed::heap(Tag::Ref, ref);
+  List* list = new_list(context.heap, Packing::Any, 0);
+  if (!list) return context.raise_memory_limit();
+  ref->value = Borrowed::heap(Tag::List, list);
+  return handle;
+}
+
+std::shared_ptr<ScriptGraph> graph_of(Borrowed handle) {
+  return is_graph(handle) && handle.as<HostObject>()->pointer ? shared_of(handle) : nullptr;
+}
+
+Borrowed values_of_graph(Borrowed handle) { return held_by(handle); }
 
 Value make_node_handle(Context& context, ScriptNode& node) {
   HostObject* object = new_host_object(context, &node_class(), &node, 0);

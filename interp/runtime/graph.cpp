@@ -25,7 +25,10 @@ ScriptGraph::ScriptGraph(Context& context, graph::GraphConfig config, bool drain
   config_.on_incident = [this](const graph::Incident& incident) { told(incident); };
 }
 
-ScriptGraph::~ScriptGraph() { context_.heap.discharge(charged_); }
+ScriptGraph::~ScriptGraph() {
+  door_->close();
+  context_.heap.discharge(charged_);
+}
 
 bool ScriptGraph::charge(size_t bytes) {
   if (!context_.heap.charge(bytes)) return or_memory_limit(context_, false);
@@ -60,6 +63,7 @@ bool ScriptGraph::add(Borrowed held, std::string name, ScriptNode node, graph::N
   made->place = node.place;
   made->on_error = node.on_error;
   made->has_state = node.has_state;
+  made->host = std::move(node.host);
   described_.add(name, made, options);
   as_part_.add(std::move(name), std::move(made), std::move(options));
   for (Value& each : values) {
@@ -83,6 +87,7 @@ bool ScriptGraph::add(Borrowed held, std::string name, const ScriptGraph& part, 
     node->place = place + original.place;
     node->on_error = original.on_error;
     node->has_state = original.has_state;
+    node->host = original.host;
     return node;
   });
   described_.add(name, copy);
@@ -126,6 +131,8 @@ bool ScriptGraph::prepare() {
   loop_.emplace(*plan_, context_.runtime.clock, config_, context_.runtime.trace.get(), static_cast<graph::Notifier&>(*this));
   senders_.resize(plan_->edges.size());
   for (graph::EdgeId input : plan_->inputs) senders_[input] = std::make_unique<WaitQueue>();
+  if (!drains_) loop_->never_drain();
+  door_->open(*loop_, *this, context_.runtime.clock);
   phase_ = Phase::Planned;
   return true;
 }

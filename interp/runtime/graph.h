@@ -15,6 +15,9 @@
 // Values. Until it runs a graph holds the script's functions and states in a list behind a ref, where cycle collection
 // sees them; running, it is held by whoever runs it, and they are in the nodes; after the run they are gone.
 //
+// Handlers may also be the host's (HostHandlers), which are called in the same way. What other threads send comes through a
+// door (graph_door.h), as long as somebody has it the graph does not end for having nothing to do.
+//
 // Files: graph.cpp (describing), graph_role.cpp (the role), graph_run.cpp (calls, ends), graph_items.cpp (what goes into it and
 // through it), graph_report.cpp (what is told), graph_options.cpp and builtins_graph.cpp (the script's view).
 #pragma once
@@ -27,24 +30,34 @@
 #include <vector>
 
 #include "interp/runtime/context.h"
+#include "interp/runtime/doorbell.h"
+#include "interp/runtime/graph_door.h"
 #include "interp/runtime/tasks.h"
 #include "sched/graph/loop.h"
 #include "sched/graph/plan.h"
 
 namespace posset::interp {
 
-// A value on its way, which an edge can copy for a fan-out.
-struct GraphItem {
-  explicit GraphItem(Value v) : value(std::move(v)) {}
-  GraphItem(GraphItem&&) = default;
-  GraphItem(const GraphItem& other) : value(Value::copy(other.value)) {}
-  Value value;
-};
-
 // What an error of a handler does: the policies of the scheduler, and what a script expects if it says nothing.
 enum class OnError : uint8_t { Raise, Skip, Retry, Stop };
 
 class ScriptGraph;
+struct ScriptNode;
+
+// Handlers that are no functions of a script. They run on the graph's fibers as those do, and may be left in the middle
+// likewise, when they emit or call a script that waits.
+class HostHandlers {
+ public:
+  // What a call is to the host; as long as its node, so that one that is over can be told.
+  struct HostTurn {
+    virtual ~HostTurn() = default;
+  };
+
+  virtual ~HostHandlers() = default;
+  virtual bool has(sched::graph::Callback callback) const = 0;
+  // False: raised. `message`: nil unless it is called for one. May throw what is a std::exception.
+  virtual bool call(ScriptNode& node, sched::graph::Callback callback, Value message) = 0;
+};
 
 struct ScriptNode final : sched::graph::Node {
   static constexpr size_t kHandlers = 4;            // by Callback
@@ -53,6 +66,12 @@ struct ScriptNode final : sched::graph::Node {
   uint64_t place = 0;  // of its values in the list
   OnError on_error = OnError::Raise;
   bool has_state = false;
+  std::shared_ptr<HostHandlers> host;  // null: the script's; copies of the node have the same
+  std::unique_ptr<HostHandlers::HostTurn> host_turn;
+
+  bool handles(sched::graph::Callback callback) const {
+    return host ? host->has(callback) : !handlers[static_cast<size_t>(callback)]->is_nil();
+  }
 
   // While it runs:
   ScriptGraph* graph = nullptr;
@@ -97,8 +116,16 @@ class ScriptGraph final : public std::enable_shared_from_this<ScriptGraph>, priv
 
   // ---- of the node whose handler runs ----
   Value emit(ScriptNode& node, std::string_view port, Value v);
-  Value again(ScriptNode& node);
+  // By its number; waits where the edge is full and blocks. Empty: raised.
+  std::optional<sched::graph::PutResult> emit(ScriptNode& node, sched::graph::PortId port, Value v);
+  // The input that the message came to.
+  sched::graph::PortId input_of(const ScriptNode& node) const { return loop_->policy().call_port(node.id); }
+  Value again(ScriptNode& node);  // nil, or failed: raised
   Value port(ScriptNode& node);  // that the message came to; nil: it is called for something else
+
+  // ---- from other threads ----
+  // Plans the graph. Null: raised.
+  const std::shared_ptr<GraphDoor>* door(std::string_view input, sched::graph::EdgeId& number);
 
   // Charged for, until the graph goes. False: raised.
   bool charge(size_t bytes);
@@ -131,6 +158,7 @@ class ScriptGraph final : public std::enable_shared_from_this<ScriptGraph>, priv
   bool nobody_sends() const;
   void call(sched::graph::NodeId id);
   Value invoke(ScriptNode& node, sched::graph::Callback callback);
+  Value invoke_host(ScriptNode& node, sched::graph::Callback callback);
   Value state_for_call(ScriptNode& node, bool takes_inout);
   void settle(ScriptNode& node, sched::graph::Callback callback, Value result);
   void resume(sched::graph::NodeId id);
@@ -151,6 +179,8 @@ class ScriptGraph final : public std::enable_shared_from_this<ScriptGraph>, priv
 
   // graph_items.cpp
   bool is_running(const ScriptNode& node, const char* what);
+  std::optional<sched::graph::PutResult> put(ScriptNode& node, sched::graph::PortId port, Value v);
+  Value message_for_call(ScriptNode& called);
   bool reserve(sched::graph::EdgeId edge);
   bool can_change(std::string_view edge);
   void serve_senders();
@@ -188,8 +218,9 @@ class ScriptGraph final : public std::enable_shared_from_this<ScriptGraph>, priv
   size_t sending_ = 0;
   int64_t deadline_ns_ = sched::kNever;
   int64_t quantum_since_ns_ = 0;
-  bool asleep_ = false;
-  bool for_ever_ = false;         // and it is not woken by time
+  const std::shared_ptr<GraphDoor> door_ = std::make_shared<GraphDoor>();
+  Doorbell bell_;                 // by which whoever has the role sleeps
+  bool for_ever_ = false;         // he does, and is not woken by time or other threads
   bool starved_ = false;          // whoever has the role cannot begin
   bool nothing_happens_ = false;
   bool dead_ = false;             // killed
@@ -203,12 +234,13 @@ class ScriptGraph final : public std::enable_shared_from_this<ScriptGraph>, priv
   sched::graph::GraphStatistics at_the_end_;
 };
 
+// The graph behind a script's handle, and the values that it holds there. Null: it is something else, or closed.
+std::shared_ptr<ScriptGraph> graph_of(Borrowed handle);
+Borrowed values_of_graph(Borrowed handle);
+
 // What an edge folds with; holds the function, which is pure.
 sched::graph::Fold script_fold(Context& context, Value function);
 // What a node's handlers emit with (builtins_graph.cpp). Failed: raised.
 Value make_node_handle(Context& context, ScriptNode& node);
 
 }  // namespace posset::interp
-
-template <>
-inline constexpr bool posset::sched::graph::kMovesAsBytes<posset::interp::GraphItem> = true;

@@ -60,15 +60,29 @@ Value ScriptGraph::emit(ScriptNode& node, std::string_view port, Value v) {
   if (number == ports.size()) {
     return context_.raise(ErrorCode::BadArgument, "node " + planned.name + " has no output port " + std::string(port) + list_of_ports(ports));
   }
-  for (EdgeId edge : planned.out[number]) {
-    if (!reserve(edge)) return Value::failure();
+  const std::optional<PutResult> result = put(node, number, std::move(v));
+  return result ? name_of(*result) : Value::failure();
+}
+
+std::optional<PutResult> ScriptGraph::emit(ScriptNode& node, PortId port, Value v) {
+  if (!is_running(node, "emit") || !context_.charge_one()) return std::nullopt;
+  const graph::PlannedNode& planned = plan_->nodes[node.id];
+  if (port < planned.options.outputs.size()) return put(node, port, std::move(v));
+  context_.raise(ErrorCode::BadArgument, "node " + planned.name + " has no output port number " + std::to_string(port) +
+                                             list_of_ports(planned.options.outputs));
+  return std::nullopt;
+}
+
+std::optional<PutResult> ScriptGraph::put(ScriptNode& node, PortId port, Value v) {
+  for (EdgeId edge : plan_->nodes[node.id].out[port]) {
+    if (!reserve(edge)) return std::nullopt;
   }
   graph::GraphPolicy& policy = loop_->policy();
-  PutResult result = policy.emit(node.id, number, Message::of(GraphItem(std::move(v))));
-  if (context_.error_pending()) return Value::failure();  // a limit, in a fold
-  if (result != PutResult::Blocked) return name_of(result);
-  if (!leave(node, Progress::Suspended) || !come_back(node)) return Value::failure();
-  return name_of(policy.resumed_with(node.id));
+  const PutResult result = policy.emit(node.id, port, Message::of(GraphItem(std::move(v))));
+  if (context_.error_pending()) return std::nullopt;  // a limit, in a fold
+  if (result != PutResult::Blocked) return result;
+  if (!leave(node, Progress::Suspended) || !come_back(node)) return std::nullopt;
+  return policy.resumed_with(node.id);
 }
 
 Value ScriptGraph::again(ScriptNode& node) {
@@ -95,8 +109,12 @@ graph::Fold script_fold(Context& context, Value function) {
     Job& self = tasks_of(context).current();
     Turn* const turn = std::exchange(self.turn, nullptr);
     Callback call(context, *kept);
-    Value folded = context.error_pending() ? Value::failure()
-                                           : call(Value::copy(newest.get<GraphItem>().value), Value::copy(item.get<GraphItem>().value));
+    Value folded = Value::failure();
+    if (!context.error_pending()) {
+      Value first = value_of_message(context, newest);
+      Value second = first.failed() ? Value::failure() : value_of_message(context, item);
+      if (!second.failed()) folded = call(std::move(first), std::move(second));
+    }
     self.turn = turn;
     if (!folded.failed()) return Message::of(GraphItem(std::move(folded)));
     if (!context.limit_pending()) static_cast<void>(context.take_error());
@@ -109,9 +127,9 @@ graph::Fold script_fold(Context& context, Value function) {
 // Waits for room, behind those who wait already.
 Value ScriptGraph::send(std::string_view input, Value v) {
   if (phase_ == Phase::Ended) return name_of(PutResult::Stopping);
-  if (!prepare()) return Value::failure();
-  const EdgeId edge = plan_->input(input);
-  if (!context_.charge_one()) return Value::failure();
+  const EdgeId edge = described().input(input);
+  if (!prepare() || !context_.charge_one()) return Value::failure();
+  door_->sweep();
   WaitQueue& waiting = *senders_[edge];
   if (!waiting.has_any()) {
     Message item = Message::of(GraphItem(std::move(v)));
@@ -128,8 +146,14 @@ Value ScriptGraph::send(std::string_view input, Value v) {
   return sent ? std::move(waiter.value) : Value::failure();
 }
 
+const std::shared_ptr<GraphDoor>* ScriptGraph::door(std::string_view input, EdgeId& number) {
+  number = described().input(input);
+  return phase_ == Phase::Ended || prepare() ? &door_ : nullptr;
+}
+
 // Puts what is sent where there is room by now, in the order in which it was sent.
 void ScriptGraph::serve_senders() {
+  door_->sweep();
   for (EdgeId edge : plan_->inputs) {
     while (Waiter* waiter = senders_[edge]->first()) {
       Message item = Message::of(GraphItem(std::move(waiter->value)));
@@ -148,8 +172,9 @@ void ScriptGraph::serve_senders() {
 
 // False: raised.
 bool ScriptGraph::can_change(std::string_view edge) {
-  if (phase_ != Phase::Ended) return prepare();
-  throw graph::GraphError("edge " + std::string(edge) + " cannot be changed: the graph has ended");
+  if (phase_ == Phase::Ended) throw graph::GraphError("edge " + std::string(edge) + " cannot be changed: the graph has ended");
+  static_cast<void>(described().edge(edge));  // before the graph is described for good
+  return prepare();
 }
 
 bool ScriptGraph::set_priority(std::string_view edge, int64_t priority) {

@@ -23,6 +23,9 @@ struct NodeAsked {
   bool says_tick = false;
 };
 
+// The graph's handle (builtins_graph.cpp). Failed: raised.
+Value make_graph(Context& context, GraphAsked asked);
+
 bool read_graph_options(NativeCall& call, GraphAsked& asked);
 bool read_run_options(NativeCall& call, RunAsked& asked);
 bool read_node(NativeCall& call, NodeAsked& asked);

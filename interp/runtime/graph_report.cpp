@@ -145,7 +145,7 @@ Value ScriptGraph::answer() {
   Value counts = stats();
   if (counts.failed()) return counts;
   Report report(context_);
-  report.text("ended", why_);
+  report.text("ended", why_ ? why_ : "stopped");  // by another thread
   report.set("states", std::move(final_states));
   report.set("stats", std::move(counts));
   return report.finish();

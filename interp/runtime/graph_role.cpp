@@ -83,6 +83,7 @@ void ScriptGraph::look_at_time() {
   // Where handlers keep handing the role over no quantum of theirs ends, and tasks must have their turn all the same.
   if (now_ns - quantum_since_ns_ < kQuantumNs) return;
   quantum_since_ns_ = now_ns;
+  door_->sweep();
   tasks_.let_others_run();
 }
 
@@ -126,17 +127,24 @@ bool ScriptGraph::come_back(ScriptNode& node) {
 // ---- nothing to do ----
 
 bool ScriptGraph::nobody_sends() const {
+  if (door_->has_senders()) return false;
   return plan_->inputs.empty() || (tasks_.is_host(*caller_) && tasks_.is_alone(fibers_));
 }
 
 void ScriptGraph::sleep(int64_t until_ns) {
   const bool for_ever = until_ns == sched::kNever;
-  if (for_ever && loop_->policy().quiet() && nobody_sends()) return stop_for("idle");
+  // Who has gone may have sent something just before, so the mailbox is looked into afterwards.
+  const bool ends = for_ever && loop_->policy().quiet() && nobody_sends();
   if (!loop_->mailbox().fall_asleep()) return;
-  asleep_ = true;
-  for_ever_ = for_ever && deadline_ns_ == sched::kNever;
-  tasks_.park(std::min(until_ns, deadline_ns_), "something to do in a graph");
-  asleep_ = for_ever_ = false;
+  if (ends) return stop_for("idle");
+  door_->sweep();
+  // Other threads may wake it: that it waits for them is no deadlock of the tasks, and with a deadline does not look like one.
+  constexpr int64_t kOutsideNs = 3600 * sched::kSecond;
+  const bool open = door_->has_senders();
+  if (open) until_ns = std::min(until_ns, loop_->policy().now_ns() + kOutsideNs);
+  for_ever_ = !open && for_ever && deadline_ns_ == sched::kNever;
+  tasks_.park(std::min(until_ns, deadline_ns_), "something to do in a graph", &bell_);
+  for_ever_ = false;
   if (!std::exchange(nothing_happens_, false)) return;
   if (loop_->policy().quiet()) return stop_for("idle");
   if (!wake_stuck()) fail(ErrorCode::Deadlock, "deadlock: nothing in the graph can go on, and neither can any task");
@@ -153,9 +161,8 @@ bool ScriptGraph::wake_stuck() {
   return any;
 }
 
-void ScriptGraph::notify() {
-  if (asleep_) tasks_.wake(*runner_);
-}
+// Any thread.
+void ScriptGraph::notify() { bell_.ring(); }
 
 bool ScriptGraph::nothing_happens() {
   if (ended_) return false;

@@ -29,6 +29,7 @@ struct ScriptGraph::ItsTurn final : Turn {
     if (graph.runner_ != node.job && graph.loop_) graph.loop_->mailbox().wake(node.id);
     return graph.come_back(node);
   }
+  const void* of_host() const override { return node.host_turn.get(); }
   bool quantum_ends() override { return graph.leave(node, Progress::Yielded) && graph.come_back(node); }
 
   ScriptGraph& graph;
@@ -42,15 +43,37 @@ void ScriptGraph::call(NodeId id) {
   graph::GraphPolicy& policy = loop_->policy();
   const graph::Callback callback = policy.callback(id);
   const bool skipped = dead_ || (callback == graph::Callback::Stop && called.lost);
-  if (skipped || called.handlers[static_cast<size_t>(callback)]->is_nil()) return policy.finished(id, Progress::Done);
+  if (skipped || !called.handles(callback)) return policy.finished(id, Progress::Done);
   Job& self = tasks_.current();
   ItsTurn turn(*this, called);
   called.job = &self;
   self.turn = &turn;
-  Value result = invoke(called, callback);
+  Value result = called.host ? invoke_host(called, callback) : invoke(called, callback);
   self.turn = nullptr;
   called.job = nullptr;
   settle(called, callback, std::move(result));
+}
+
+// It stays in its edge's hand where the call may be repeated. Failed: raised.
+Value ScriptGraph::message_for_call(ScriptNode& called) {
+  return value_of_message(context_, loop_->policy().call_message(called.id), called.on_error == OnError::Retry);
+}
+
+Value ScriptGraph::invoke_host(ScriptNode& called, graph::Callback callback) {
+  Value message;
+  if (callback == graph::Callback::Message) message = message_for_call(called);
+  if (message.failed()) return message;
+  Borrowed* const top = context_.stack_top;
+  Value result;
+  try {
+    if (!called.host->call(called, callback, std::move(message))) result = Value::failure();
+  } catch (const std::bad_alloc&) {
+    result = context_.error_pending() ? Value::failure() : context_.raise_memory_limit();
+  } catch (const std::exception& exception) {  // the role stays with this fiber
+    result = context_.error_pending() ? Value::failure() : context_.raise(ErrorCode::HostError, exception.what());
+  }
+  context_.stack_top = top;
+  return result;
 }
 
 // The handler's arguments stand at the bottom of the fiber's registers, where they stay while it is left in the middle.
@@ -62,9 +85,12 @@ Value ScriptGraph::invoke(ScriptNode& called, graph::Callback callback) {
   uint32_t count = 0;
   base[count++] = state_for_call(called, takes_inout).take();
   if (callback == graph::Callback::Message) {
-    graph::Message& message = loop_->policy().call_message(called.id);
-    const bool again = called.on_error == OnError::Retry;
-    base[count++] = (again ? GraphItem(message.get<GraphItem>()) : message.take<GraphItem>()).value.take();
+    Value message = message_for_call(called);
+    if (message.failed()) {
+      called.state = Value::adopt(base[0]);
+      return message;
+    }
+    base[count++] = message.take();
   }
   base[count++] = Value::copy(called.handle).take();
   context_.stack_top = base + count;
@@ -110,7 +136,7 @@ void ScriptGraph::settle(ScriptNode& called, graph::Callback callback, Value res
   const Borrowed message = called.problem;
   const std::string text(string_view_of(message));
   const bool raises = called.on_error == OnError::Raise;
-  called.lost = raises && !called.takes_inout[static_cast<size_t>(callback)];
+  called.lost = raises && !called.host && !called.takes_inout[static_cast<size_t>(callback)];
   policy.failed(called.id, text);
   if (!raises) return;
   error->as<ErrorObject>()->data->leave_part("node " + plan_->nodes[called.id].name);
@@ -120,7 +146,7 @@ void ScriptGraph::settle(ScriptNode& called, graph::Callback callback, Value res
 // ---- ends ----
 
 void ScriptGraph::stop_for(const char* why) {
-  if (!why_) why_ = why;
+  if (!why_) why_ = door_->was_stopped() ? "stopped" : why;
   drains_ ? loop_->mailbox().stop() : loop_->stop_now();
 }
 
@@ -183,6 +209,7 @@ bool ScriptGraph::take_values(Borrowed held) {
       each.takes_inout[i] = inout_mask_of(each.handlers[i]) != 0;
     }
     each.state = list_copy(list.as<List>(), each.place + ScriptNode::kHandlers);
+    if (each.host) continue;
     each.handle = make_node_handle(context_, each);
     if (each.handle.failed()) return false;
   }
@@ -244,6 +271,7 @@ Value ScriptGraph::run(Borrowed held, int64_t timeout_ns) {
   deadline_ns_ = timeout_ns == sched::kNever ? sched::kNever : quantum_since_ns_ + timeout_ns;
   const bool good = await_fibers();
   loop_->mailbox().stop();
+  door_->close();
   serve_senders();
   at_the_end_ = loop_->policy().statistics();
   Value result = good ? answer() : Value::failure();

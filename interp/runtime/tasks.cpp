@@ -6,6 +6,7 @@
 
 #include "interp/runtime/call.h"
 #include "interp/runtime/channel.h"
+#include "interp/runtime/doorbell.h"
 #include "interp/runtime/messages.h"
 
 namespace posset::interp {
@@ -342,13 +343,16 @@ bool Tasks::may_go_on() {
   return true;
 }
 
-void Tasks::park(int64_t deadline_ns, const char* what) {
+void Tasks::park(int64_t deadline_ns, const char* what, Doorbell* bell) {
   Job& self = *current_;
   aside([&] {
     fiber::ThisParker parker(fiber::ThisParker::kRegardless);
     self.parker = &*parker;
     self.waits_for = what;
-    while (!self.woken && (deadline_ns == sched::kNever || now_ns() < deadline_ns)) self.parker->park(deadline_ns, what);
+    if (bell) bell->lie_down(*parker);
+    auto is_woken = [&] { return self.woken || (bell && bell->has_rung()); };
+    while (!is_woken() && (deadline_ns == sched::kNever || now_ns() < deadline_ns)) self.parker->park(deadline_ns, what);
+    if (bell) bell->get_up();
     self.parker = nullptr;
     self.waits_for = nullptr;
     self.woken = false;

@@ -27,6 +27,7 @@ namespace posset::interp {
 // What may be computed while others are ready.
 constexpr int64_t kQuantumNs = 10 * sched::kMillisecond;
 
+class Doorbell;
 class Tasks;
 struct Channel;
 struct Job;
@@ -77,6 +78,8 @@ class WaitQueue {
 // middle, so that the others have their turns meanwhile. Each gives false when it has raised, and the job is to end.
 class Turn {
  public:
+  // What the host was given for it, if it is one of its handlers.
+  virtual const void* of_host() const { return nullptr; }
   virtual bool wait_begins() = 0;
   virtual bool wait_ends() = 0;
   virtual bool quantum_ends() = 0;
@@ -145,7 +148,8 @@ class Tasks {
   bool wait(int64_t deadline_ns, const char* what);
   void wake(Job& job);
   // The same for a helper's own purposes: nothing is raised, whatever there would be to raise. May return early.
-  void park(int64_t deadline_ns, const char* what);
+  // Or until the bell is rung.
+  void park(int64_t deadline_ns, const char* what, Doorbell* bell = nullptr);
   // Waits until one thing of the choice has happened. False: raised.
   bool wait_for(const Choice& choice, const char* what);
   Job& current() { return *current_; }

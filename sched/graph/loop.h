@@ -46,9 +46,11 @@ class BasicLoop {
     return policy_.begin_turn();
   }
 
+  // Whoever ends the graph, what waits in edges then is abandoned.
+  void never_drain() { drains_ = false; }
   // Ends the graph at the next boundary, without a drain.
   void stop_now() {
-    drains_ = false;
+    never_drain();
     mailbox_.stop();
     mailbox_.look_again();
   }

@@ -23,6 +23,7 @@ HEAD = """#include <cmath>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <posset/posset.hpp>
