@@ -68,7 +68,7 @@ typedef enum posset_put {
   POSSET_PUT_DROPPED = 3,
   POSSET_PUT_BLOCKED = 4,  /* to senders only: full, not taken */
   POSSET_PUT_STOPPING = 5, /* the graph ends; not taken */
-  POSSET_PUT_INVALID = 6,  /* to senders only: no datum that can be sent; trying again does not help */
+  POSSET_PUT_INVALID = 6,  /* to senders only: no datum that the port takes; trying again does not help */
   POSSET_PUT_NO_MEMORY = 7 /* to senders only; not taken */
 } posset_put;
 
@@ -95,7 +95,9 @@ typedef enum posset_node_errors {
 
 typedef struct posset_node {
   size_t size;               /* sizeof(posset_node) */
-  const char* const* inputs; /* names of ports; their places are their numbers */
+  /* Names of ports; their places are their numbers. Behind a name may stand what passes through, as an annotation:
+   * "celsius: float". What is not of that type is an error of the node that sends it, POSSET_PUT_INVALID for senders. */
+  const char* const* inputs;
   size_t input_count;
   const char* const* outputs;
   size_t output_count;

@@ -20,6 +20,7 @@ using posset::interp::GraphDoor;
 using posset::interp::HostHandlers;
 using posset::interp::OnError;
 using posset::interp::OutsideItem;
+using posset::interp::PortTypeRef;
 using posset::interp::ScriptGraph;
 using posset::interp::ScriptNode;
 using posset::interp::Value;
@@ -108,11 +109,13 @@ bool ApiNode::call(ScriptNode& node, graph::Callback callback, Value message) {
 
 // ---- describing ----
 
-bool read_ports(const char* const* names, size_t count, std::vector<graph::Port>& ports) {
+bool read_ports(const char* const* names, size_t count, std::vector<graph::Port>& ports, std::vector<PortTypeRef>& types) {
   if (count > 0 && !names) return false;
   for (size_t i = 0; i < count; ++i) {
     if (!names[i]) return false;
-    ports.push_back({names[i], graph::kAnyType});
+    std::string name = names[i];
+    types.push_back(posset::interp::take_port_type(name));
+    ports.push_back({std::move(name), graph::kAnyType});
   }
   return true;
 }
@@ -124,8 +127,8 @@ bool read_node(const posset_node& node, ScriptNode& made, graph::NodeOptions& op
                                               graph::ErrorPolicy::Stop};
   const auto errors = static_cast<size_t>(node.errors);
   if (errors >= std::size(kErrors) || !(node.tick_seconds >= 0 && node.tick_seconds <= kMostSeconds)) return false;
-  if (!read_ports(node.inputs, node.input_count, options.inputs)) return false;
-  if (!read_ports(node.outputs, node.output_count, options.outputs)) return false;
+  if (!read_ports(node.inputs, node.input_count, options.inputs, made.input_types)) return false;
+  if (!read_ports(node.outputs, node.output_count, options.outputs, made.output_types)) return false;
   if ((node.on_message != nullptr) != (node.input_count > 0) || (node.tick_seconds > 0 && !node.on_tick)) return false;
   made.on_error = kErrors[errors];
   options.on_error = kPolicies[errors];
@@ -179,7 +182,8 @@ posset_put send(const posset_sender* sender, const posset_datum* datum, Put&& pu
   if (!sender || !datum) return POSSET_PUT_INVALID;
   try {
     std::optional<OutsideItem> item = item_of(*datum);
-    return item ? static_cast<posset_put>(put(std::move(*item))) : POSSET_PUT_INVALID;
+    const std::optional<graph::PutResult> result = item ? put(std::move(*item)) : std::nullopt;
+    return result ? static_cast<posset_put>(*result) : POSSET_PUT_INVALID;
   } catch (const std::bad_alloc&) {
     return POSSET_PUT_NO_MEMORY;
   }

@@ -18,10 +18,26 @@ constexpr size_t kEdgeBytes = 1536;
 constexpr size_t kMostProblems = 100;
 constexpr size_t kMostBytes = 1000;  // of one
 
+PortTypeRef type_of_port(const graph::PlannedNode& node, graph::PortId port, bool output) {
+  const auto& script_node = static_cast<const ScriptNode&>(*node.node);
+  const std::vector<PortTypeRef>& types = output ? script_node.output_types : script_node.input_types;
+  return port < types.size() ? types[port] : nullptr;
+}
+
+void check_port_types(const graph::Plan& plan, const graph::PlannedEdge& edge) {
+  if (edge.src == graph::kNone) return;
+  const graph::PlannedNode &src = plan.nodes[edge.src], &dst = plan.nodes[edge.dst];
+  const PortTypeRef from = type_of_port(src, edge.src_port, true), to = type_of_port(dst, edge.dst_port, false);
+  if (!from || !to || to->takes_all_of(*from) || from->takes_all_of(*to)) return;
+  throw graph::GraphError("edge " + edge.id + ": " + src.name + ":" + src.options.outputs[edge.src_port].name + " gives " +
+                          from->text() + ", " + dst.name + ":" + dst.options.inputs[edge.dst_port].name + " takes " + to->text());
+}
+
 }  // namespace
 
 ScriptGraph::ScriptGraph(Context& context, graph::GraphConfig config, bool drains)
     : context_(context), tasks_(tasks_of(context)), config_(std::move(config)), drains_(drains) {
+  described_.check_edges(check_port_types);
   config_.on_incident = [this](const graph::Incident& incident) { told(incident); };
 }
 
@@ -53,17 +69,25 @@ bool ScriptGraph::add_values(Borrowed held, Borrowed values, uint64_t first, uin
   return true;
 }
 
+// What a description says.
+std::shared_ptr<ScriptNode> ScriptGraph::like(const ScriptNode& node) {
+  auto made = std::make_shared<ScriptNode>();
+  made->place = node.place;
+  made->on_error = node.on_error;
+  made->has_state = node.has_state;
+  made->input_types = node.input_types;
+  made->output_types = node.output_types;
+  made->host = node.host;
+  return made;
+}
+
 bool ScriptGraph::add(Borrowed held, std::string name, ScriptNode node, graph::NodeOptions options,
                       Value (&values)[ScriptNode::kValues]) {
   want_described("node " + name);
   if (!charge(kNodeBytes + name.size())) return false;
   Borrowed& list = held.as<Ref>()->value;
   node.place = list.as<List>()->size;
-  auto made = std::make_shared<ScriptNode>();
-  made->place = node.place;
-  made->on_error = node.on_error;
-  made->has_state = node.has_state;
-  made->host = std::move(node.host);
+  std::shared_ptr<ScriptNode> made = like(node);
   described_.add(name, made, options);
   as_part_.add(std::move(name), std::move(made), std::move(options));
   for (Value& each : values) {
@@ -83,11 +107,8 @@ bool ScriptGraph::add(Borrowed held, std::string name, const ScriptGraph& part, 
   const uint64_t place = held.as<Ref>()->value.as<List>()->size;
   const graph::Subgraph copy = part.as_part_.renewed([place](const graph::Node& each) {
     const auto& original = static_cast<const ScriptNode&>(each);
-    auto node = std::make_shared<ScriptNode>();
-    node->place = place + original.place;
-    node->on_error = original.on_error;
-    node->has_state = original.has_state;
-    node->host = original.host;
+    std::shared_ptr<ScriptNode> node = like(original);
+    node->place += place;
     return node;
   });
   described_.add(name, copy);
@@ -127,14 +148,26 @@ bool ScriptGraph::prepare() {
   graph::Plan plan = described_.finish();
   reserved_.assign(plan.edges.size(), 0);
   plan_.emplace(std::move(plan));
+  look_at_values();
   if (!reserve_inputs()) return false;
   loop_.emplace(*plan_, context_.runtime.clock, config_, context_.runtime.trace.get(), static_cast<graph::Notifier&>(*this));
   senders_.resize(plan_->edges.size());
   for (graph::EdgeId input : plan_->inputs) senders_[input] = std::make_unique<WaitQueue>();
   if (!drains_) loop_->never_drain();
-  door_->open(*loop_, *this, context_.runtime.clock);
+  door_->open(*loop_, looked_at_, *this, context_.runtime.clock);
   phase_ = Phase::Planned;
   return true;
+}
+
+// Which edges have ends that say too little for their values to be right, or a fold, of which nothing is known.
+void ScriptGraph::look_at_values() {
+  looked_at_.clear();
+  for (const graph::PlannedEdge& edge : plan_->edges) {
+    const PortTypeRef to = type_of_port(plan_->nodes[edge.dst], edge.dst_port, false);
+    const PortTypeRef from = edge.src == graph::kNone ? nullptr : type_of_port(plan_->nodes[edge.src], edge.src_port, true);
+    const bool is_right = from && to && to->takes_all_of(*from) && !edge.options.fold;
+    looked_at_.push_back(is_right ? nullptr : to.get());
+  }
 }
 
 // An input keeps up to its capacity outside of its edge, and as many in it.

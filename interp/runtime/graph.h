@@ -32,6 +32,7 @@
 #include "interp/runtime/context.h"
 #include "interp/runtime/doorbell.h"
 #include "interp/runtime/graph_door.h"
+#include "interp/runtime/port_type.h"
 #include "interp/runtime/tasks.h"
 #include "sched/graph/loop.h"
 #include "sched/graph/plan.h"
@@ -66,6 +67,7 @@ struct ScriptNode final : sched::graph::Node {
   uint64_t place = 0;  // of its values in the list
   OnError on_error = OnError::Raise;
   bool has_state = false;
+  std::vector<PortTypeRef> input_types, output_types;  // by port
   std::shared_ptr<HostHandlers> host;  // null: the script's; copies of the node have the same
   std::unique_ptr<HostHandlers::HostTurn> host_turn;
 
@@ -137,8 +139,10 @@ class ScriptGraph final : public std::enable_shared_from_this<ScriptGraph>, priv
   struct ItsTurn;
 
   // graph.cpp
+  static std::shared_ptr<ScriptNode> like(const ScriptNode& node);
   bool add_values(Borrowed held, Borrowed values, uint64_t first, uint64_t count);
   void want_described(const std::string& what) const;
+  void look_at_values();
   bool prepare();
   bool reserve_inputs();
   void told(const sched::graph::Incident& incident);
@@ -182,6 +186,8 @@ class ScriptGraph final : public std::enable_shared_from_this<ScriptGraph>, priv
   std::optional<sched::graph::PutResult> put(ScriptNode& node, sched::graph::PortId port, Value v);
   Value message_for_call(ScriptNode& called);
   bool reserve(sched::graph::EdgeId edge);
+  bool is_given(const ScriptNode& node, sched::graph::PortId port, Borrowed v);
+  bool is_taken(sched::graph::EdgeId edge, Borrowed v, const std::string& by);
   bool can_change(std::string_view edge);
   void serve_senders();
 
@@ -208,6 +214,7 @@ class ScriptGraph final : public std::enable_shared_from_this<ScriptGraph>, priv
   std::optional<sched::graph::Plan> plan_;
   std::optional<sched::graph::GraphLoop> loop_;
   std::vector<size_t> reserved_;  // by edge: how many messages its ring is charged for
+  std::vector<const PortType*> looked_at_;  // by edge: what its values have to be; null: they are, or anything will do
 
   // Running:
   Job* runner_ = nullptr;         // who has the role

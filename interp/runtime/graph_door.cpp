@@ -50,23 +50,33 @@ void GraphDoor::keep_evicted(Message& item, PutResult result) {
   has_evicted_.store(true, std::memory_order_relaxed);
 }
 
-PutResult GraphDoor::put(graph::EdgeId input, OutsideItem item) {
+bool GraphDoor::is_taken(graph::EdgeId input, const Message& item) const {
+  using syntax::TypeKind;
+  static constexpr TypeKind kKinds[] = {TypeKind::Nil, TypeKind::Bool, TypeKind::Int, TypeKind::Float, TypeKind::Str};
+  static_assert(std::size(kKinds) == std::variant_size_v<OutsideItem>);
+  const PortType* type = (*types_)[input];
+  return !type || type->takes(kKinds[item.get<OutsideItem>().index()]);
+}
+
+std::optional<PutResult> GraphDoor::put(graph::EdgeId input, OutsideItem item) {
   Message message = Message::of(std::move(item));
   sched::MutexLock lock(mutex_);
   if (!loop_) return PutResult::Stopping;
+  if (!is_taken(input, message)) return std::nullopt;
   expect_evicted();
   const PutResult result = loop_->mailbox().put(input, message);
   keep_evicted(message, result);
   return result;
 }
 
-PutResult GraphDoor::put_within(graph::EdgeId input, OutsideItem item, int64_t most_ns) {
+std::optional<PutResult> GraphDoor::put_within(graph::EdgeId input, OutsideItem item, int64_t most_ns) {
   Message message = Message::of(std::move(item));
   graph::Mailbox* mailbox = nullptr;
   const sched::Clock* clock = nullptr;
   {
     sched::MutexLock lock(mutex_);
     if (!loop_) return PutResult::Stopping;
+    if (!is_taken(input, message)) return std::nullopt;
     expect_evicted();
     mailbox = &loop_->mailbox();
     clock = clock_;
@@ -119,9 +129,11 @@ void GraphDoor::leave() {
 
 // ---- the graph's thread ----
 
-void GraphDoor::open(graph::GraphLoop& loop, graph::Notifier& notifier, const sched::Clock& clock) {
+void GraphDoor::open(graph::GraphLoop& loop, const std::vector<const PortType*>& types, graph::Notifier& notifier,
+                     const sched::Clock& clock) {
   sched::MutexLock lock(mutex_);
   loop_ = &loop;
+  types_ = &types;
   notifier_ = &notifier;
   clock_ = &clock;
   thread_ = std::this_thread::get_id();

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "interp/runtime/context.h"
+#include "interp/runtime/port_type.h"
 #include "sched/base/clock.h"
 #include "sched/base/thread_safety.h"
 #include "sched/graph/loop.h"
@@ -43,9 +45,10 @@ class GraphDoor {
   // ---- any thread ----
 
   // Ok, Replaced: the graph has it. Dropped: it was full and drops. Blocked: full, try again later. Stopping: the graph ends.
-  sched::graph::PutResult put(sched::graph::EdgeId input, OutsideItem item) POSSET_EXCLUDES(mutex_);
+  // Empty: the port does not take such a thing.
+  std::optional<sched::graph::PutResult> put(sched::graph::EdgeId input, OutsideItem item) POSSET_EXCLUDES(mutex_);
   // Waits for room, for so long at most; on the graph's own thread, which would have to make it, not at all.
-  sched::graph::PutResult put_within(sched::graph::EdgeId input, OutsideItem item, int64_t most_ns) POSSET_EXCLUDES(mutex_);
+  std::optional<sched::graph::PutResult> put_within(sched::graph::EdgeId input, OutsideItem item, int64_t most_ns) POSSET_EXCLUDES(mutex_);
   // Ends the run: what was sent is delivered first.
   void stop() POSSET_EXCLUDES(mutex_);
   // Whether that was called before the graph ended for another reason.
@@ -62,14 +65,17 @@ class GraphDoor {
 
   // None: whatever they have sent has arrived in the mailbox.
   bool has_senders() const { return senders_.load(std::memory_order_acquire) > 0; }
-  // All stay until `close`. `notifier` is told when the last sender leaves.
-  void open(sched::graph::GraphLoop& loop, sched::graph::Notifier& notifier, const sched::Clock& clock) POSSET_EXCLUDES(mutex_);
+  // All stay until `close`. `types`: what is taken along each edge, null where that is anything. `notifier` is told when the
+  // last sender leaves.
+  void open(sched::graph::GraphLoop& loop, const std::vector<const PortType*>& types, sched::graph::Notifier& notifier,
+            const sched::Clock& clock) POSSET_EXCLUDES(mutex_);
   // The mailbox has been stopped, or nobody waits at it.
   void close() POSSET_EXCLUDES(mutex_);
   // Destroys what was driven out.
   void sweep() POSSET_EXCLUDES(mutex_);
 
  private:
+  bool is_taken(sched::graph::EdgeId input, const sched::graph::Message& item) const POSSET_REQUIRES(mutex_);
   // Makes room for one that is driven out, and for those that are being so. May throw.
   void expect_evicted() POSSET_REQUIRES(mutex_);
   void keep_evicted(sched::graph::Message& item, sched::graph::PutResult result) POSSET_REQUIRES(mutex_);
@@ -77,6 +83,7 @@ class GraphDoor {
 
   sched::Mutex mutex_;
   sched::graph::GraphLoop* loop_ POSSET_GUARDED_BY(mutex_) = nullptr;
+  const std::vector<const PortType*>* types_ POSSET_GUARDED_BY(mutex_) = nullptr;
   sched::graph::Notifier* notifier_ POSSET_GUARDED_BY(mutex_) = nullptr;
   const sched::Clock* clock_ POSSET_GUARDED_BY(mutex_) = nullptr;
   std::thread::id thread_ POSSET_GUARDED_BY(mutex_);

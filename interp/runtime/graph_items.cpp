@@ -4,6 +4,7 @@
 
 #include "interp/runtime/call.h"
 #include "interp/runtime/graph.h"
+#include "interp/runtime/messages.h"
 #include "interp/runtime/work.h"
 #include "interp/value/string.h"
 
@@ -73,8 +74,31 @@ std::optional<PutResult> ScriptGraph::emit(ScriptNode& node, PortId port, Value 
   return std::nullopt;
 }
 
+// What its node says of the port. False: raised.
+bool ScriptGraph::is_given(const ScriptNode& node, PortId port, Borrowed v) {
+  if (port >= node.output_types.size() || !node.output_types[port] || node.output_types[port]->takes(context_, v)) return true;
+  if (context_.error_pending()) return false;
+  const graph::PlannedNode& planned = plan_->nodes[node.id];
+  context_.raise(ErrorCode::TypeMismatch, "node " + planned.name + ": " + planned.options.outputs[port].name + " gives " +
+                                              node.output_types[port]->text() + ", got " + kind_and_value(context_, v));
+  return false;
+}
+
+// What the consumer says of an edge whose values are looked at. False: raised.
+bool ScriptGraph::is_taken(EdgeId edge, Borrowed v, const std::string& by) {
+  if (looked_at_[edge]->takes(context_, v)) return true;
+  if (context_.error_pending()) return false;
+  const graph::PlannedEdge& planned = plan_->edges[edge];
+  const graph::PlannedNode& to = plan_->nodes[planned.dst];
+  context_.raise(ErrorCode::TypeMismatch, by + " along " + planned.id + ", but " + to.name + ":" + to.options.inputs[planned.dst_port].name +
+                                              " takes " + looked_at_[edge]->text() + ", got " + kind_and_value(context_, v));
+  return false;
+}
+
 std::optional<PutResult> ScriptGraph::put(ScriptNode& node, PortId port, Value v) {
+  if (!is_given(node, port, v)) return std::nullopt;
   for (EdgeId edge : plan_->nodes[node.id].out[port]) {
+    if (looked_at_[edge] && !is_taken(edge, v, "node " + plan_->nodes[node.id].name + " sends")) return std::nullopt;
     if (!reserve(edge)) return std::nullopt;
   }
   graph::GraphPolicy& policy = loop_->policy();
@@ -129,6 +153,7 @@ Value ScriptGraph::send(std::string_view input, Value v) {
   if (phase_ == Phase::Ended) return name_of(PutResult::Stopping);
   const EdgeId edge = described().input(input);
   if (!prepare() || !context_.charge_one()) return Value::failure();
+  if (looked_at_[edge] && !is_taken(edge, v, "what is sent to " + std::string(input) + " goes")) return Value::failure();
   door_->sweep();
   WaitQueue& waiting = *senders_[edge];
   if (!waiting.has_any()) {

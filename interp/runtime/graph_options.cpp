@@ -56,7 +56,8 @@ constexpr Option<RunAsked> kRunOptions[] = {{"timeout", [](NativeCall& call, Bor
 
 constexpr const char* kHandlerNames[] = {"on_start", "on_message", "on_tick", "on_stop"};
 
-bool read_ports(NativeCall& call, Borrowed given, const char* what, std::vector<graph::Port>& ports) {
+bool read_ports(NativeCall& call, Borrowed given, const char* what, std::vector<graph::Port>& ports,
+                std::vector<PortTypeRef>& types) {
   if (!given.is(Tag::List)) {
     return raise_option(call, 1, ErrorCode::TypeMismatch, std::string(what) + " must be a list of names, got " + kind_and_value(call.context, given));
   }
@@ -67,7 +68,9 @@ bool read_ports(NativeCall& call, Borrowed given, const char* what, std::vector<
     if (!name.is_string()) {
       return raise_option(call, 1, ErrorCode::TypeMismatch, std::string(what) + " must be a list of names, got in it " + kind_and_value(call.context, name));
     }
-    ports.push_back({text_of(name), graph::kAnyType});
+    std::string text = text_of(name);
+    types.push_back(take_port_type(text));
+    ports.push_back({std::move(text), graph::kAnyType});
   }
   return true;
 }
@@ -141,8 +144,14 @@ constexpr Option<NodeAsked> kNodeOptions[] = {
        asked.values[ScriptNode::kHandlers] = Value::copy(given);
        return true;
      }},
-    {"inputs", [](NativeCall& call, Borrowed given, NodeAsked& asked) { return read_ports(call, given, "inputs", asked.options.inputs); }},
-    {"outputs", [](NativeCall& call, Borrowed given, NodeAsked& asked) { return read_ports(call, given, "outputs", asked.options.outputs); }},
+    {"inputs",
+     [](NativeCall& call, Borrowed given, NodeAsked& asked) {
+       return read_ports(call, given, "inputs", asked.options.inputs, asked.node.input_types);
+     }},
+    {"outputs",
+     [](NativeCall& call, Borrowed given, NodeAsked& asked) {
+       return read_ports(call, given, "outputs", asked.options.outputs, asked.node.output_types);
+     }},
     {kHandlerNames[0], read_handler<0>},
     {kHandlerNames[1], read_handler<1>},
     {kHandlerNames[2], read_handler<2>},

@@ -54,9 +54,14 @@ void ScriptGraph::call(NodeId id) {
   settle(called, callback, std::move(result));
 }
 
-// It stays in its edge's hand where the call may be repeated. Failed: raised.
+// It stays in its edge's hand where the call may be repeated. What a fold has made is looked at here. Failed: raised.
 Value ScriptGraph::message_for_call(ScriptNode& called) {
-  return value_of_message(context_, loop_->policy().call_message(called.id), called.on_error == OnError::Retry);
+  graph::GraphPolicy& policy = loop_->policy();
+  Value message = value_of_message(context_, policy.call_message(called.id), called.on_error == OnError::Retry);
+  const graph::EdgeId edge = policy.call_edge(called.id);
+  const bool folds = looked_at_[edge] && plan_->edges[edge].options.fold;
+  if (message.failed() || !folds || is_taken(edge, message, "what was folded goes")) return message;
+  return Value::failure();
 }
 
 Value ScriptGraph::invoke_host(ScriptNode& called, graph::Callback callback) {

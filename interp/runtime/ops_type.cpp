@@ -2,6 +2,7 @@
 // conditions that must be bool.
 #include "interp/runtime/messages.h"
 #include "interp/runtime/ops.h"
+#include "interp/runtime/port_type.h"
 #include "interp/runtime/work.h"
 #include "interp/value/record.h"
 
@@ -60,8 +61,8 @@ bool fits_list(const Function& function, const TypeExpr& element, Borrowed v) {
 
 }  // namespace
 
-bool fits_type(const Function& function, const TypeExpr& type, Borrowed v) {
-  switch (type.kind) {
+bool fits_kind(TypeKind kind, Borrowed v) {
+  switch (kind) {
     case TypeKind::Any:
       return true;
     case TypeKind::Nil:
@@ -87,11 +88,9 @@ bool fits_type(const Function& function, const TypeExpr& type, Borrowed v) {
     case TypeKind::Range:
       return v.is_range();
     case TypeKind::ListOf:
-      return fits_list(function, *type.element, v);
     case TypeKind::Optional:
-      return v.is_nil() || fits_type(function, *type.element, v);
     case TypeKind::Declared:
-      return fits_declared(function, type, v);
+      return false;
     case TypeKind::Task:
       return v.is(Tag::Task);
     case TypeKind::Chan:
@@ -104,6 +103,19 @@ bool fits_type(const Function& function, const TypeExpr& type, Borrowed v) {
       return v.is(Tag::Module);
   }
   return false;
+}
+
+bool fits_type(const Function& function, const TypeExpr& type, Borrowed v) {
+  switch (type.kind) {
+    case TypeKind::ListOf:
+      return fits_list(function, *type.element, v);
+    case TypeKind::Optional:
+      return v.is_nil() || fits_type(function, *type.element, v);
+    case TypeKind::Declared:
+      return fits_declared(function, type, v);
+    default:
+      return fits_kind(type.kind, v);
+  }
 }
 
 std::string type_name_of(const TypeExpr& type) {

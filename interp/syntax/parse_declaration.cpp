@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "interp/syntax/parser_internal.h"
+#include "interp/syntax/type_names.h"
 
 namespace posset::syntax {
 
@@ -22,13 +23,6 @@ constexpr TypeName kTypeNames[] = {
     {"task", TypeKind::Task},   {"chan", TypeKind::Chan},     {"ref", TypeKind::Ref},
     {"error", TypeKind::Error}, {"module", TypeKind::Module},
 };
-
-TypeKind type_kind(std::string_view name) {
-  for (const TypeName& each : kTypeNames) {
-    if (each.name == name) return each.kind;
-  }
-  return TypeKind::Declared;
-}
 
 bool starts_with_capital(std::string_view name) {
   return !name.empty() && name[0] >= 'A' && name[0] <= 'Z';
@@ -222,6 +216,13 @@ Text Parser::default_alias(const ImportDecl& decl) {
 }
 
 // ---- annotations ----
+
+TypeKind type_kind(std::string_view name) {
+  for (const TypeName& each : kTypeNames) {
+    if (each.name == name) return each.kind;
+  }
+  return TypeKind::Declared;
+}
 
 TypeExpr* Parser::optional_annotation() { return accept(TokenKind::Colon) ? type() : nullptr; }
 

@@ -130,6 +130,7 @@ void PlanBuilder::check_types(const PlannedEdge& edge) const {
 const PlannedEdge& PlanBuilder::add_planned(PlannedEdge edge) {
   check_options(edge);
   if (edge.src != kNone) check_types(edge);
+  if (check_edge_) check_edge_(plan_, edge);
   const auto number = static_cast<EdgeId>(plan_.edges.size());
   if (!plan_.edge_numbers.emplace(edge.id, number).second) throw GraphError("edge " + edge.id + " is there twice");
   if (edge.src == kNone) {

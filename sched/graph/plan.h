@@ -68,6 +68,8 @@ class PlanBuilder {
   // Give the edge.
   const PlannedEdge& connect(const std::string& from, const std::string& to, EdgeOptions options);
   const PlannedEdge& input(const std::string& name, const std::string& to, EdgeOptions options);
+  // Asked before an edge is added, when all else is right with it; throws GraphError. For types that tags do not tell of.
+  void check_edges(std::function<void(const Plan& so_far, const PlannedEdge& edge)> check) { check_edge_ = std::move(check); }
   // Whether this, as a subgraph, could expose a port by that name.
   void expose(const std::string& name, const std::string& port);
 
@@ -100,6 +102,7 @@ class PlanBuilder {
   static void check_ports(const std::string& node, const std::vector<Port>& ports, const char* what);
 
   Plan plan_;
+  std::function<void(const Plan&, const PlannedEdge&)> check_edge_;
   std::unordered_set<std::string> names_;                 // of nodes and subgraphs
   std::unordered_set<std::string> exposed_;
   std::unordered_map<const Node*, NodeId> objects_;

@@ -614,3 +614,37 @@ TEST_CASE("host graph: options, a timeout, parts with ports of their own, change
   CHECK(got == std::vector<int64_t>{0, 2, 4});
   CHECK(ticks > 0);
 }
+
+// ---- typed ports ----
+
+TEST_CASE("host graph: ports say what they take, and what is wrong is told with node, port and edge") {
+  World w;
+  auto run = [&w](const char* out, const posset::Value& sent, const char* in) {
+    return error_of([&] {
+      Graph graph(w.context);
+      graph.add("a", Node({}, {out}).on_start([&](Turn& turn) { turn.emit(0, sent); }));
+      graph.add("b", Node({in}).on_message([](Turn&) {}));
+      graph.connect("a:out", "b:in");
+      graph.run();
+    });
+  };
+  const posset::Value three = w.context.eval("3"), text = w.context.eval("\"x\"");
+  CHECK(run("out: int", three, "in: num") == "");
+  CHECK(run("out: str", text, "in: int") == "edge a:out->b:in: a:out gives str, b:in takes int");
+  CHECK(run("out: int", text, "in") == "node a: out gives int, got str (\"x\")");
+  CHECK(run("out", text, "in: int") == "node a sends along a:out->b:in, but b:in takes int, got str (\"x\")");
+  CHECK(run("out: integer", text, "in").find("port out: there is no type \"integer\"") == 0);
+  Graph graph(w.context);
+  std::vector<double> got;
+  graph.add("sink", Node({"in: num?"}).on_message([&](Turn& turn) { got.push_back(turn.message().is<double>() ? turn.message<double>() : -1); }));
+  graph.input("in", "sink:in");
+  std::thread([sender = graph.sender("in")] {
+    CHECK(sender.put("text") == POSSET_PUT_INVALID);
+    CHECK(sender.send(true) == POSSET_PUT_INVALID);
+    for (double v : {1.0, 2.5}) CHECK(sender.put(v) == POSSET_PUT_OK);
+    CHECK(sender.put(3) == POSSET_PUT_OK);
+    CHECK(sender.send(nullptr) == POSSET_PUT_OK);
+  }).join();
+  graph.run();
+  CHECK(got == std::vector<double>{1, 2.5, 3, -1});
+}
