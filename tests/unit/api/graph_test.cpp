@@ -5,10 +5,12 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <random>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -647,4 +649,280 @@ TEST_CASE("host graph: ports say what they take, and what is wrong is told with 
   }).join();
   graph.run();
   CHECK(got == std::vector<double>{1, 2.5, 3, -1});
+}
+
+// ---- what hosts do wrong, and limits: an error with the names, and the context goes on ----
+
+namespace {
+
+void still_works(Context& context) {
+  CHECK(context.eval<int64_t>("import \"graph\"\nlet g = graph.new()\n"
+                              "g.add(\"a\", {outputs: [\"out\"], on_start: (_, node) => node.emit(\"out\", 2)})\n"
+                              "g.add(\"b\", {state: 0, inputs: [\"in\"], on_message: (s, x, node) => s + x})\n"
+                              "g.connect(\"a:out\", \"b:in\")\ng.run().states[\"b\"]") == 2);
+}
+
+// One that never ends by itself, with a node for each of the kinds of edges.
+Graph endless(Context& context, int64_t capacity) {
+  Graph graph(context, {.drain_seconds = 0.05});
+  graph.add("source", Node({}, {"out"}).on_tick([](Turn& turn) {
+    turn.emit(0, 1);
+    turn.again();
+  }, 0.001));
+  graph.add("pass", Node({"in"}, {"out"}).on_message([](Turn& turn) { turn.emit(0, turn.message()); }));
+  graph.add("sink", Node({"in"}).on_message([](Turn&) {}));
+  graph.connect("source:out", "pass:in", {.capacity = capacity});
+  graph.connect("pass:out", "sink:in", {.capacity = capacity});
+  return graph;
+}
+
+}  // namespace
+
+TEST_CASE("host graph: descriptions that cannot be are refused with the names") {
+  World w;
+  Graph graph(w.context);
+  graph.add("a", source(1));
+  graph.add("b", Node({"in"}).on_message([](Turn&) {}));
+  CHECK(error_of([&] { graph.connect("a:out", "b:in", {.capacity = 0}); }) ==
+        "edge a:out->b:in: capacity 0 is not between 1 and 16777216");
+  CHECK(error_of([&] { graph.connect("a:out", "b:in", {.priority = -1}); }) == "edge a:out->b:in: priority -1 is negative");
+  CHECK(error_of([&] { graph.connect("a:on", "b:in"); }) == "node a has no output port on");
+  CHECK(error_of([&] { graph.connect("a:out", "b:on"); }) == "node b has no input port on");
+  CHECK(error_of([&] { graph.add("c", Node({"in", "in"}).on_message([](Turn&) {})); }) == "node c has two input ports in");
+  CHECK(error_of([&] { graph.add("part", graph.value()); }) == "subgraph part is the graph itself");
+  std::string late;
+  Graph running(w.context);
+  running.add("adds", Node().on_start([&](Turn&) { late = error_of([&] { running.add("late", source(1)); }); }));
+  running.run();
+  CHECK(late == "cannot add node late: the graph is running");
+  CHECK(error_of([&] { running.run(); }) == "the graph has been run before, and a graph runs once");
+  still_works(w.context);
+}
+
+TEST_CASE("host graph: a circle of full edges is a deadlock with their names") {
+  World w;
+  Graph graph(w.context);
+  auto floods = [](Turn& turn) {
+    for (int i = 0; i < 3; ++i) turn.emit(0, i);
+  };
+  graph.add("a", Node({"in"}, {"out"}).on_start(floods).on_message(floods));
+  graph.add("b", Node({"in"}, {"out"}).on_message(floods));
+  graph.connect("a:out", "b:in", {.capacity = 1});
+  graph.connect("b:out", "a:in", {.capacity = 1});
+  CHECK(error_of([&] { graph.run(); }) ==
+        "deadlock: each of these edges is full and its consumer waits for the next: a:out->b:in, b:out->a:in");
+  still_works(w.context);
+}
+
+TEST_CASE("host graph: what is thrown in any handler ends the run with it") {
+  World w;
+  auto throws = [](Turn&) { throw std::runtime_error("no"); };
+  for (int kind = 0; kind < 3; ++kind) {
+    Graph graph(w.context);
+    graph.add("fine", Node().on_start([](Turn&) {}));
+    graph.add("bad", kind == 0 ? Node().on_start(throws) : kind == 1 ? Node().on_tick(throws, 0.001) : Node().on_stop(throws));
+    CHECK(error_of([&] { graph.run(); }) == "no");
+    still_works(w.context);
+  }
+}
+
+TEST_CASE("host graph: limits and interruptions act within handlers of the host") {
+  struct Case {
+    posset::ContextOptions options;
+    bool interrupts;
+    const char* message;
+  };
+  posset::ContextOptions steps, time;
+  steps.step_limit = 20000;
+  time.time_limit_seconds = 0.05;
+  for (const Case& each : {Case{steps, false, "step limit of 20000 exceeded"}, Case{time, false, "time limit"}, Case{{}, true, "interrupted"}}) {
+    posset::Runtime runtime;
+    Context context(runtime, each.options);
+    Graph graph = endless(context, 1);
+    std::atomic<bool> begun{false};
+    graph.add("marks", Node().on_start([&](Turn&) { begun = true; }));
+    std::thread other([&] {
+      while (!begun) std::this_thread::yield();
+      if (each.interrupts) context.interrupt();
+    });
+    const std::string error = error_of([&] { graph.run(); });
+    other.join();
+    CHECK_MESSAGE(error.find(each.message) != std::string::npos, error);
+    still_works(context);
+  }
+}
+
+TEST_CASE("host graph: a handler of the host that wants too much memory has the limit, and so has the run") {
+  posset::Runtime runtime;
+  Context context(runtime, {.memory_limit = 8 << 20});
+  Graph graph(context);
+  graph.add("hoards", Node({}, {"out"}).on_start([](Turn& turn) {
+    for (int i = 0; i < 4000; ++i) turn.emit(0, std::string(10000, 'x'));
+  }));
+  graph.add("sink", Node({"in"}).on_message([](Turn&) {}));
+  graph.connect("hoards:out", "sink:in", {.capacity = 10000});
+  CHECK(error_of([&] { graph.run(); }).find("memory limit") != std::string::npos);
+  still_works(context);
+}
+
+TEST_CASE("host graph: who waits within emit is told of the end, and one that does not listen is cancelled") {
+  World w;
+  Graph graph(w.context, {.drain_seconds = 0});
+  std::vector<posset_put> answers;
+  graph.add("source", Node({}, {"out"}).on_start([&](Turn& turn) {
+    for (int i = 0; i < 3; ++i) answers.push_back(turn.emit(0, i));
+  }));
+  graph.add("sink", Node({"in"}).on_message([&](Turn&) { graph.stop(); }));
+  graph.connect("source:out", "sink:in", {.capacity = 1});
+  CHECK(ended(graph.run()) == "stopped");
+  REQUIRE(!answers.empty());
+  CHECK(answers.front() == POSSET_PUT_OK);
+  CHECK(answers.back() == POSSET_PUT_STOPPING);
+  Graph waits(w.context, {.drain_seconds = 0.01});
+  const posset::Value forever = w.context.eval("let c = chan(0)\n() => c.recv()");
+  std::string told;
+  waits.add("waits", Node({"in"}).on_message([&](Turn&) {
+    told = error_of([&] { forever(); });
+    throw std::runtime_error(told);
+  }));
+  waits.input("in", "waits:in");
+  posset::Sender sender = waits.sender("in");
+  sender.put(1);
+  CHECK(error_of([&] { waits.run(0.02); }) != "");
+  CHECK(told == "the graph has ended");
+  still_works(w.context);
+}
+
+// ---- properties ----
+
+TEST_CASE("host graph: what an edge that folds has in the end is delivered by the drain, once") {
+  World w;
+  Graph graph(w.context);
+  std::vector<int64_t> got;
+  w.context.define("plus", posset::pure([](int64_t a, int64_t b) { return a + b; }));
+  graph.add("source", Node({}, {"out"}).on_tick([&](Turn& turn) {
+    for (int i = 1; i <= 100; ++i) turn.emit(0, i);
+    graph.stop();
+  }, 0.001));
+  graph.add("sink", collect(got));
+  graph.connect("source:out", "sink:in", {.capacity = 2, .policy = posset::EdgePolicy::Coalesce, .fold = w.context.eval("plus")});
+  CHECK(ended(graph.run()) == "stopped");
+  CHECK(got == std::vector<int64_t>{1, 5049});
+}
+
+TEST_CASE("host graph: a node of a script that computes for long lets others go on, and its own messages wait") {
+  World w;
+  int64_t others = 0;
+  std::vector<int64_t> others_at_end;
+  Graph graph(w.context);
+  graph.add("slow", w.context.eval("{inputs: [\"in\"], outputs: [\"out\"], state: 0, on_message: (inout inside, x, node) => {\n"
+                                   "assert(inside == 0)\ninside += 1\nlet until = x + 300000\nvar i = x\n"
+                                   "while i < until { i += 1 }\ninside -= 1\nnode.emit(\"out\", x) } }"));
+  graph.add("tick", Node().on_tick([&](Turn&) { ++others; }, 0.0005));
+  graph.add("sink", Node({"in"}).on_message([&](Turn& turn) {
+    others_at_end.push_back(turn.message<int64_t>());
+    if (others_at_end.size() == 20) graph.stop();
+  }));
+  graph.connect("slow:out", "sink:in");
+  graph.input("in", "slow:in", {.capacity = 64});
+  const posset::Sender sender = graph.sender("in");
+  for (int i = 0; i < 20; ++i) REQUIRE(sender.put(i) == POSSET_PUT_OK);
+  CHECK(ended(graph.run()) == "stopped");
+  REQUIRE(others_at_end.size() == 20);
+  for (int64_t i = 0; i < 20; ++i) CHECK(others_at_end[static_cast<size_t>(i)] == i);
+  CHECK(others > 0);
+}
+
+TEST_CASE("host graph: random graphs of nodes of the host and of scripts deliver everything once, and start in order") {
+  constexpr int kMessages = 50;
+  for (uint32_t seed = 1; seed <= 40; ++seed) {
+    std::minstd_rand random(seed);
+    auto below = [&](size_t n) { return static_cast<size_t>(random() % n); };
+    World w;
+    const size_t count = 3 + below(8);
+    std::vector<size_t> paths(count, 0), parents(count, 0);
+    std::vector<std::vector<int64_t>> got(count);
+    std::vector<size_t> started, stopped;
+    std::vector<std::pair<size_t, size_t>> edges;
+    Graph graph(w.context);
+    paths[0] = 1;
+    for (size_t i = 0; i < count; ++i) {
+      const std::string name = "n" + std::to_string(i);
+      auto notes = [&, i](Node node) {
+        return std::move(node).on_start([&, i](Turn& turn) {
+          started.push_back(i);
+          for (int k = 0; i == 0 && k < kMessages; ++k) turn.emit(0, k);
+        }).on_stop([&, i](Turn&) { stopped.push_back(i); });
+      };
+      if (i == 0) {
+        graph.add(name, notes(Node({}, {"out"})));
+      } else if (below(2) == 0) {
+        graph.add(name, w.context.eval("{inputs: [\"in\"], outputs: [\"out\"], on_message: (_, x, node) => node.emit(\"out\", x)}"));
+      } else {
+        graph.add(name, notes(Node({"in"}, {"out"}).on_message([](Turn& turn) { turn.emit(0, turn.message()); })));
+      }
+      graph.add(name + "seen", collect(got[i]));
+      graph.connect(name + ":out", name + "seen:in", {.capacity = 1 + static_cast<int64_t>(below(4))});
+    }
+    for (size_t i = 1; i < count; ++i) {
+      for (size_t from = 0; from < i; ++from) {
+        if (below(3) != 0 && !(from + 1 == i && parents[i] == 0)) continue;
+        graph.connect("n" + std::to_string(from) + ":out", "n" + std::to_string(i) + ":in", {.capacity = 1 + static_cast<int64_t>(below(4))});
+        paths[i] += paths[from];
+        ++parents[i];
+        edges.emplace_back(from, i);
+      }
+    }
+    CAPTURE(seed);
+    CHECK(ended(graph.run()) == "idle");
+    for (size_t i = 0; i < count; ++i) {
+      REQUIRE(got[i].size() == paths[i] * kMessages);
+      if (paths[i] > 1) std::sort(got[i].begin(), got[i].end());
+      for (size_t k = 0; k < got[i].size(); ++k) REQUIRE(got[i][k] == static_cast<int64_t>(k / paths[i]));
+    }
+    auto place = [&](size_t node) { return std::find(started.begin(), started.end(), node) - started.begin(); };
+    const auto unknown = static_cast<ptrdiff_t>(started.size());
+    for (const auto& [from, to] : edges) {
+      if (place(from) != unknown && place(to) != unknown) CHECK(place(from) < place(to));
+    }
+    std::reverse(stopped.begin(), stopped.end());
+    CHECK(started == stopped);
+  }
+}
+
+TEST_CASE("host graph: tokens that go around a ring of nodes of both kinds are all there in the end") {
+  for (uint32_t seed = 1; seed <= 20; ++seed) {
+    std::minstd_rand random(seed);
+    World w;
+    const int count = 2 + static_cast<int>(random() % 5);
+    const int64_t tokens = 1 + static_cast<int64_t>(random() % 5), hops = 10 + static_cast<int64_t>(random() % 90);
+    int64_t home = 0;
+    w.context.define("arrived", [&home] { ++home; });
+    Graph graph(w.context);
+    const posset::Value passes = w.context.eval(
+        "{inputs: [\"in\"], outputs: [\"out\"], on_message: (_, left, node) => { if left > 0 { node.emit(\"out\", left - 1) } else { arrived() } }}");
+    for (int i = 0; i < count; ++i) {
+      const std::string name = "n" + std::to_string(i);
+      if (i > 0 && random() % 2 == 0) {
+        graph.add(name, passes);
+        continue;
+      }
+      graph.add(name, Node({"in"}, {"out"}).on_start([=](Turn& turn) {
+        for (int64_t k = 0; i == 0 && k < tokens; ++k) turn.emit(0, hops);
+      }).on_message([&home](Turn& turn) {
+        const auto left = turn.message<int64_t>();
+        if (left == 0) {
+          ++home;
+        } else {
+          turn.emit(0, left - 1);
+        }
+      }));
+    }
+    for (int i = 0; i < count; ++i) {
+      graph.connect("n" + std::to_string(i) + ":out", "n" + std::to_string((i + 1) % count) + ":in", {.capacity = tokens});
+    }
+    CAPTURE(seed);
+    CHECK(ended(graph.run()) == "idle");
+    CHECK(home == tokens);
+  }
 }
