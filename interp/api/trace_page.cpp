@@ -59,9 +59,9 @@ they can still change a tier; those of a loop in the code around it are not.</p>
 <section id="graphs" hidden>
 <h2>Graph nodes</h2>
 <p>Nodes of one name are told together. The curve: messages that waited for the node, over time, at its turns.</p>
-<div class="wide"><table id="nodes"><thead><tr><th>node</th><th>band</th><th class="number">turns</th>
+<div class="wide"><table id="nodes"><thead><tr><th>node</th><th>turns by band</th><th class="number">turns</th>
 <th class="number">messages</th><th class="number">time</th><th class="number">most waiting</th>
-<th class="number">blocked</th><th class="number">for</th><th>waiting over time</th></tr></thead><tbody></tbody></table></div>
+<th class="number">blocked</th><th class="number">for</th><th>by full edges</th><th>waiting over time</th></tr></thead><tbody></tbody></table></div>
 </section>
 <div id="sources"></div>
 <script type="application/json" id="data">)page";
@@ -155,8 +155,10 @@ function fillSolves() {
 }
 
 function fillNodes() {
-  fillPanel("graphs", "nodes", data.nodes, node => [node.name, node.band, node.turns, node.messages, duration(node.took),
-    node.waiting, node.blocked, duration(node.blockedFor)], node => [node.points, low => [low]]);
+  const share = (band, node) => node.bands.length === 1 ? band.name : `${band.name} ${(100 * band.turns / node.turns).toFixed(0)} %`;
+  fillPanel("graphs", "nodes", data.nodes, node => [node.name, node.bands.map(band => share(band, node)).join(", "), node.turns,
+    node.messages, duration(node.took), node.waiting, node.blocked, duration(node.blockedFor),
+    node.full.map(each => `${each.edge} (${each.times})`).join(", ")], node => [node.points, low => [low]]);
 }
 
 function fillSources() {

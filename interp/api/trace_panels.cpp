@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdio>
+#include <functional>
 #include <map>
 #include <vector>
 
@@ -125,7 +126,9 @@ struct NodePoint {
   int64_t time_ns, waiting;
 };
 struct TracedNode {
-  int64_t band = 0, turns = 0, messages = 0, took_ns = 0, most_waiting = 0, blocked = 0, blocked_ns = 0;
+  int64_t turns = 0, messages = 0, took_ns = 0, most_waiting = 0, blocked = 0, blocked_ns = 0;
+  std::map<int64_t, int64_t, std::greater<>> bands;  // turns of each, the best first
+  std::map<int64_t, int64_t> full;                   // how often each of its edges was, by name
   std::vector<NodePoint> points;
 };
 
@@ -133,7 +136,7 @@ void read_node(std::map<int64_t, TracedNode>& nodes, const TraceEvent& event) {
   switch (static_cast<TraceKind>(event.kind)) {
     case TraceKind::graph_turn: {
       TracedNode& node = nodes[event.fields[0]];
-      node.band = event.fields[1];
+      ++node.bands[event.fields[1]];
       ++node.turns;
       node.messages += event.fields[2];
       node.most_waiting = std::max(node.most_waiting, event.fields[3]);
@@ -141,7 +144,10 @@ void read_node(std::map<int64_t, TracedNode>& nodes, const TraceEvent& event) {
       node.points.push_back({event.time_ns, event.fields[3]});
       break;
     }
-    case TraceKind::graph_blocked: ++nodes[event.fields[0]].blocked; break;
+    case TraceKind::graph_blocked:
+      ++nodes[event.fields[0]].blocked;
+      ++nodes[event.fields[0]].full[event.fields[1]];
+      break;
     case TraceKind::graph_unblocked: nodes[event.fields[0]].blocked_ns += event.fields[1]; break;
     default: break;
   }
@@ -181,8 +187,20 @@ void append_graph_nodes(std::string& out, const TraceView& view) {
     const auto& [name, node] = each;
     out += "{\"name\":";
     append_json(out, view.text(name));
-    out += ",\"band\":";
-    append_json(out, code_of(view, "band", node.band));
+    out += ",\"bands\":";
+    append_list(out, node.bands, [&](const auto& band) {
+      out += "{\"name\":";
+      append_json(out, code_of(view, "band", band.first));
+      append_member(out, "turns", band.second);
+      out += '}';
+    });
+    out += ",\"full\":";
+    append_list(out, node.full, [&](const auto& edge) {
+      out += "{\"edge\":";
+      append_json(out, view.text(edge.first));
+      append_member(out, "times", edge.second);
+      out += '}';
+    });
     append_member(out, "turns", node.turns);
     append_member(out, "messages", node.messages);
     append_member(out, "waiting", node.most_waiting);

@@ -351,10 +351,28 @@ def the_page_tells_of_nodes_of_graphs_with_what_waited(cli):
     if set(nodes) != {"first", "second"} or nodes["first"]["blocked"] < 1:
         raise Failure(f"nodes are {nodes}")
     second = nodes["second"]
-    if second["messages"] != 10 or second["band"] != "normal" or not 1 <= second["turns"] <= 10 or second["waiting"] > 4:
+    if nodes["first"]["full"] != [{"edge": "first:out->second:in", "times": nodes["first"]["blocked"]}] or second["full"]:
+        raise Failure(f"full edges are wrong in {nodes}")
+    if second["messages"] != 10 or second["bands"] != [{"name": "normal", "turns": second["turns"]}] or not 1 <= second["turns"] <= 10 or second["waiting"] > 4:
         raise Failure(f"the second node is {second}")
     if len(second["points"]) != second["turns"] or second["points"] != sorted(second["points"]):
         raise Failure(f"the second node is {second}")
+
+
+@case
+def the_page_tells_in_which_bands_a_node_had_its_turns(cli):
+    cli.script("""import "graph"
+let g = graph.new()
+g.add("both", {inputs: ["a", "b"], state: 0, on_message: (s, x, node) => s + x})
+g.input("data", "both:a")
+g.input("control", "both:b", {priority: 3})
+for i in 0..20 { g.send("data", 1) }
+g.send("control", 1)
+println(g.run().states["both"])
+""", "--trace", "t.html").ends(0).prints("21\n")
+    (node,) = page_data(cli)["nodes"]
+    if [band["name"] for band in node["bands"]] != ["control", "normal"] or sum(band["turns"] for band in node["bands"]) != node["turns"]:
+        raise Failure(f"bands are {node}")
 
 
 @case(alone=True)
