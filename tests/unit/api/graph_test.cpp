@@ -389,12 +389,19 @@ TEST_CASE("host graph: a value of the script that another thread drives out of a
 TEST_CASE("host graph: what is wrong with an emit is raised in the handler, and the runtime goes on") {
   World w;
   Graph graph(w.context, {.drain_seconds = 0});
-  graph.add("endless", Node({}, {"out"}).on_start([](Turn& turn) {
-    for (;;) turn.emit(0, 1);
+  std::string seen;
+  graph.add("endless", Node({}, {"out"}).on_start([&](Turn& turn) {
+    try {
+      for (;;) turn.emit(0, 1);
+    } catch (const posset::Error& error) {
+      seen = error.code_name();
+      throw;
+    }
   }));
   graph.add("sink", Node({"in"}).on_message([](Turn&) {}));
   graph.connect("endless:out", "sink:in", {.capacity = 4, .policy = posset::EdgePolicy::Latest});
   CHECK(error_of([&] { graph.run(); }) == "node endless has emitted 1048576 items in one call, the most there may be");
+  CHECK(seen == "BadArgument");
   CHECK(w.context.eval<int64_t>("1 + 1") == 2);
 }
 
@@ -479,17 +486,20 @@ TEST_CASE("host graph: a turn that is over, a copy of one or that of another han
   CHECK(kept.answers == std::vector<posset_status>{POSSET_OK, POSSET_MISUSE, POSSET_MISUSE, POSSET_MISUSE, POSSET_MISUSE, POSSET_MISUSE});
 }
 
-TEST_CASE("host graph: a graph that a sender has stopped says so, whatever comes next") {
+TEST_CASE("host graph: a graph that a sender has stopped says so, though its time is up while it drains") {
   World w;
+  int handled = 0;
+  posset::Sender sender;
   Graph graph(w.context);
-  graph.add("slow", Node({"in"}, {"out"}).on_message([&](Turn& turn) { turn.emit(0, turn.message()); }));
-  graph.add("sink", Node({"in"}).on_message([&](Turn&) { std::this_thread::sleep_for(std::chrono::milliseconds(5)); }));
-  graph.connect("slow:out", "sink:in", {.capacity = 1});
-  graph.input("in", "slow:in");
-  const posset::Sender sender = graph.sender("in");
+  graph.add("sink", Node({"in"}).on_message([&](Turn&) {
+    if (++handled == 1) sender.stop();
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }));
+  graph.input("in", "sink:in");
+  sender = graph.sender("in");
   for (int i = 0; i < 20; ++i) sender.put(i);
-  sender.stop();
   CHECK(ended(graph.run(0.03)) == "stopped");
+  CHECK(handled == 20);
 }
 
 // ---- senders ----
