@@ -70,14 +70,16 @@ ScriptNode* node_of(posset_turn* turn) {
 
 class ApiNode final : public HostHandlers {
  public:
-  ApiNode(const posset_node& node, void (*drop)(void*))
-      : handlers_{node.on_start, node.on_message, node.on_tick, node.on_stop}, data_(node.data), drop_(drop) {}
+  explicit ApiNode(const posset_node& node)
+      : handlers_{node.on_start, node.on_message, node.on_tick, node.on_stop}, data_(node.data) {}
   ~ApiNode() override {
     if (drop_) drop_(data_);
   }
   ApiNode(const ApiNode&) = delete;
   ApiNode& operator=(const ApiNode&) = delete;
 
+  // Drops the data in the end.
+  void own(void (*drop)(void*)) { drop_ = drop; }
   bool has(graph::Callback callback) const override { return handler(callback) != nullptr; }
   bool call(ScriptNode& node, graph::Callback callback, Value message) override;
 
@@ -86,7 +88,7 @@ class ApiNode final : public HostHandlers {
 
   const std::array<posset_turn_function, ScriptNode::kHandlers> handlers_;  // by Callback
   void* const data_;
-  void (*const drop_)(void*);
+  void (*drop_)(void*) = nullptr;
 };
 
 bool ApiNode::call(ScriptNode& node, graph::Callback callback, Value message) {
@@ -239,7 +241,9 @@ posset_status posset_graph_add(posset_context* context, posset_value value, poss
     ScriptNode made;
     graph::NodeOptions options;
     if (!read_node(node, made, options)) return POSSET_MISUSE;
-    made.host = std::make_shared<ApiNode>(node, std::exchange(owner.drop, nullptr));
+    auto host = std::make_shared<ApiNode>(node);
+    host->own(std::exchange(owner.drop, nullptr));  // not before there is somebody to have it
+    made.host = std::move(host);
     Value none[ScriptNode::kValues];
     return done(self->add(posset::interp::values_of_graph(in(value)), std::string(posset::api::view(name)), std::move(made),
                           std::move(options), none));

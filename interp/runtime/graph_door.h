@@ -65,7 +65,7 @@ class GraphDoor {
 
   // None: whatever they have sent has arrived in the mailbox.
   bool has_senders() const { return senders_.load(std::memory_order_acquire) > 0; }
-  // All stay until `close`. `types`: what is taken along each edge, null where that is anything. `notifier` is told when the
+  // For the thread that calls this, the last of several times. All stay until `close`. `types`: what is taken along each edge, null where that is anything. `notifier` is told when the
   // last sender leaves.
   void open(sched::graph::GraphLoop& loop, const std::vector<const PortType*>& types, sched::graph::Notifier& notifier,
             const sched::Clock& clock) POSSET_EXCLUDES(mutex_);

@@ -271,6 +271,7 @@ Value ScriptGraph::run(Borrowed held, int64_t timeout_ns) {
     return Value::failure();
   }
   phase_ = Phase::Running;
+  door_->open(*loop_, looked_at_, *this, context_.runtime.clock);  // to this thread, which need not be the one that described it
   caller_ = &tasks_.current();
   quantum_since_ns_ = tasks_.now_ns();
   deadline_ns_ = timeout_ns == sched::kNever ? sched::kNever : quantum_since_ns_ + timeout_ns;

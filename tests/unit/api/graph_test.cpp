@@ -526,6 +526,23 @@ TEST_CASE("host graph: threads wait for room, for so long as they say, and until
   CHECK(total == 1 + 3 * 124750);
 }
 
+TEST_CASE("host graph: a handler that sends to its own graph does not wait for itself, on whatever thread that runs") {
+  World w;
+  posset_put answer = POSSET_PUT_OK;
+  posset::Sender sender;
+  Graph graph(w.context);
+  graph.add("sink", Node({"in"}).on_message([&](Turn& turn) {
+    if (turn.message<int64_t>() != 0) return;
+    for (int i = 1; i < 10 && answer == POSSET_PUT_OK; ++i) answer = sender.send(i);
+    sender.stop();
+  }));
+  graph.input("in", "sink:in", {.capacity = 1});
+  sender = graph.sender("in");
+  CHECK(sender.put(0) == POSSET_PUT_OK);
+  std::thread([&] { CHECK(ended(graph.run()) == "stopped"); }).join();
+  CHECK(answer == POSSET_PUT_BLOCKED);
+}
+
 TEST_CASE("host graph: who waits for room is told of the end, also when the graph never runs") {
   std::thread waits;
   std::atomic<bool> begun{false};
