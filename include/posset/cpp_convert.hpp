@@ -6,10 +6,12 @@
 //
 //   vector<T>           list, copied; of doubles and int64_t in one go
 //   span<const double>  list of floats, span<const int64_t> of ints; a script's list is seen where it stands: as an
-//                       argument during the call, from Value::to as long as that Value is
+//                       argument during the call, from Value::to as long as that Value is (View::Content)
 //   map<K, V>           map, in the order of the container
 //   tuple, pair         list of that many
 //   optional<T>         T or nil
+//
+// Containers of string views are made into values, but not read from them: elements are looked at one at a time.
 //
 // SPDX-License-Identifier: MIT
 #pragma once
@@ -57,6 +59,19 @@ posset_status push_item(posset_context* context, const T& item, posset_value* li
   return status == POSSET_OK ? posset_list_push(context, list, made) : status;
 }
 
+// The view of what holds several things.
+template <class... T>
+constexpr View widest_view() {
+  View widest = View::None;
+  ((widest = view_of<T> > widest ? view_of<T> : widest), ...);
+  return widest;
+}
+// Of an element that is read from a variable that goes.
+template <class T>
+constexpr void expect_readable_element() {
+  static_assert(view_of<T> != View::Place, "the bytes may stand inside the element: take a std::string");
+}
+
 template <class S>
 concept SpanLike = requires {
   typename S::element_type;
@@ -76,7 +91,9 @@ concept MapLike = requires(M m) {
 template <class T>
 struct Convert<std::vector<T>> {
   static constexpr const char* name = "list";
+  static constexpr View view = detail::view_of<T>;
   static bool from(posset_context* context, const posset_value& v, std::vector<T>& out) {
+    detail::expect_readable_element<T>();
     if (!posset_is(v, POSSET_LIST)) return false;
     if constexpr (detail::is_packed_number<T>) {
       const T* data = nullptr;
@@ -108,6 +125,7 @@ struct Convert<S> {
   using Item = std::remove_const_t<typename S::element_type>;
   static constexpr const char* name =
       std::is_same_v<Item, double> ? "list of floats" : "list of ints";
+  static constexpr View view = View::Content;
   static bool from(posset_context*, const posset_value& v, S& out) {
     static_assert(std::is_const_v<typename S::element_type>, "a script's list is only read: span<const T>");
     const Item* data = nullptr;
@@ -126,7 +144,10 @@ struct Convert<M> {
   using Key = typename M::key_type;
   using Mapped = typename M::mapped_type;
   static constexpr const char* name = "map";
+  static constexpr View view = detail::widest_view<Key, Mapped>();
   static bool from(posset_context* context, const posset_value& v, M& out) {
+    detail::expect_readable_element<Key>();
+    detail::expect_readable_element<Mapped>();
     if (!posset_is(v, POSSET_MAP)) return false;
     out = M();
     uint64_t at = 0;
@@ -158,6 +179,7 @@ struct Convert<M> {
 template <class T>
 struct Convert<std::optional<T>> {
   static constexpr const char* name = Convert<T>::name;
+  static constexpr View view = detail::view_of<T>;
   static bool from(posset_context* context, const posset_value& v, std::optional<T>& out) {
     out.reset();
     return posset_is_nil(v) || Convert<T>::from(context, v, out.emplace());
@@ -171,6 +193,7 @@ struct Convert<std::optional<T>> {
 template <class... T>
 struct Convert<std::tuple<T...>> {
   static constexpr const char* name = "list";
+  static constexpr View view = detail::widest_view<T...>();
   static bool from(posset_context* context, const posset_value& v, std::tuple<T...>& out) {
     if (!posset_is(v, POSSET_LIST) || posset_list_size(v) != sizeof...(T)) return false;
     return std::apply(
@@ -193,7 +216,7 @@ struct Convert<std::tuple<T...>> {
  private:
   template <class Item>
   static bool read(posset_context* context, posset_value v, Item& out) {
-    static_assert(!std::is_same_v<Item, std::string_view>, "the bytes may stand inside the value: use std::string");
+    detail::expect_readable_element<Item>();
     return Convert<Item>::from(context, v, out);
   }
 };
@@ -201,6 +224,7 @@ struct Convert<std::tuple<T...>> {
 template <class A, class B>
 struct Convert<std::pair<A, B>> {
   static constexpr const char* name = "list";
+  static constexpr View view = detail::widest_view<A, B>();
   static bool from(posset_context* context, const posset_value& v, std::pair<A, B>& out) {
     std::tuple<A, B> both;
     if (!Convert<std::tuple<A, B>>::from(context, v, both)) return false;

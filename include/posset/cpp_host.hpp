@@ -83,6 +83,9 @@ struct MemberEntry {
 };
 template <class T, class M>
 struct StoreEntry {  // of a data member
+  static_assert(view_of<M> == View::None,
+                "a member that scripts store into would be a view of an argument: make it a std::string or std::vector, "
+                "or give the property a setter");
   static posset_status set(posset_call* call) noexcept {
     return guarded(call->context, [&] {
       ReadArgument<M> value;

@@ -65,7 +65,7 @@ class [[nodiscard]] Future {
     const posset_status status = posset_future_take(handle(), &out, &diagnostics);
     detail::check(context, status, diagnostics, "get");
     Value value(context, out);
-    if constexpr (!std::is_void_v<T>) return value.to<T>();
+    if constexpr (!std::is_void_v<T>) return std::move(value).template to<T>();
   }
   auto try_get() -> Result<std::conditional_t<std::is_void_v<T>, Value, T>> {
     try {
@@ -90,7 +90,7 @@ class [[nodiscard]] Future {
     std::array<Value, sizeof...(Args)> values;
     for (size_t i = 0; i < values.size(); ++i) values[i] = Value(context, made[i]);
     size_t i = 0;
-    (set_if_given(to, values[i++]), ...);
+    (set_if_given(to, std::move(values[i++])), ...);
   }
 
   // Calls f(posset_progress) once, when it has ended: on the thread that ended it, or now. `f` is destroyed
@@ -114,8 +114,8 @@ class [[nodiscard]] Future {
  private:
   // Arguments that were not inout keep what they have.
   template <class Arg>
-  static void set_if_given(Arg& to, const Value& value) {
-    if (!posset_is_nil(value.raw())) to = value.template to<Arg>();
+  static void set_if_given(Arg& to, Value value) {
+    if (!posset_is_nil(value.raw())) to = std::move(value).template to<Arg>();
   }
 
   detail::Owned<posset_future> future_;

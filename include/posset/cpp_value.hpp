@@ -21,6 +21,23 @@ namespace posset {
 template <class T, class = void>
 struct Convert;  // below: how a C++ type is read from and made into a value
 
+// What something that was read from a value may look into instead of being a copy. A Convert says so by a constant
+// `view`; without one it copies. What would be left without what it looks into does not compile.
+enum class View : uint8_t {
+  None,     // nothing: it is the host's own
+  Content,  // what the value refers to: good as long as some Value of that is
+  Place,    // the variable with the value, where short strings stand: good as long as that, for arguments the call
+};
+
+namespace detail {
+
+template <class T, class = void>
+inline constexpr View view_of = View::None;
+template <class T>
+inline constexpr View view_of<T, std::void_t<decltype(Convert<T>::view)>> = Convert<T>::view;
+
+}  // namespace detail
+
 // A value of a context, which it must not outlive. Copying shares it, as values do.
 class Value {
  public:
@@ -55,9 +72,12 @@ class Value {
                   "text");
     return out;
   }
-  // As a C++ value; throws Error (TypeMismatch) when it is something else.
+  // As a C++ value; throws Error (TypeMismatch) when it is something else. A span is good as long as this Value, or
+  // another of the same list, which nobody changes meanwhile.
   template <class T>
-  T to() const;
+  T to() const&;
+  template <class T>
+  T to() &&;
   template <class T>
   bool is() const {
     T ignored{};
@@ -90,7 +110,7 @@ class Value {
 };
 
 // Each conversion has `name`, for messages; `from`, which gives false when the value is something
-// else; and `to`, which makes an owned value.
+// else; and `to`, which makes an owned value. One whose `from` gives a view has `view`, too.
 template <>
 struct Convert<bool> {
   static constexpr const char* name = "bool";
@@ -135,6 +155,7 @@ struct Convert<T, std::enable_if_t<std::is_floating_point_v<T>>> {
 template <>
 struct Convert<std::string_view> {
   static constexpr const char* name = "str";
+  static constexpr View view = View::Place;
   // The view is good as long as `v`, the variable, is: for arguments, during the call.
   static bool from(posset_context*, const posset_value& v, std::string_view& out) {
     out = to_view(posset_string_text(&v));
@@ -231,9 +252,15 @@ Value call(posset_context* context, posset_value function, Args&&... args) {
 }  // namespace detail
 
 template <class T>
-T Value::to() const {
-  static_assert(!std::is_same_v<T, std::string_view>,
-                "the bytes may stand inside the value: use std::string");
+T Value::to() const& {
+  static_assert(detail::view_of<T> != View::Place,
+                "the bytes may stand inside the value: take a std::string");
+  return detail::read<T>(context_, raw_, "value");
+}
+template <class T>
+T Value::to() && {
+  static_assert(detail::view_of<T> == View::None,
+                "a view into a value that is gone at once: keep the Value, or take a std::string or std::vector");
   return detail::read<T>(context_, raw_, "value");
 }
 
@@ -257,6 +284,9 @@ template <class Signature>
 class Function;
 template <class R, class... Args>
 class Function<R(Args...)> {
+  static_assert(detail::view_of<std::decay_t<R>> == View::None,
+                "a view into a result that is gone at once: let the function give a Value, std::string or std::vector");
+
  public:
   Function() = default;
   explicit Function(Value function) : function_(std::move(function)) {}
