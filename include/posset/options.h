@@ -5,6 +5,9 @@
  *   posset_context_options options = posset_context_defaults();
  *   options.memory_limit = 64 << 20;
  *
+ * Members are only ever appended, those of the table too, so a host that was compiled against an older header goes
+ * on working: its `size` says which members it knows, and the others have their defaults.
+ *
  * SPDX-License-Identifier: MIT */
 #ifndef POSSET_OPTIONS_H
 #define POSSET_OPTIONS_H
@@ -57,15 +60,15 @@ enum {
 
 typedef struct posset_context_options {
   size_t size; /* sizeof(posset_context_options) */
+  uint32_t grants;             /* POSSET_GRANT_... */
+  const char* read_directory;  /* null: anywhere */
+  const char* write_directory; /* null: anywhere */
 #define RUNTIME_OPTION(field, flag, type, fallback, environment, value, help)
 #define CONTEXT_OPTION(field, flag, type, fallback, environment, value, help) \
   posset_option_##type field;
 #include "options.def"
 #undef RUNTIME_OPTION
 #undef CONTEXT_OPTION
-  uint32_t grants;             /* POSSET_GRANT_... */
-  const char* read_directory;  /* null: anywhere */
-  const char* write_directory; /* null: anywhere */
 } posset_context_options;
 
 static inline posset_context_options posset_context_defaults(void) {
