@@ -38,6 +38,7 @@ Limits limits_of(const posset_context_options& options) {
   limits.seconds = options.time_limit_seconds;
   limits.nested_calls = options.stack_limit;
   if (options.output_limit != 0) limits.output_bytes = options.output_limit;
+  if (options.stack_bytes != 0) limits.stack_bytes = options.stack_bytes;
   return limits;
 }
 

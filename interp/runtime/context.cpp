@@ -56,7 +56,7 @@ void RuntimeState::attach(const TierInterface* tier) {
 
 Context::Context(RuntimeState& shared, const Limits& limits)
     : runtime(shared), heap(shared.shapes), code_slot(shared.units.reclaimer), registers_(kRegisterBytes) {
-  stand_on(registers_);
+  stand_on(registers_, limits.stack_bytes);
   install_hooks();
   set_limits(limits);
   if (runtime.crew) {
@@ -128,7 +128,8 @@ void Context::start_slice() {
 }
 
 void Context::begin_evaluation() {
-  native.enter();
+  native.enter(limits_.stack_bytes);
+  bound_registers(registers_, limits_.stack_bytes);
   steps_before_slice_ = 0;
   slice_ = 0;
   start_slice();

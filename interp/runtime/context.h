@@ -110,6 +110,7 @@ struct Limits {
   double seconds = 0;                   // 0: none
   uint32_t nested_calls = 100000;
   uint64_t output_bytes = UINT64_MAX;
+  size_t stack_bytes = SIZE_MAX;        // of native stack, and as many of registers, for an evaluation or task
 };
 
 // Steps a slice may have before limits are looked at: short enough that an interrupt acts within a fraction of a

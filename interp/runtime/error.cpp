@@ -61,7 +61,10 @@ Value Context::raise_memory_limit() {
 }
 
 Value Context::raise_stack_overflow() {
-  return raise(ErrorCode::StackOverflow, "stack overflow: more than " + std::to_string(depth_limit) + " nested calls",
+  const bool too_deep = depth >= depth_limit || limits_.stack_bytes == SIZE_MAX;
+  const std::string limit = too_deep ? std::to_string(depth_limit) + " nested calls"
+                                     : std::to_string(limits_.stack_bytes) + " bytes of stack";
+  return raise(ErrorCode::StackOverflow, "stack overflow: more than " + limit,
                "is there a recursion that never ends?");
 }
 

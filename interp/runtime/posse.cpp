@@ -254,19 +254,19 @@ void Seat::run(Delegate& delegate) {
   if (delegate.failed_) return;
   Strand below = std::move(static_cast<Strand&>(context_));
   static_cast<Strand&>(context_) = Strand();
-  context_.stand_on(*registers);
+  context_.stand_on(*registers, context_.limits().stack_bytes);
   context_.depth = delegate.depth_;
   context_.depth_limit = forks_->calls();
   const bool alone = members_.empty();
   if (alone) {
     quantum_.begin_anew();
     context_.heap.bind_to_thread();
-    context_.native.enter();
+    context_.native.enter(context_.limits().stack_bytes);
     context_.fork_top = forks_->begin();
     context_.code_slot.enter();
     context_.heap.take_remote_frees();
   } else {
-    context_.native.set_limit(below.native.limit());
+    context_.native.go_on_from(below.native);
     context_.fork_top = below.fork_top;
   }
   context_.fork_base = context_.fork_top;

@@ -3,6 +3,8 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
+
 #include "interp/runtime/forks.h"
 #include "interp/syntax/ast.h"
 
@@ -60,10 +62,15 @@ uint32_t ForkStack::calls() const {
   return memory_ ? static_cast<uint32_t>(bytes_ / kBytesPerCall - kSpareCalls) : 0;
 }
 
-void Strand::stand_on(const RegisterStack& stack) {
+void Strand::stand_on(const RegisterStack& stack, size_t most_bytes) {
   kept_views_ = stack.begin();  // nil: fresh pages are zero, and whoever leaves drops them
   stack_top = kept_views_ ? kept_views_ + kKeptViews : nullptr;
-  stack_end = stack.end();
+  bound_registers(stack, most_bytes);
+}
+
+void Strand::bound_registers(const RegisterStack& stack, size_t most_bytes) {
+  const auto there = static_cast<size_t>(stack.end() - stack.begin());
+  stack_end = stack.begin() + std::min(there, most_bytes / sizeof(Borrowed));
 }
 
 }  // namespace posset::interp

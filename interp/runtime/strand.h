@@ -57,9 +57,11 @@ struct Strand {
   uint32_t depth = 0;  // nested script calls
   uint32_t depth_limit = 100000;
 
-  // Has the stack for its registers and nothing on it; one for which there was no memory has room for none. The stack must
-  // have been left as it was found.
-  void stand_on(const RegisterStack& stack);
+  // Has the stack for its registers, `most_bytes` of it at most, and nothing on it; one for which there was no memory has
+  // room for none. The stack must have been left as it was found.
+  void stand_on(const RegisterStack& stack, size_t most_bytes);
+  // From here on so much of it.
+  void bound_registers(const RegisterStack& stack, size_t most_bytes);
 
   // The register stack: the first free one, and the end.
   Borrowed* stack_top = nullptr;

@@ -257,13 +257,14 @@ void Tasks::run(Job& job) {
   since_ns_ = kNotYet;
   auto stacks = take_stacks();
   static_cast<Strand&>(context_) = Strand();
-  context_.stand_on(stacks->registers);
+  const size_t stack_bytes = context_.limits().stack_bytes;
+  context_.stand_on(stacks->registers, stack_bytes);
   context_.depth_limit = std::min(kNestedCalls, context_.limits().nested_calls);
   if (stacks->forks) {
     context_.fork_top = context_.fork_base = stacks->forks->begin();
     context_.depth_limit = std::min(context_.depth_limit, stacks->forks->calls());
   }
-  context_.native.set_limit(fiber::this_fiber::stack_low() + sched::StackChain::kRedZone);
+  context_.native.enter(fiber::this_fiber::stack_low(), stack_bytes);
   Value result = perform(job, stacks->are_there());
   context_.drop_kept_views();
   context_.scratch = Value();

@@ -6,7 +6,9 @@
 // Elsewhere: what runs on them. Fibers for tasks (sched/fiber) stand on the same segments.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <type_traits>
 #include <vector>
@@ -47,33 +49,50 @@ class StackChain {
   static constexpr size_t kSegmentBytes = size_t{256} << 20;
   static constexpr size_t kMaxSegments = 32;
 
-  // An evaluation begins at the caller's stack position.
-  void enter() { limit_ = stack_position() - (kHostBytes - kRedZone); }
+  // An evaluation begins at the caller's stack position and has `most` bytes, those of further segments included.
+  void enter(size_t most = SIZE_MAX) { begin(kHostBytes - kRedZone, most); }
+  // The same on a stack that is known to end at `low`.
+  void enter(const char* low, size_t most) {
+    begin(static_cast<size_t>(stack_position() - low) - kRedZone, most);
+  }
+  // What runs on top of another chain's work, on the same stack.
+  void go_on_from(const StackChain& below) {
+    limit_ = below.limit_;
+    left_ = below.left_;
+  }
   bool low() const { return stack_position() < limit_; }
-  const char* limit() const { return limit_; }
   // For compiled code that asks by itself.
   static size_t limit_offset() { return offsetof(StackChain, limit_); }
-  void set_limit(const char* limit) { limit_ = limit; }
 
-  // Calls `body()` on a further segment. False: no segment could be had, nothing was called.
+  // Calls `body()` on a further segment. False: no segment could be had, or no byte is left; nothing was called.
   template <class Body>
   bool on_fresh_segment(Body&& body) {
-    NativeStack* stack = next_segment();
+    NativeStack* stack = left_ > 0 ? next_segment() : nullptr;
     if (!stack) return false;
-    const char* saved = limit_;
-    limit_ = stack->low() + kRedZone;
+    const char* const saved = limit_;
+    const size_t saved_left = left_;
+    const size_t here = std::min(stack->bytes() - kRedZone, left_);
+    limit_ = stack->low() + stack->bytes() - here;
+    left_ -= here;
     ++used_;
     stack->run([](void* b) { (*static_cast<std::remove_reference_t<Body>*>(b))(); }, &body);
     --used_;
     limit_ = saved;
+    left_ = saved_left;
     return true;
   }
 
  private:
+  void begin(size_t free, size_t most) {
+    const size_t here = std::min(free, most);
+    limit_ = stack_position() - here;
+    left_ = most - here;
+  }
   NativeStack* next_segment();
   std::vector<std::unique_ptr<NativeStack>> segments_;
   size_t used_ = 0;
   const char* limit_ = nullptr;
+  size_t left_ = SIZE_MAX;  // bytes that further segments may have
 };
 
 }  // namespace posset::sched

@@ -43,7 +43,8 @@ AT(posset_context_options, time_limit_seconds, 40);
 AT(posset_context_options, step_limit, 48);
 AT(posset_context_options, stack_limit, 56);
 AT(posset_context_options, output_limit, 64);
-static_assert(sizeof(posset_context_options) == 72);
+AT(posset_context_options, stack_bytes, 72);
+static_assert(sizeof(posset_context_options) == 80);
 
 AT(posset_submit_options, priority, 8);
 AT(posset_submit_options, deadline_seconds, 16);
