@@ -60,7 +60,9 @@ int check(const CommandLine& line) {
     posset_source source = posset_source_of(file.c_str(), posset_text_n(text.data(), text.size()));
     source.key = posset_text_n(key.data(), key.size());
     posset_diagnostics* diagnostics = nullptr;
-    if (posset_load(host.context(), &source, nullptr, &diagnostics) == POSSET_INVALID) worst = kInvalidSource;
+    const posset_status status = posset_load(host.context(), &source, nullptr, &diagnostics);
+    if (status == POSSET_INVALID) worst = kInvalidSource;
+    if (status == POSSET_RAISED) worst = host.finish(status, nullptr);  // a limit
     if (line.json) {
       add_json(diagnostics, json);
       posset_diagnostics_free(diagnostics);

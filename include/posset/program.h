@@ -47,7 +47,8 @@ static inline posset_source posset_source_of(const char* name, posset_text text)
 }
 
 /* Parses and resolves a program and all it imports; runs nothing. `out` may be null to check only.
- * POSSET_INVALID: the diagnostics hold at least one error. */
+ * POSSET_INVALID: the diagnostics hold at least one error. POSSET_RAISED: the memory or time limit, or an
+ * interruption, which act while the source is read; there are no diagnostics then. */
 POSSET_API posset_status posset_load(posset_context* context, const posset_source* source,
                                      posset_program** out, posset_diagnostics** diagnostics);
 /* Runs the top level, once: imported modules first, each once per context. `out` (may be null) gets

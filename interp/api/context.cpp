@@ -262,6 +262,7 @@ extern "C" posset_status posset_context_statistics(posset_context* context,
                                                    posset_statistics* out) {
   Entry entry(context);
   if (entry.failed()) return entry.status();
+  context->tree_account->settle(*context);
   const posset::interp::HeapStats& heap = context->heap.stats();
   posset_statistics made = {};
   made.allocations = heap.allocations;

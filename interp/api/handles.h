@@ -312,6 +312,11 @@ posset_status guarded(posset_context* context, Body&& body) {
   }
 }
 
+// Why a source has no tree: a limit or an interruption, or what the diagnostics tell.
+inline posset_status not_loaded(const posset_context* context) {
+  return context->error_pending() ? POSSET_RAISED : POSSET_INVALID;
+}
+
 // Writes a text to the host.
 inline posset_status write_all(posset_write write, void* data, std::string_view what) {
   if (!write) return POSSET_MISUSE;

@@ -13,16 +13,16 @@ using posset::interp::Value;
 using posset::syntax::Diagnostics;
 using posset::syntax::Export;
 using posset::syntax::Module;
-using posset::syntax::Source;
 
 namespace {
 
 std::shared_ptr<Module> load(posset_context* context, posset_text name, posset_text key,
                              posset_text source, posset_diagnostics** diagnostics) {
   Diagnostics found;
-  auto made = std::make_shared<Source>(std::string(view(name)), std::string(view(source)));
+  auto made = make_source(*context, view(name), view(source));
+  if (!made) return nullptr;
   auto tree = load_program(*context, std::move(made), std::string(view(key)), found, false);
-  posset::api::give_diagnostics(found, diagnostics);
+  if (!context->error_pending()) posset::api::give_diagnostics(found, diagnostics);
   return tree;
 }
 
@@ -92,7 +92,7 @@ posset_status posset_load(posset_context* context, const posset_source* given, p
     } else {
       forget_unused_trees(context);
     }
-    return tree ? POSSET_OK : POSSET_INVALID;
+    return tree ? POSSET_OK : posset::api::not_loaded(context);
   });
 }
 
@@ -134,7 +134,7 @@ posset_status posset_eval(posset_context* context, posset_text expression, posse
   if (context->finished) return POSSET_MISUSE;
   return posset::api::guarded(context, [&] {
     auto tree = load(context, text("<eval>"), text(""), expression, diagnostics);
-    if (!tree) return POSSET_INVALID;
+    if (!tree) return posset::api::not_loaded(context);
     ModuleInstance* instance = instantiate(*context, tree);
     posset_status status = run(context, instance, out);
     posset::api::retire(context, instance);

@@ -14,7 +14,6 @@ using posset::interp::Value;
 using posset::syntax::Diagnostics;
 using posset::syntax::ImportDecl;
 using posset::syntax::Module;
-using posset::syntax::Source;
 
 namespace {
 
@@ -50,10 +49,11 @@ posset_status evaluate(posset_context* context, std::string_view name, std::stri
                        posset_value* out, posset_diagnostics** diagnostics) {
   return posset::api::guarded(context, [&] {
     Diagnostics found;
-    auto made = std::make_shared<Source>(std::string(name), std::string(source));
+    auto made = make_source(*context, name, source);
+    if (!made) return POSSET_RAISED;
     auto input = load_program(*context, std::move(made), {}, found, true);
-    posset::api::give_diagnostics(found, diagnostics);
-    return input ? run_input(context, input, out) : POSSET_INVALID;
+    if (!context->error_pending()) posset::api::give_diagnostics(found, diagnostics);
+    return input ? run_input(context, input, out) : posset::api::not_loaded(context);
   });
 }
 

@@ -130,6 +130,7 @@ void Context::start_slice() {
 void Context::begin_evaluation() {
   native.enter(limits_.stack_bytes);
   bound_registers(registers_, limits_.stack_bytes);
+  tree_account->settle(*this);
   steps_before_slice_ = 0;
   slice_ = 0;
   start_slice();

@@ -24,6 +24,7 @@
 #include "interp/runtime/strand.h"
 #include "interp/runtime/tier.h"
 #include "interp/runtime/tier_control.h"
+#include "interp/runtime/tree_account.h"
 #include "interp/syntax/resolver.h"
 #include "interp/value/heap.h"
 #include "interp/value/objects.h"
@@ -225,6 +226,7 @@ class Context : public Strand {
   std::unordered_map<std::string, std::shared_ptr<syntax::Module>> trees;        // parsed, by key
   std::unordered_map<const syntax::Module*, std::unique_ptr<ModuleInstance>> instances;
   syntax::SessionScope session;
+  const std::shared_ptr<TreeAccount> tree_account = std::make_shared<TreeAccount>();  // also of trees that outlive it
 
   // What `spawn` has started (tasks.h); null: nothing yet.
   std::unique_ptr<Tasks> tasks;

@@ -320,6 +320,8 @@ void forget_module(Context& context, ModuleInstance* instance) {
   release_globals(*instance);
   if (instance->live_closures != 0) return;  // a closure of it lives on in some value
   context.runtime.control.forget_deferred(context, *instance);
+  // What code still holds of the tree is the runtime's from here on, which counts it with that (code_limit).
+  instance->tree->arena.discount(SIZE_MAX);
   context.instances.erase(instance->tree.get());
 }
 

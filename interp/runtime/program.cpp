@@ -94,7 +94,7 @@ class ContextEnvironment : public syntax::NameEnvironment {
     if (known != context_.trees.end()) return known->second;
     syntax::Diagnostics diagnostics;
     auto source = std::make_shared<syntax::Source>(name, std::move(text));
-    auto tree = syntax::parse(source, diagnostics);
+    auto tree = syntax::parse(source, diagnostics, context_.tree_account);
     tree->key = key;
     for (const auto& diagnostic : diagnostics.all()) pending_.push_back(diagnostic);
     context_.trees.emplace(key, tree);
@@ -119,15 +119,9 @@ void forget_unresolved(Context& context) {
   }
 }
 
-}  // namespace
-
-std::unique_ptr<syntax::NameEnvironment> make_environment(Context& context) {
-  return std::make_unique<ContextEnvironment>(context);
-}
-
-std::shared_ptr<syntax::Module> load_program(Context& context, syntax::SourcePtr source, std::string key,
+std::shared_ptr<syntax::Module> read_program(Context& context, syntax::SourcePtr source, std::string key,
                                              syntax::Diagnostics& diagnostics, bool session) {
-  auto tree = syntax::parse(std::move(source), diagnostics);
+  auto tree = syntax::parse(std::move(source), diagnostics, context.tree_account);
   tree->key = key;
   tree->is_session = session;
   if (diagnostics.has_errors()) return nullptr;
@@ -138,10 +132,40 @@ std::shared_ptr<syntax::Module> load_program(Context& context, syntax::SourcePtr
     diagnostics.report(diagnostic);
     ok = ok && diagnostic.severity != syntax::Severity::Error;
   }
-  if (!ok || diagnostics.has_errors()) {
-    forget_unresolved(context);
+  return ok && !diagnostics.has_errors() ? tree : nullptr;
+}
+
+}  // namespace
+
+syntax::SourcePtr make_source(Context& context, std::string_view name, std::string_view text) {
+  const size_t bytes = syntax::Source::bytes_of(text);
+  if (!context.heap.charge(bytes)) {
+    context.raise_memory_limit();
     return nullptr;
   }
+  context.heap.discharge(bytes);  // it is counted with its tree
+  return std::make_shared<syntax::Source>(std::string(name), std::string(text));
+}
+
+std::unique_ptr<syntax::NameEnvironment> make_environment(Context& context) {
+  return std::make_unique<ContextEnvironment>(context);
+}
+
+std::shared_ptr<syntax::Module> load_program(Context& context, syntax::SourcePtr source, std::string key,
+                                             syntax::Diagnostics& diagnostics, bool session) {
+  TreeAccount::Loading loading(*context.tree_account, context);
+  std::shared_ptr<syntax::Module> tree;
+  try {
+    tree = read_program(context, std::move(source), std::move(key), diagnostics, session);
+  } catch (const syntax::Stopped&) {
+    forget_unresolved(context);
+    loading.raise();
+    return nullptr;
+  } catch (const std::bad_alloc&) {
+    forget_unresolved(context);
+    throw;
+  }
+  if (!tree) forget_unresolved(context);
   return tree;
 }
 

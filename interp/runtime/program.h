@@ -4,12 +4,16 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "interp/runtime/context.h"
 
 namespace posset::interp {
 
-// Parses and resolves; null when anything was reported as an error. `session`: an input of a REPL.
+// The copy of a text that trees point into; null when there is no room for it, which is raised.
+syntax::SourcePtr make_source(Context& context, std::string_view name, std::string_view text);
+// Parses and resolves; null when anything was reported as an error, or when a limit or an interruption has stopped it,
+// which is raised. `session`: an input of a REPL.
 std::shared_ptr<syntax::Module> load_program(Context& context, syntax::SourcePtr source, std::string key,
                                              syntax::Diagnostics& diagnostics, bool session);
 // The instance of a resolved module in this context (made on first use; imports are linked, not run).

@@ -86,15 +86,31 @@ void* Arena::allocate(size_t size, size_t align) {
   char* at = aligned(next_);
   if (next_ == nullptr || at > end_ || static_cast<size_t>(end_ - at) < size) {
     const size_t grown = std::clamp(total_, kFirstBlock, kLargestBlock);
-    const size_t block = std::max(grown, size + align);
-    blocks_.push_back(std::make_unique_for_overwrite<char[]>(block));
-    total_ += block;
-    next_ = blocks_.back().get();
-    end_ = next_ + block;
+    add_block(std::max(grown, size + align));
     at = aligned(next_);
   }
   next_ = at + size;
   return at;
+}
+
+void Arena::add_block(size_t bytes) {
+  count(bytes);
+  look();
+  blocks_.push_back(std::make_unique_for_overwrite<char[]>(bytes));
+  total_ += bytes;
+  next_ = blocks_.back().get();
+  end_ = next_ + bytes;
+}
+
+void Arena::discount(size_t bytes) {
+  bytes = std::min(bytes, counted_);
+  if (meter_) meter_->give_back(bytes);
+  counted_ -= bytes;
+}
+
+void Arena::look() {
+  ticks_ = kTicks;
+  if (meter_) meter_->look();
 }
 
 NodeList Arena::list(const std::vector<Node*>& nodes) {
@@ -130,6 +146,7 @@ const Node* unwrapped(const Node* node) {
 Module* Link::home() const { return function ? function->module : type ? type->module : module; }
 
 FunctionDecl* Module::new_function() {
+  arena.count(sizeof(FunctionDecl));
   owned_functions.push_back(std::make_unique<FunctionDecl>());
   FunctionDecl* made = owned_functions.back().get();
   made->module = this;

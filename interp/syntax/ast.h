@@ -24,6 +24,7 @@
 #include <utility>
 #include <vector>
 
+#include "interp/syntax/meter.h"
 #include "interp/syntax/reasons.h"
 #include "interp/syntax/source.h"
 
@@ -374,6 +375,26 @@ struct Export {
 // TypeDecl, ImportDecl) is owned by the Module.
 class Arena {
  public:
+  Arena() = default;
+  ~Arena() {
+    if (meter_) meter_->give_back(counted_);
+  }
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+
+  // From here on its blocks are counted, and `tick` asks whether to go on.
+  void set_meter(std::shared_ptr<Meter> meter) { meter_ = std::move(meter); }
+  // So many bytes more belong to the tree that are not in the arena, before they are taken; and no longer. Throws Stopped.
+  void count(size_t bytes) {
+    if (meter_) counted_ += meter_->take(bytes);
+  }
+  void discount(size_t bytes);
+  // Called every few steps by whatever goes over a source or a tree. Throws Stopped.
+  void tick() {
+    if (--ticks_ == 0) [[unlikely]] look();
+  }
+  void look();
+
   template <class T>
   T* make() {
     static_assert(std::is_trivially_destructible_v<T>);
@@ -391,8 +412,13 @@ class Arena {
   size_t bytes() const { return total_; }
 
  private:
+  static constexpr uint32_t kTicks = 1024;  // some ten microseconds
   void* allocate(size_t size, size_t align);
+  void add_block(size_t bytes);
   std::vector<std::unique_ptr<char[]>> blocks_;
+  std::shared_ptr<Meter> meter_;  // null: nobody counts
+  size_t counted_ = 0;
+  uint32_t ticks_ = kTicks;
   char* next_ = nullptr;
   char* end_ = nullptr;
   size_t total_ = 0;

@@ -152,7 +152,7 @@ TokenStream Lexer::run() {
     unfinished_string();
   }
   emit(TokenKind::End, at_);
-  match_brackets(out_.tokens, text_);
+  match_brackets(out_.tokens, text_, arena_);
   return std::move(out_);
 }
 
@@ -260,6 +260,10 @@ void Lexer::stray() {
 }
 
 void Lexer::emit(TokenKind kind, uint32_t begin, uint32_t value) {
+  if (out_.tokens.size() % kTokensAtOnce == 0) [[unlikely]] {
+    arena_.count(kTokensAtOnce * kTokenBytes);
+    arena_.look();
+  }
   out_.tokens.push_back({kind, newline_before_, begin, at_, value});
   newline_before_ = false;
 }

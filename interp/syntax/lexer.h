@@ -7,6 +7,7 @@
 // parser bounds them.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -20,10 +21,16 @@ class Lexer {
   // Reports into `reports`, which the parser sorts into its own. Texts that are not a part of the
   // source are made in `arena`.
   Lexer(const SourcePtr& source, Arena& arena, std::vector<Diagnostic>& reports);
-  // The source must be valid UTF-8 without NUL bytes (see `check_encoding`).
+  // The source must be valid UTF-8 without NUL bytes (see `check_encoding`). What it gives is counted by the arena.
   TokenStream run();
+  static size_t counted_bytes(const TokenStream& stream) {
+    return (stream.tokens.size() + kTokensAtOnce - 1) / kTokensAtOnce * kTokensAtOnce * kTokenBytes;
+  }
 
  private:
+  static constexpr size_t kTokensAtOnce = 128;  // that are counted
+  static constexpr size_t kTokenBytes = sizeof(Token) + std::max(sizeof(Text), sizeof(Number));
+
   // A stretch of a string's text, as written.
   struct Piece {
     uint32_t begin = 0;

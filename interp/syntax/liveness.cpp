@@ -76,6 +76,7 @@ void Liveness::read_captures(const FunctionDecl& closure) {
 // ---- the walk ----
 
 void Liveness::visit(Node* node) {
+  function_.module->arena.tick();
   switch (node->kind) {
     case NodeKind::Name:
       return name(static_cast<NameNode*>(node));

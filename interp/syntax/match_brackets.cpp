@@ -21,13 +21,14 @@ TokenKind opening_of(TokenKind closing) {
 
 class Matcher {
  public:
-  Matcher(std::vector<Token>& tokens, std::string_view source, bool by_indentation)
-      : tokens_(tokens), source_(source), by_indentation_(by_indentation) {}
+  Matcher(std::vector<Token>& tokens, std::string_view source, Arena& arena, bool by_indentation)
+      : tokens_(tokens), source_(source), arena_(arena), by_indentation_(by_indentation) {}
 
   // True when everything had its partner.
   bool run() {
     for (uint32_t i = 0; i < tokens_.size(); ++i) {
       const Token& token = tokens_[i];
+      arena_.tick();
       if (token.newline_before) note_line(token);
       if (is_opening(token.kind)) {
         open(i);
@@ -154,6 +155,7 @@ class Matcher {
   static constexpr size_t kFarthest = 200;  // keeps the second pass linear whatever the source
   std::vector<Token>& tokens_;
   std::string_view source_;
+  Arena& arena_;
   bool by_indentation_;
   bool balanced_ = true;
   uint32_t indentation_ = 0;  // of the line of the token at hand
@@ -163,8 +165,8 @@ class Matcher {
 
 }  // namespace
 
-void match_brackets(std::vector<Token>& tokens, std::string_view source) {
-  if (!Matcher(tokens, source, false).run()) Matcher(tokens, source, true).run();
+void match_brackets(std::vector<Token>& tokens, std::string_view source, Arena& arena) {
+  if (!Matcher(tokens, source, arena, false).run()) Matcher(tokens, source, arena, true).run();
 }
 
 }  // namespace posset::syntax

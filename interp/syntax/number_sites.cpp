@@ -26,6 +26,7 @@ class Numbering {
 
  private:
   void number(Node* node) {
+    function_.module->arena.tick();
     node->site = static_cast<uint32_t>(function_.spans.size());
     function_.spans.push_back(node->span);
     if (auto* loop = as<WhileNode>(node)) add_loop(loop, loop->loop);

@@ -89,6 +89,7 @@ Node* Parser::type_declaration(bool exported) {
   const uint32_t begin = exported ? previous().begin : token().begin;
   advance();
   const Token& name = token();
+  module_.arena.count(sizeof(TypeDecl));
   auto owned = std::make_unique<TypeDecl>();
   owned->name = new_name("the name of the type");
   owned->span = {name.begin, name.end};
@@ -98,6 +99,7 @@ Node* Parser::type_declaration(bool exported) {
          "a type is declared with its constructors: `type Shape = Circle(r) | Dot`");
   if (at(TokenKind::Pipe)) advance();
   do {
+    module_.arena.count(sizeof(ConstructorDecl));
     owned->constructors.push_back(constructor());
     if (!at(TokenKind::Pipe)) break;
     advance();
@@ -136,6 +138,7 @@ ConstructorDecl Parser::constructor() {
       one.span = {field.begin, field.end};
       one.slot = static_cast<uint32_t>(made.fields.size());
       one.type = optional_annotation();
+      module_.arena.count(sizeof(Parameter));
       made.fields.push_back(one);
     } while (accept(TokenKind::Comma) && !at(TokenKind::RightParen));
     if (at(TokenKind::Equal)) fail_expected("',' or ')'", "fields have no defaults");
@@ -150,6 +153,7 @@ ConstructorDecl Parser::constructor() {
 Node* Parser::import_statement() {
   const uint32_t begin = advance().begin;
   same_line("a path");
+  module_.arena.count(sizeof(ImportDecl));
   auto owned = std::make_unique<ImportDecl>();
   const bool has_list = at(TokenKind::LeftBrace);
   if (has_list) {
@@ -185,6 +189,7 @@ void Parser::import_names(ImportDecl& decl) {
       one.alias = new_name("a name");
     }
     one.span = span_from(begin);
+    module_.arena.count(sizeof(ImportName));
     decl.names.push_back(one);
   } while (accept(TokenKind::Comma));
   expect_close(TokenKind::RightBrace, opening, "',' or '}'");

@@ -121,6 +121,7 @@ void Parser::parameters(FunctionDecl& decl) {
     const Inside inside(*this, opening, Newlines::Ignored);
     advance();
     while (!at(TokenKind::RightParen)) {
+      module_.arena.count(sizeof(Parameter));
       decl.parameters.push_back(parameter());
       if (!accept(TokenKind::Comma)) break;
     }

@@ -369,10 +369,12 @@ Node* Parser::malformed(uint32_t begin) {
 namespace {
 
 // `wants_more`: the source is only the beginning of a program, see `is_incomplete`.
-std::shared_ptr<Module> parse_source(SourcePtr source, std::vector<Diagnostic>& reports,
-                                     bool& wants_more) {
+std::shared_ptr<Module> parse_source(SourcePtr source, std::shared_ptr<Meter> meter,
+                                     std::vector<Diagnostic>& reports, bool& wants_more) {
   auto module = std::make_shared<Module>();
   module->source = std::move(source);
+  module->arena.set_meter(std::move(meter));
+  module->arena.count(module->source->bytes());
   TokenStream stream;
   if (check_encoding(module->source, reports)) {
     stream = Lexer(module->source, module->arena, reports).run();
@@ -380,9 +382,14 @@ std::shared_ptr<Module> parse_source(SourcePtr source, std::vector<Diagnostic>& 
     stream.tokens.push_back({});
   }
   const bool only_open_string = stream.open_string && reports.size() == 1;
-  Parser parser(*module, std::move(stream), reports);
-  parser.run();
-  wants_more = parser.wants_more() || (only_open_string && reports.size() == 1);
+  const size_t token_bytes = Lexer::counted_bytes(stream);
+  {
+    Parser parser(*module, std::move(stream), reports);
+    parser.run();
+    wants_more = parser.wants_more();
+  }
+  module->arena.discount(token_bytes);
+  wants_more = wants_more || (only_open_string && reports.size() == 1);
   return module;
 }
 
@@ -400,10 +407,10 @@ std::vector<size_t> in_order_of_source(const std::vector<Diagnostic>& reports) {
 
 }  // namespace
 
-std::shared_ptr<Module> parse(SourcePtr source, Diagnostics& diagnostics) {
+std::shared_ptr<Module> parse(SourcePtr source, Diagnostics& diagnostics, std::shared_ptr<Meter> meter) {
   std::vector<Diagnostic> reports;
   bool wants_more = false;
-  auto module = parse_source(std::move(source), reports, wants_more);
+  auto module = parse_source(std::move(source), std::move(meter), reports, wants_more);
   for (const size_t each : in_order_of_source(reports))
     diagnostics.report(std::move(reports[each]));
   return module;
@@ -412,7 +419,7 @@ std::shared_ptr<Module> parse(SourcePtr source, Diagnostics& diagnostics) {
 bool is_incomplete(std::string_view text) {
   std::vector<Diagnostic> reports;
   bool wants_more = false;
-  parse_source(std::make_shared<Source>("", std::string(text)), reports, wants_more);
+  parse_source(std::make_shared<Source>("", std::string(text)), nullptr, reports, wants_more);
   return wants_more;
 }
 

@@ -12,8 +12,9 @@ namespace posset::syntax {
 
 constexpr int kMaxNesting = 1000;  // language.md section 1: more is "nested too deeply"
 
-// Never null. `top->body` is a Block of the statements.
-std::shared_ptr<Module> parse(SourcePtr source, Diagnostics& diagnostics);
+// Never null. `top->body` is a Block of the statements. The tree is counted by `meter` as long as it lives, and may be
+// stopped by it (meter.h).
+std::shared_ptr<Module> parse(SourcePtr source, Diagnostics& diagnostics, std::shared_ptr<Meter> meter = nullptr);
 
 // For the REPL: does the text end inside something (a bracket, a block, after an operator), so that more
 // lines should be asked for?

@@ -148,6 +148,7 @@ class Collector {
 };
 
 void Collector::visit(Node* node) {
+  function_.module->arena.tick();
   switch (node->kind) {
     case NodeKind::If:
       return if_chain(static_cast<IfNode*>(node));

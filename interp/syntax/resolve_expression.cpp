@@ -8,6 +8,7 @@
 namespace posset::syntax {
 
 void ModuleResolver::expression(Node*& node) {
+  module_.arena.tick();
   switch (node->kind) {
     case NodeKind::NilLiteral:
     case NodeKind::BoolLiteral:

@@ -19,10 +19,17 @@ uint32_t mark_length(std::string_view text) {
              : 0;
 }
 
+size_t line_count(std::string_view text) {
+  return static_cast<size_t>(std::count(text.begin(), text.end(), '\n')) + 1;
+}
+
 }  // namespace
+
+size_t Source::bytes_of(std::string_view text) { return text.size() + line_count(text) * sizeof(uint32_t); }
 
 Source::Source(std::string name, std::string text)
     : name_(std::move(name)), text_(std::move(text)) {
+  line_starts_.reserve(line_count(text_));
   line_starts_.push_back(mark_length(text_));
   for (size_t at = text_.find('\n'); at != std::string::npos; at = text_.find('\n', at + 1)) {
     line_starts_.push_back(static_cast<uint32_t>(at + 1));

@@ -27,6 +27,10 @@ class Source {
   // says so). At most 4 GiB - 1.
   Source(std::string name, std::string text);
 
+  // What one of that text takes.
+  static size_t bytes_of(std::string_view text);
+  size_t bytes() const { return text_.size() + line_starts_.size() * sizeof(uint32_t); }
+
   const std::string& name() const { return name_; }
   std::string_view text() const { return text_; }
 

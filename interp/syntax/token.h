@@ -93,6 +93,6 @@ constexpr bool starts_statement_only(TokenKind kind) {
 
 // Fills in Token::value of all brackets. When they do not balance, the indentation decides which
 // `{` is the one that lacks its `}`.
-void match_brackets(std::vector<Token>& tokens, std::string_view source);
+void match_brackets(std::vector<Token>& tokens, std::string_view source, Arena& arena);
 
 }  // namespace posset::syntax

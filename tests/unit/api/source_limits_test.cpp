@@ -1,0 +1,158 @@
+// Sources under limits: memory, time and interruptions act while a text is parsed and resolved, before any of it runs.
+// Whatever it was, nothing of it stays, and the context is as good as new.
+#include <chrono>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "fixture.h"
+
+using posset::test::Problem;
+using posset::test::text;
+using posset::test::World;
+
+namespace {
+
+std::string repeated(const std::string& piece, size_t count) {
+  std::string all;
+  all.reserve(piece.size() * count);
+  for (size_t i = 0; i < count; ++i) all += piece;
+  return all;
+}
+
+// Large in every way a source can be: `size` is about its length.
+struct Shape {
+  const char* name;
+  std::string (*make)(size_t size);
+};
+const Shape kShapes[] = {
+    {"statements", [](size_t size) { return repeated("1 + 2\n", size / 6); }},
+    {"a wide list", [](size_t size) { return "[" + repeated("1,", size / 2) + "1]"; }},
+    {"deep ones", [](size_t size) { return repeated(repeated("(", 900) + "1" + repeated(")", 900) + "\n", size / 1802); }},
+    {"functions", [](size_t size) { return "{ " + repeated("(()=>1);", size / 8) + "1 }"; }},
+    {"parameters", [](size_t size) {
+       std::string all = "let f = (a";
+       for (size_t i = 0; all.size() < size; ++i) all += ",p" + std::to_string(i);
+       return all + ") => 1";
+     }},
+    {"names", [](size_t size) {
+       std::string all;
+       for (size_t i = 0; all.size() < size; ++i) all += "let n" + std::to_string(i) + "=1\n";
+       return all;
+     }},
+    {"strings", [](size_t size) { return "[" + repeated("\"\\n\",", size / 5) + "1]"; }},
+    {"constructors", [](size_t size) {
+       std::string all = "type T = A0";
+       for (size_t i = 1; all.size() < size; ++i) all += "|A" + std::to_string(i) + "(x)";
+       return all + "\n";
+     }},
+    {"empty lines", [](size_t size) { return repeated("\n", size); }},
+    {"one long text", [](size_t size) { return "\"" + repeated("x", size) + "\""; }},
+    {"mistakes", [](size_t size) { return repeated("let = \n", size / 7); }},
+};
+
+Problem load_problem(World& w, const std::string& source) {
+  posset_source given = posset_source_of("big.posset", text(source));
+  posset_program* program = nullptr;
+  posset_diagnostics* diagnostics = nullptr;
+  REQUIRE(posset_load(w.context, &given, &program, &diagnostics) == POSSET_RAISED);
+  CHECK(program == nullptr);
+  CHECK(diagnostics == nullptr);
+  return w.problem();
+}
+
+}  // namespace
+
+TEST_CASE("a source may not take more memory than its context has, whatever its shape") {
+  posset_context_options options = posset_context_defaults();
+  options.memory_limit = 1 << 20;
+  for (const Shape& shape : kShapes) {
+    CAPTURE(std::string(shape.name));
+    World w(options);
+    CHECK(w.show("6 * 7") == "42");
+    const std::string source = shape.make(2 << 20);
+    CHECK(load_problem(w, source).code == POSSET_ERROR_MemoryLimit);
+    const uint64_t before = w.statistics().used_bytes;  // what the error took from pages is kept
+    CHECK(before < 64 << 10);
+    for (int round = 0; round < 3; ++round) {
+      const Problem problem = load_problem(w, source);
+      CHECK_MESSAGE(problem.code == POSSET_ERROR_MemoryLimit, problem.message);
+      CHECK(problem.is_limit);
+      CHECK(w.statistics().used_bytes == before);
+    }
+    CHECK(w.statistics().peak_bytes <= options.memory_limit);
+    CHECK(w.eval(source) == POSSET_RAISED);
+    CHECK(w.problem().code == POSSET_ERROR_MemoryLimit);
+    CHECK(w.session(source).find("memory limit") != std::string::npos);
+    CHECK(w.show("6 * 7") == "42");
+  }
+}
+
+TEST_CASE("an imported source counts, and is forgotten when it does not fit") {
+  posset_context_options options = posset_context_defaults();
+  options.memory_limit = 1 << 20;
+  World w(options);
+  std::string module = repeated("1 + 2\n", 1 << 18);
+  posset_context_set_loader(
+      w.context,
+      [](void* data, posset_text, posset_text path, posset_module_source* answer) {
+        posset_module_found(answer, path, path, text(*static_cast<std::string*>(data)));
+        return true;
+      },
+      &module);
+  CHECK(w.show("import \"big\"\n1").find("memory limit") != std::string::npos);
+  module = "export let x = 5\n";
+  CHECK(w.show("import \"big\"\nbig.x") == "5");
+}
+
+TEST_CASE("trees are counted as long as they are there") {
+  World w;
+  CHECK(w.show("1") == "1");
+  const uint64_t before = w.statistics().used_bytes;
+  const std::string source = "let f = x => x + 1\n" + repeated("f(2)\n", 10000);
+  posset_source given = posset_source_of("a.posset", text(source));
+  posset_program* program = nullptr;
+  REQUIRE(posset_load(w.context, &given, &program, nullptr) == POSSET_OK);
+  CHECK(w.statistics().used_bytes > before + 10 * source.size());
+  posset_program_free(program);
+  // Freed programs and evaluated expressions go some at a time.
+  for (int i = 0; i < 2000; ++i) REQUIRE(w.show("1 + 1") == "2");
+  CHECK(w.statistics().used_bytes < before + 10 * source.size());
+}
+
+TEST_CASE("an interruption that came before ends the reading of the next source") {
+  World w;
+  posset_interrupt(w.context);
+  const Problem problem = load_problem(w, repeated("1 + 2\n", 1000));
+  CHECK(problem.code == POSSET_ERROR_Interrupted);
+  CHECK(problem.is_interrupt);
+  CHECK(w.show("6 * 7") == "42");
+}
+
+TEST_CASE("an interruption ends the reading of a large source") {
+  for (const Shape& shape : kShapes) {
+    if (shape.name == std::string("one long text") || shape.name == std::string("empty lines")) continue;  // read at once
+    CAPTURE(std::string(shape.name));
+    World w;
+    const std::string source = shape.make(8 << 20);
+    std::thread other([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      posset_interrupt(w.context);
+    });
+    const Problem problem = load_problem(w, source);
+    other.join();
+    CHECK_MESSAGE(problem.code == POSSET_ERROR_Interrupted, problem.message);
+    posset_eval(w.context, text("1"), nullptr, nullptr);  // had it come too late
+    CHECK(w.show("6 * 7") == "42");
+  }
+}
+
+TEST_CASE("the time limit ends the reading of a large source") {
+  posset_context_options options = posset_context_defaults();
+  options.time_limit_seconds = 0.02;
+  World w(options);
+  const Problem problem = load_problem(w, repeated("1 + 2\n", 4 << 20));
+  CHECK(problem.code == POSSET_ERROR_TimeLimit);
+  CHECK(problem.is_limit);
+  CHECK(w.show("6 * 7") == "42");
+}
