@@ -6,6 +6,7 @@ is there as hosts do, who know nothing of the tree it came from:
     cmake/KIND/NAME      the programs of examples/embed and tests/package, built by find_package and run
     asks/...             what find_package answers: components, versions, a missing native compiler
     pkg-config/KIND/NAME the same by pkg-config, a program in C and one in C++
+    ctypes               a host in Python opens the shared library
     destdir              an installation under DESTDIR has the same files
     deb/...              the Debian package: its files, what it depends on, that it runs when unpacked
 
@@ -244,6 +245,14 @@ class Package:
         found = {"LD_LIBRARY_PATH": str(self.prefix() / self.libdir)} if kind == "shared" else {}
         self.expect_prints(source.stem, must([program], env=clean_environment(**found)))
 
+    # ---- without a compiler ----
+
+    def ctypes(self):
+        library = self.prefix() / self.libdir / f"libposset.so.{self.soversion}"
+        printed = must([sys.executable, OURS / "ctypes_host.py", library], env=clean_environment())
+        if not re.fullmatch(r"ctypes: [1-9]\d+ checks\n", printed):
+            raise Failure(f"printed {printed!r}")
+
     # ---- under DESTDIR, and as a Debian package ----
 
     def destdir(self):
@@ -301,7 +310,7 @@ class Package:
             made += [(f"cmake/{kind}/{path.stem}", functools.partial(self.cmake_program, kind, path.stem)) for path in self.programs]
             for source, compiler in ((OURS / "c11.c", "cc -std=c11"), (EMBED / "ten_lines.cpp", "c++ -std=c++20")):
                 made.append((f"pkg-config/{kind}/{source.stem}", functools.partial(self.pkg_config, kind, source, compiler)))
-        return made + [("destdir", self.destdir), ("deb/contents", self.deb_contents), ("deb/fields", self.deb_fields),
+        return made + [("ctypes", self.ctypes), ("destdir", self.destdir), ("deb/contents", self.deb_contents), ("deb/fields", self.deb_fields),
                        ("deb/runs", self.deb_runs)]
 
 
