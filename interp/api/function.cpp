@@ -206,6 +206,7 @@ posset_status posset_raise_argument(posset_call* call, posset_code code, uint32_
 }
 
 posset_status posset_return_string(posset_call* call, posset_text text) {
+  if (!call) return POSSET_MISUSE;
   return posset_string(call->context, text, &call->result);
 }
 

@@ -102,7 +102,7 @@ posset_value posset_retain(posset_value value) {
 void posset_release(posset_value value) { posset::interp::release(in(value)); }
 
 void posset_release_all(posset_value* values, size_t count) {
-  for (size_t i = 0; i < count; ++i) posset_release(std::exchange(values[i], posset_nil()));
+  for (size_t i = 0; values && i < count; ++i) posset_release(std::exchange(values[i], posset_nil()));
 }
 
 // ---- comparing ----

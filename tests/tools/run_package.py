@@ -7,6 +7,7 @@ is there as hosts do, who know nothing of the tree it came from:
     asks/...             what find_package answers: components, versions, a missing native compiler
     pkg-config/KIND/NAME the same by pkg-config, a program in C and one in C++
     ctypes               a host in Python opens the shared library
+    misuse               every function of the interface is called with arguments it cannot take
     destdir              an installation under DESTDIR has the same files
     deb/...              the Debian package: its files, what it depends on, that it runs when unpacked
 
@@ -253,6 +254,11 @@ class Package:
         if not re.fullmatch(r"ctypes: [1-9]\d+ checks\n", printed):
             raise Failure(f"printed {printed!r}")
 
+    def misuse(self):
+        """Every function with arguments it cannot take."""
+        library = self.prefix() / self.libdir / f"libposset.so.{self.soversion}"
+        must([sys.executable, OURS / "ctypes_misuse.py", library, self.prefix() / "include" / "posset"], env=clean_environment())
+
     # ---- under DESTDIR, and as a Debian package ----
 
     def destdir(self):
@@ -310,7 +316,7 @@ class Package:
             made += [(f"cmake/{kind}/{path.stem}", functools.partial(self.cmake_program, kind, path.stem)) for path in self.programs]
             for source, compiler in ((OURS / "c11.c", "cc -std=c11"), (EMBED / "ten_lines.cpp", "c++ -std=c++20")):
                 made.append((f"pkg-config/{kind}/{source.stem}", functools.partial(self.pkg_config, kind, source, compiler)))
-        return made + [("ctypes", self.ctypes), ("destdir", self.destdir), ("deb/contents", self.deb_contents), ("deb/fields", self.deb_fields),
+        return made + [("ctypes", self.ctypes), ("misuse", self.misuse), ("destdir", self.destdir), ("deb/contents", self.deb_contents), ("deb/fields", self.deb_fields),
                        ("deb/runs", self.deb_runs)]
 
 
