@@ -21,7 +21,7 @@ class Writer {
   posset_status write(posset_value root, posset_value* result) {
     POSSET_TRY(value(root));
     while (!open_.empty()) POSSET_TRY(next());
-    return posset_buffer_finish(out_, result);
+    return out_ ? posset_buffer_finish(out_, result) : POSSET_NO_MEMORY;
   }
 
  private:

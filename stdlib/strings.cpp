@@ -23,6 +23,7 @@ class Buffer {
   void append_scalar(uint32_t scalar) { posset_buffer_append_scalar(buffer_, scalar); }
   bool failed() const { return posset_buffer_failed(buffer_); }
   posset_status finish(posset_call* call) {
+    if (!buffer_) return POSSET_NO_MEMORY;
     posset_value out;
     POSSET_TRY(posset_buffer_finish(buffer_, &out));
     return posset_return(call, out);

@@ -163,21 +163,25 @@ posset_status posset_set_global(posset_context* context, posset_text name, posse
   if (posset::api::is_foreign(context, posset::api::in(value))) return POSSET_MISUSE;
   Value owned = posset::api::adopt(value);
   if (context->finished || !posset::api::is_identifier(view(name))) return POSSET_MISUSE;
-  std::string key(view(name));
-  if (context->runtime.builtins.contains(key) || context->host_functions.contains(key))
-    return POSSET_EXISTS;
-  auto& cell = context->host_globals[key];
-  if (!cell) cell = std::make_unique<Borrowed>();
-  posset::interp::release(std::exchange(*cell, owned.take()));
-  return POSSET_OK;
+  return posset::api::or_no_memory([&] {
+    std::string key(view(name));
+    if (context->runtime.builtins.contains(key) || context->host_functions.contains(key)) return POSSET_EXISTS;
+    auto cell = std::make_unique<Borrowed>(Borrowed::nil());  // first: there is no name without one
+    auto& kept = context->host_globals[std::move(key)];
+    if (!kept) kept = std::move(cell);
+    posset::interp::release(std::exchange(*kept, owned.take()));
+    return POSSET_OK;
+  });
 }
 
 posset_status posset_get_global(posset_context* context, posset_text name, posset_value* out) {
   Entry entry(context);
   if (entry.failed()) return entry.status();
-  auto found = context->host_globals.find(std::string(view(name)));
-  if (found == context->host_globals.end()) return POSSET_NOT_FOUND;
-  return posset::api::give(Value::copy(*found->second), out);
+  return posset::api::or_no_memory([&] {
+    auto found = context->host_globals.find(std::string(view(name)));
+    if (found == context->host_globals.end()) return POSSET_NOT_FOUND;
+    return posset::api::give(Value::copy(*found->second), out);
+  });
 }
 
 // ---- modules ----

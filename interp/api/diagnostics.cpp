@@ -59,7 +59,8 @@ posset_status posset_diagnostics_render(const posset_diagnostics* diagnostics, s
                                         bool color, posset_write write, void* data) {
   const Diagnostic* found = find(diagnostics, index);
   if (!found) return POSSET_NOT_FOUND;
-  return posset::api::write_all(write, data, posset::syntax::render(*found, {.color = color}));
+  return posset::api::or_no_memory(
+      [&] { return posset::api::write_all(write, data, posset::syntax::render(*found, {.color = color})); });
 }
 
 }  // extern "C"

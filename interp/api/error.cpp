@@ -58,12 +58,13 @@ const char* posset_code_text(posset_code code) { return row_of(code).text; }
 // ---- raising ----
 
 posset_status posset_raise(posset_context* context, posset_code code, posset_text message) {
-  return raise(context, code, std::string(view(message)), {});
+  return posset::api::or_no_memory([&] { return raise(context, code, std::string(view(message)), {}); });
 }
 
 posset_status posset_raise_hint(posset_context* context, posset_code code, posset_text message,
                                 posset_text hint) {
-  return raise(context, code, std::string(view(message)), std::string(view(hint)));
+  return posset::api::or_no_memory(
+      [&] { return raise(context, code, std::string(view(message)), std::string(view(hint))); });
 }
 
 posset_status posset_raisef(posset_context* context, posset_code code, const char* format, ...) {
@@ -71,12 +72,15 @@ posset_status posset_raisef(posset_context* context, posset_code code, const cha
   va_list arguments, again;
   va_start(arguments, format);
   va_copy(again, arguments);
-  int size = std::vsnprintf(nullptr, 0, format, arguments);
-  std::string message(static_cast<size_t>(std::max(size, 0)), '\0');
-  std::vsnprintf(message.data(), message.size() + 1, format, again);
+  const posset_status status = posset::api::or_no_memory([&] {
+    const int size = std::vsnprintf(nullptr, 0, format, arguments);
+    std::string message(static_cast<size_t>(std::max(size, 0)), '\0');
+    std::vsnprintf(message.data(), message.size() + 1, format, again);
+    return raise(context, code, std::move(message), {});
+  });
   va_end(again);
   va_end(arguments);
-  return raise(context, code, std::move(message), {});
+  return status;
 }
 
 posset_status posset_throw(posset_context* context, posset_value value) {
@@ -182,7 +186,12 @@ extern "C" {
 posset_error* posset_take_error(posset_context* context) {
   Entry entry(context);
   if (entry.failed() || !context->error_pending()) return nullptr;
-  return make_error(context, context->take_error()).release();
+  Value taken = context->take_error();
+  try {
+    return make_error(context, std::move(taken)).release();
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
 }
 
 posset_status posset_restore_error(posset_context* context, posset_error* error) {

@@ -29,7 +29,9 @@ NativeCall& native_of(posset_call* call) { return *static_cast<RunningCall*>(cal
 
 Value fail(NativeCall& call, posset_status status, posset_value result) {
   posset_release(result);
-  if (!call.context.error_pending()) {
+  if (!call.context.error_pending() && status == POSSET_NO_MEMORY) {
+    call.context.raise_memory_limit();
+  } else if (!call.context.error_pending()) {
     call.context.raise(ErrorCode::HostError,
                        std::string(call.function->name) + " failed: " + posset_status_text(status));
   }
@@ -94,32 +96,43 @@ NativeFunction descriptor_of(const posset_function_row& row, const char* module,
 
 }  // namespace posset::api
 
-extern "C" posset_status posset_define(posset_context* context, const posset_function_row* row,
-                                       size_t row_size, void (*drop)(void*)) {
-  posset_function_row read;
-  bool good = posset::api::read_row(row, row_size, read);
-  auto made = std::make_unique<HostFunction>();
-  made->drop = drop;
-  made->row.data = row ? row->data : nullptr;
-  if (!good) return POSSET_MISUSE;
-  Entry entry(context);
-  if (entry.failed()) return entry.status();
+namespace {
+
+posset_status define(posset_context* context, posset_function_row read, std::unique_ptr<HostFunction> made) {
   made->row.function = read.function;
   made->name = read.name;
   made->signature = read.signature;
   made->doc = read.doc;
-  if (context->runtime.builtins.contains(made->name) ||
-      context->host_globals.contains(made->name)) {
-    return POSSET_EXISTS;
-  }
+  if (context->runtime.builtins.contains(made->name) || context->host_globals.contains(made->name)) return POSSET_EXISTS;
   read.name = made->name.c_str();
   read.signature = made->signature.c_str();
   read.doc = made->doc.c_str();
   made->native = posset::api::descriptor_of(read, "", &made->row);
   made->native.is_host = true;
-  context->host_functions[made->name] = &made->native;
+  // Kept before it is known by its name.
   context->host_rows.push_back(std::move(made));
+  HostFunction& kept = *context->host_rows.back();
+  context->host_functions[kept.name] = &kept.native;
   return POSSET_OK;
+}
+
+}  // namespace
+
+extern "C" posset_status posset_define(posset_context* context, const posset_function_row* row,
+                                       size_t row_size, void (*drop)(void*)) {
+  posset_function_row read;
+  const bool good = posset::api::read_row(row, row_size, read);
+  std::unique_ptr<HostFunction> made(new (std::nothrow) HostFunction());
+  if (!made) {
+    if (drop) drop(row ? row->data : nullptr);
+    return POSSET_NO_MEMORY;
+  }
+  made->drop = drop;
+  made->row.data = row ? row->data : nullptr;
+  if (!good) return POSSET_MISUSE;
+  Entry entry(context);
+  if (entry.failed()) return entry.status();
+  return posset::api::or_no_memory([&] { return define(context, read, std::move(made)); });
 }
 
 // ---- arguments ----
@@ -199,10 +212,11 @@ posset_status posset_raise_kind(posset_call* call, uint32_t i, const char* expec
 posset_status posset_raise_argument(posset_call* call, posset_code code, uint32_t i,
                                     posset_text problem) {
   if (!call || i >= call->count) return POSSET_MISUSE;
-  if (!call->context->error_pending()) {
+  if (call->context->error_pending()) return POSSET_RAISED;
+  return posset::api::or_no_memory([&] {
     raise_argument(native_of(call), posset::api::code_in(code), i, std::string(view(problem)));
-  }
-  return POSSET_RAISED;
+    return POSSET_RAISED;
+  });
 }
 
 posset_status posset_return_string(posset_call* call, posset_text text) {

@@ -275,15 +275,21 @@ inline posset_status give(Value v, posset_value* to) {
   if (to) *to = out(v.take());
   return POSSET_OK;
 }
-// The same for what the value layer gives when memory ran out.
+// Memory ran out, perhaps also that for an error which says so.
+inline posset_status raise_memory_limit(posset_context* context) noexcept {
+  try {
+    if (!context->error_pending()) context->raise_memory_limit();
+    return POSSET_RAISED;
+  } catch (const std::bad_alloc&) {
+    return POSSET_NO_MEMORY;
+  }
+}
+// The same as `give` for what the value layer gives when memory ran out.
 inline posset_status give_or_limit(posset_context* context, Value v, posset_value* to) {
-  if (v.failed()) context->raise_memory_limit();
-  return give(std::move(v), to);
+  return v.failed() ? raise_memory_limit(context) : give(std::move(v), to);
 }
 inline posset_status ok_or_limit(posset_context* context, bool done) {
-  if (done) return POSSET_OK;
-  context->raise_memory_limit();
-  return POSSET_RAISED;
+  return done ? POSSET_OK : raise_memory_limit(context);
 }
 
 // The result of what an evaluation has run, when the tasks that it has started have ended, too.
@@ -302,19 +308,23 @@ posset_status guarded(posset_context* context, Body&& body) {
   } catch (const std::bad_alloc&) {
     context->stack_top = top;
     context->depth = depth;
-    if (context->error_pending()) return POSSET_RAISED;
-  }
-  try {
-    context->raise_memory_limit();
-    return POSSET_RAISED;
-  } catch (const std::bad_alloc&) {
-    return POSSET_NO_MEMORY;  // none for an error that says so
+    return raise_memory_limit(context);
   }
 }
 
 // Why a source has no tree: a limit or an interruption, or what the diagnostics tell.
 inline posset_status not_loaded(const posset_context* context) {
   return context->error_pending() ? POSSET_RAISED : POSSET_INVALID;
+}
+
+// What may meet std::bad_alloc and evaluates nothing.
+template <class Body>
+posset_status or_no_memory(Body&& body) noexcept {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    return POSSET_NO_MEMORY;
+  }
 }
 
 // Writes a text to the host.

@@ -65,6 +65,19 @@ bool names_differ(const std::vector<const Symbol*>& names) {
   return true;
 }
 
+// Takes the values when it gives POSSET_OK, else none.
+posset_status make_record(posset_context* context, const posset_text* names, posset_value* values, uint32_t count,
+                          posset_value* to) {
+  std::vector<const Symbol*> symbols;
+  for (uint32_t i = 0; i < count; ++i) symbols.push_back(context->runtime.shapes.symbol(view(names[i])));
+  if (!names_differ(symbols)) return POSSET_MISUSE;
+  const Shape* shape = context->runtime.shapes.record(symbols);
+  Record* record = shape ? new_record(context->heap, shape) : nullptr;
+  if (!record) return ok_or_limit(context, false);
+  for (uint32_t i = 0; i < count; ++i) record->store(i, in(std::exchange(values[i], posset_nil())));
+  return give(Value::adopt(Borrowed::heap(Tag::Record, record)), to);
+}
+
 }  // namespace
 
 extern "C" {
@@ -143,23 +156,11 @@ posset_status posset_record(posset_context* context, const posset_text* names, p
     if (evaluation.status() == POSSET_RAISED) posset_release_all(values, count);
     return evaluation.status();
   }
-  std::vector<const Symbol*> symbols;
-  for (uint32_t i = 0; i < count; ++i)
-    symbols.push_back(context->runtime.shapes.symbol(view(names[i])));
   if (posset::api::has_foreign(context, values, count)) return POSSET_MISUSE;
-  if (!names_differ(symbols)) {
-    posset_release_all(values, count);
-    return POSSET_MISUSE;
-  }
-  const Shape* shape = context->runtime.shapes.record(symbols);
-  Record* record = shape ? new_record(context->heap, shape) : nullptr;
-  if (!record) {
-    posset_release_all(values, count);
-    return ok_or_limit(context, false);
-  }
-  for (uint32_t i = 0; i < count; ++i)
-    record->store(i, in(std::exchange(values[i], posset_nil())));
-  return give(Value::adopt(Borrowed::heap(Tag::Record, record)), to);
+  const posset_status status =
+      posset::api::guarded(context, [&] { return make_record(context, names, values, count, to); });
+  if (status != POSSET_OK) posset_release_all(values, count);
+  return status;
 }
 
 uint32_t posset_field_count(posset_value value) {

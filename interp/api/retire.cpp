@@ -6,6 +6,7 @@
 //
 // Instances that cannot go yet wait in `retired` and are looked at again when enough have gathered.
 #include <cstdlib>
+#include <new>
 
 #include "interp/api/handles.h"
 #include "interp/value/cycles.h"
@@ -101,7 +102,12 @@ void sweep_retired(posset_context* context) {
 }
 
 void retire(posset_context* context, ModuleInstance* instance) {
-  if (instance && !try_to_forget(context, instance)) context->retired.push_back(instance);
+  if (!instance || try_to_forget(context, instance)) return;
+  try {
+    context->retired.push_back(instance);
+  } catch (const std::bad_alloc&) {
+    // It stays until the context ends. What it was run for has its result already.
+  }
 }
 
 }  // namespace posset::api

@@ -147,13 +147,16 @@ posset_status posset_session_reset(posset_context* context) {
   if (context->evaluations != 0 || context->finished) return POSSET_MISUSE;
   // Later inputs refer to earlier ones, so none goes before all are out of the session, and the
   // newest first.
-  auto inputs = std::exchange(context->session.inputs, {});
-  for (auto input = inputs.rbegin(); input != inputs.rend(); ++input) {
-    auto found = context->instances.find(input->get());
-    if (found != context->instances.end()) context->retired.push_back(found->second.get());
-  }
-  posset::api::sweep_retired(context);
-  return POSSET_OK;
+  return posset::api::or_no_memory([&] {
+    context->retired.reserve(context->retired.size() + context->session.inputs.size());
+    auto inputs = std::exchange(context->session.inputs, {});
+    for (auto input = inputs.rbegin(); input != inputs.rend(); ++input) {
+      auto found = context->instances.find(input->get());
+      if (found != context->instances.end()) context->retired.push_back(found->second.get());
+    }
+    posset::api::sweep_retired(context);
+    return POSSET_OK;
+  });
 }
 
 posset_status posset_session_get(posset_context* context, posset_text name, posset_value* out) {

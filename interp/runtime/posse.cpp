@@ -79,7 +79,9 @@ Value Delegate::evaluate(Context& context) {
 
 // ---- a seat ----
 
-Seat::Seat(Posse& posse, Context& context) : posse_(posse), context_(context), quantum_(posse.quantum_ns()) {
+Seat::Seat(Posse& posse, Context& context)
+    : posse_(posse), context_(context),
+      forks_(std::make_unique<ForkStack>(posse.root().limits().nested_calls)), quantum_(posse.quantum_ns()) {
   free_registers_.reserve(kMostFreeRegisters);
 }
 
@@ -87,10 +89,13 @@ Seat::~Seat() = default;
 
 const Context& Seat::posse_root() const { return posse_.root(); }
 
+// An evaluation begins, which has no way to fail: without memory for a larger stack the old one serves.
 void Seat::begin() {
   const uint32_t calls = posse_.root().limits().nested_calls;
-  if (!forks_ || forks_->asked_calls() != calls) forks_ = std::make_unique<ForkStack>(calls);
-  context_.depth_limit = forks_->calls();
+  if (forks_->asked_calls() != calls) {
+    if (auto* made = new (std::nothrow) ForkStack(calls)) forks_.reset(made);
+  }
+  context_.depth_limit = std::min(calls, forks_->calls());
   context_.fork_top = context_.fork_base = forks_->begin();
   quantum_.begin_anew();
 }

@@ -4,7 +4,7 @@
  * nothing depended on that memory, or says that there was none; afterwards the same context does it all, and at
  * its end nothing is left over. What is never given back is found by the address sanitizer.
  *
- *   posset_faults [WORD]      cases whose name contains WORD; ends with the line "N passed, M failed"
+ *   posset_faults [WORD...]   cases whose name contains one of the words; ends with the line "N passed, M failed"
  *
  * SPDX-License-Identifier: MIT */
 #include <inttypes.h>
@@ -106,7 +106,7 @@ static posset_status doubled(posset_call* call) {
   posset_status status;
   if (posset_want_string(call, 0, &text)) return POSSET_RAISED;
   buffer = posset_buffer_create(call->context);
-  if (!buffer) return posset_raise(call->context, POSSET_ERROR_HostError, posset_text_of("no memory for a buffer"));
+  if (!buffer) return POSSET_NO_MEMORY;
   for (int i = 0; i < 50; ++i) posset_buffer_append(buffer, text);
   status = posset_buffer_finish(buffer, &result);
   posset_buffer_free(buffer);
@@ -312,9 +312,18 @@ static bool sweep(posset_runtime* runtime, const test_case* test) {
   return true;
 }
 
-static int tally(posset_runtime* runtime, const test_case* test, const char* word, int* passed) {
+/* `words` ends with a null; none of them: every case. */
+static bool is_wanted(const test_case* test, char** words) {
+  if (!*words) return true;
+  for (; *words; ++words) {
+    if (strstr(test->name, *words)) return true;
+  }
+  return false;
+}
+
+static int tally(posset_runtime* runtime, const test_case* test, char** words, int* passed) {
   bool good;
-  if (word && !strstr(test->name, word)) return 0;
+  if (!is_wanted(test, words)) return 0;
   fflush(stdout);
   good = sweep(runtime, test);
   *passed += good;
@@ -327,9 +336,9 @@ int main(int count, char** words) {
       {"programs", run_program, NULL},      {"sessions", use_session, NULL},    {"diagnostics", diagnose, NULL},
       {"error reports", report_error, NULL}, {"contexts", make_context, NULL},  {"runtimes", make_runtime, NULL},
   };
-  const char* word = count > 1 ? words[1] : NULL;
   int passed = 0, failed = 0;
   posset_runtime_options options = posset_runtime_defaults();
+  (void)count;
   for (int tier = 0; tier < 2; ++tier) {
     posset_runtime* runtime = NULL;
     options.max_tier = tier;
@@ -342,9 +351,9 @@ int main(int count, char** words) {
       for (char* c = name; *c; ++c) {
         if (*c == '\n') *c = ';';
       }
-      failed += tally(runtime, &test, word, &passed);
+      failed += tally(runtime, &test, words + 1, &passed);
     }
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) failed += tally(runtime, &cases[i], word, &passed);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) failed += tally(runtime, &cases[i], words + 1, &passed);
     posset_runtime_release(runtime);
   }
   printf("%d passed, %d failed\n", passed, failed);
