@@ -19,6 +19,9 @@ posset_context::posset_context(posset_runtime* runtime, const Limits& limits)
       owner(runtime),
       ownership(std::make_shared<posset::api::Ownership>()) {
   heap.unbind_from_thread();  // whoever enters is bound
+  on_settled_in = [](Context& context) {
+    static_cast<posset_context&>(context).running.emplace(context.runtime.control.scheduler().evaluating());
+  };
   posset_runtime_retain(runtime);
 }
 

@@ -2,18 +2,36 @@
 #include "interp/api/handles.h"
 
 #include "interp/runtime/posse.h"
+#include "sched/base/asymmetric_fence.h"
 
 namespace posset::api {
 
 void Entry::enter() {
+  const uintptr_t me = this_thread();
+  if (context_->reservation.is_inside(me)) return;
   uintptr_t nobody = 0;
   // Acquire: what the thread that was inside before has written is seen.
-  if (!context_->thread.compare_exchange_strong(nobody, this_thread(), std::memory_order_acquire)) {
+  if (!context_->thread.compare_exchange_strong(nobody, me, std::memory_order_acquire)) {
+    status_ = POSSET_BUSY;
+    return;
+  }
+  if (!context_->reservation.take_away(me)) {
+    context_->thread.store(0, std::memory_order_release);
     status_ = POSSET_BUSY;
     return;
   }
   outermost_ = true;
   context_->heap.bind_to_thread();
+}
+
+void reserve_if_called_often(posset_context* context) {
+  const uintptr_t me = this_thread();
+  // Of a task of the scheduler or a nested call nothing follows.
+  if (context->evaluations != 1 || context->thread.load(std::memory_order_relaxed) != me) return;
+  if (context->runtime.trace || !context->reservation.has_called(me) || !sched::has_asymmetric_fence()) return;
+  context->runtime.units.reclaimer.allow_light_entries();
+  context->reserved_for = std::this_thread::get_id();
+  context->reservation.reserve();
 }
 
 void Evaluation::begin() {
@@ -26,19 +44,19 @@ void Evaluation::begin() {
   context_->running.emplace(context_->runtime.control.scheduler().evaluating());
 }
 
-void Evaluation::end() {
-  if (kind_ == Kind::Work) return;  // nothing ran
+void end_run(posset_context* context) {
   // Only when there was no memory: else they have ended.
-  if (context_->tasks && context_->tasks->finish(Value()).failed()) context_->take_error();
-  if (context_->seat) context_->seat->end();
-  context_->runtime.control.settle(*context_);
-  context_->running.reset();
-  context_->code_slot.leave();
-  context_->last_steps = context_->steps_used();
-  context_->clear_interrupt();
-  context_->drop_kept_views();
-  context_->scratch = Value();
-  if (context_->retired.size() >= context_->retire_at) sweep_retired(context_);
+  if (context->tasks && context->tasks->finish(Value()).failed()) context->take_error();
+  if (context->seat) context->seat->end();
+  context->runtime.control.settle(*context);
+  context->running.reset();
+  context->code_slot.leave();
+  context->last_steps = context->steps_used();
+  context->end_brief_evaluation();
+  context->clear_interrupt();
+  context->drop_kept_views();
+  context->scratch = Value();
+  if (context->retired.size() >= context->retire_at) sweep_retired(context);
 }
 
 }  // namespace posset::api

@@ -47,6 +47,7 @@ namespace posset::api {
 
 Value run_row(NativeCall& call) {
   const auto* row = static_cast<const RowData*>(call.function->data);
+  if (call.context.is_brief() && call.function->is_host) call.context.settle_in();  // what the host does takes time and no steps
   RunningCall running;
   running.context = static_cast<posset_context*>(&call.context);
   running.arguments = reinterpret_cast<posset_value*>(call.arguments);

@@ -27,6 +27,7 @@
 #include "interp/runtime/context.h"
 #include "interp/runtime/native.h"
 #include "interp/runtime/forks.h"
+#include "interp/api/reservation.h"
 #include "interp/api/trace_file.h"
 #include "interp/runtime/program.h"
 #include "interp/runtime/tasks.h"
@@ -132,8 +133,10 @@ struct posset_context final : posset::interp::Context {
   posset_runtime* owner;  // counted
   const std::shared_ptr<posset::api::Ownership> ownership;  // handles and the pending submission
   std::atomic<uintptr_t> thread{0};  // that is inside; 0: none; kSubmitted: none may enter
+  posset::api::Reservation reservation;
+  std::thread::id reserved_for;      // the same thread, as the heap knows it
+  std::optional<posset::sched::EvaluationGuard> running;  // of the outermost one, unless it is brief
   uint32_t evaluations = 0;          // nested ones
-  std::optional<posset::sched::EvaluationGuard> running;  // of the outermost one
   bool finished = false;
   uint64_t last_steps = 0;
 
@@ -214,12 +217,16 @@ class Entry {
   void leave() {
     // Bound to nobody first: what this thread still holds of the heap it may no longer free in place.
     context_->heap.unbind_from_thread();
+    context_->reservation.come_back(this_thread());
     context_->thread.store(0, std::memory_order_release);
   }
   posset_context* context_;
   posset_status status_ = POSSET_OK;
   bool outermost_ = false;
 };
+
+// The outermost evaluation, which may have run something, has ended.
+void end_run(posset_context* context);
 
 // An Entry for what charges, raises or runs. The outermost one starts steps and clock anew and
 // drops an error nobody took; inside, an error that is pending gives POSSET_RAISED.
@@ -255,16 +262,60 @@ class Evaluation : public Entry {
   ~Evaluation() {
     if (!begun_) return;
     if (context_->fork_top != forks_) interp::drop_forks(*context_, forks_);
-    if (--context_->evaluations == 0) end();
+    if (--context_->evaluations == 0 && kind_ == Kind::Run) end_run(context_);
   }
 
  private:
   void begin();
-  void end();
   Kind kind_;
   bool begun_ = false;
   interp::ForkRecord* forks_ = nullptr;  // what an error inside leaves above goes
 };
+
+// Instead of an Entry and an outermost Evaluation, where the context is reserved for this thread and nothing waits for a
+// longer one to begin or to end: what a call costs that does next to nothing. `begun` false: nothing has happened.
+class BriefEvaluation {
+ public:
+  explicit BriefEvaluation(posset_context* context) : context_(context) {
+    if (!context->reservation.enter(this_thread())) return;
+    if (!context->may_be_brief() || context->finished || context->orphans.load(std::memory_order_relaxed)) [[unlikely]] {
+      context->reservation.leave();
+      return;
+    }
+    context->heap.bind_to_thread(context->reserved_for);
+    context->begin_brief_evaluation();
+    context->code_slot.enter_lightly();
+    context->evaluations = 1;
+    forks_ = context->fork_top;
+    begun_ = true;
+  }
+  ~BriefEvaluation() {
+    if (!begun_) return;
+    if (context_->fork_top != forks_) interp::drop_forks(*context_, forks_);
+    context_->evaluations = 0;
+    if (context_->has_ended_briefly() && context_->retired.size() < context_->retire_at) [[likely]] {
+      context_->end_brief_evaluation();
+      context_->code_slot.leave();
+      context_->last_steps = context_->steps_used();
+      if (context_->is_interrupted()) context_->clear_interrupt();
+    } else {
+      end_run(context_);
+    }
+    context_->heap.unbind_from_thread();
+    context_->reservation.leave();
+  }
+  BriefEvaluation(const BriefEvaluation&) = delete;
+  BriefEvaluation& operator=(const BriefEvaluation&) = delete;
+  bool begun() const { return begun_; }
+
+ private:
+  posset_context* context_;
+  bool begun_ = false;
+  interp::ForkRecord* forks_ = nullptr;
+};
+
+// A call from outside has ended, inside the context: calls that come again and again are to be brief.
+void reserve_if_called_often(posset_context* context);
 
 // ---- results ----
 

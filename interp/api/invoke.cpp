@@ -4,6 +4,7 @@
 #include "interp/runtime/host_object.h"
 #include "interp/runtime/messages.h"
 
+using posset::api::BriefEvaluation;
 using posset::api::Evaluation;
 using posset::api::in;
 using posset::api::out;
@@ -19,6 +20,8 @@ namespace {
 
 // Registers that built-ins count on above the arguments of a call.
 constexpr size_t kSpareRegisters = 64;
+// Arguments of a call that may be brief.
+constexpr size_t kMostBriefly = 64;
 
 // `callee` is kept: it may drop what holds it (a global that is set anew).
 posset_status call(posset_context* context, const Value& callee, posset_value* arguments, uint32_t count, posset_value* to) {
@@ -60,7 +63,11 @@ posset_status invoke(posset_context* context, posset_value of, Find&& find, poss
     if (status != POSSET_BUSY && context) posset_release_all(arguments, count);
     return status;
   }
-  return posset::api::guarded(context, [&] { return call(context, callee, arguments, static_cast<uint32_t>(count), to); });
+  return posset::api::guarded(context, [&] {
+    const posset_status ended = call(context, callee, arguments, static_cast<uint32_t>(count), to);
+    posset::api::reserve_if_called_often(context);
+    return ended;
+  });
 }
 
 // Failed: raised.
@@ -112,6 +119,17 @@ extern "C" {
 
 posset_status posset_invoke(posset_context* context, posset_value function, posset_value* arguments,
                             size_t count, posset_value* to) {
+  if (to) *to = posset_nil();
+  if (count != 0 && !arguments) return POSSET_MISUSE;
+  if (context) {
+    BriefEvaluation evaluation(context);
+    if (evaluation.begun() && count <= kMostBriefly && !posset::api::is_foreign(context, in(function)) &&
+        !posset::api::has_foreign(context, arguments, count) && context->has_stack(count + kSpareRegisters)) [[likely]] {
+      return posset::api::guarded(context, [&] {
+        return call(context, Value::copy(in(function)), arguments, static_cast<uint32_t>(count), to);
+      });
+    }
+  }
   return invoke(context, function, [&] { return Value::copy(in(function)); }, arguments, count, to);
 }
 

@@ -164,6 +164,11 @@ class Claim {
     // Acquire: what the thread that was inside before has written is seen.
     if (context && context->thread.compare_exchange_strong(nobody, posset::api::kSubmitted,
                                                            std::memory_order_acquire)) {
+      if (!context->reservation.take_away(this_thread())) {
+        context->thread.store(0, std::memory_order_release);
+        return;
+      }
+      context->reservation.forget();
       context_ = context;
     }
   }

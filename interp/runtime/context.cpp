@@ -15,6 +15,9 @@ namespace {
 // 100,000 frames of 640 registers fit.
 constexpr size_t kRegisterBytes = size_t{1} << 30;
 
+// Under exit stress loops are to be back in native code soon after each exit.
+constexpr int64_t kStressedSlice = 28;
+
 }  // namespace
 
 RuntimeState::RuntimeState(RuntimeOptions given)
@@ -86,14 +89,11 @@ void Context::set_limits(const Limits& limits) {
   limits_ = limits;
   heap.set_limit_bytes(std::min(limits.memory_bytes, kMostMemory));
   depth_limit = limits.nested_calls;
+  first_slice_ = slice_within(limits.steps);
+  has_new_limits_ = true;
 }
 
 // ---- steps ----
-
-namespace {
-// Under exit stress loops are to be back in native code soon after each exit.
-constexpr int64_t kStressedSlice = 28;
-}  // namespace
 
 uint64_t Context::steps_used() const { return steps_before_slice_ + static_cast<uint64_t>(slice_ - fuel); }
 
@@ -121,9 +121,12 @@ void Context::resume_account(const StepAccount& account) {
   fuel = account.fuel;
 }
 
+int64_t Context::slice_within(uint64_t steps) const {
+  return static_cast<int64_t>(std::min<uint64_t>(runtime.options.exit_stress ? kStressedSlice : kSlice, steps));
+}
+
 void Context::start_slice() {
-  uint64_t left = limits_.steps - std::min(limits_.steps, steps_before_slice_);
-  slice_ = static_cast<int64_t>(std::min<uint64_t>(runtime.options.exit_stress ? kStressedSlice : kSlice, left));
+  slice_ = slice_within(limits_.steps - std::min(limits_.steps, steps_before_slice_));
   fuel = slice_;
 }
 
@@ -131,15 +134,27 @@ void Context::begin_evaluation() {
   native.enter(limits_.stack_bytes);
   bound_registers(registers_, limits_.stack_bytes);
   tree_account->settle(*this);
+  has_new_limits_ = brief_ = false;
   steps_before_slice_ = 0;
   slice_ = 0;
   start_slice();
+  start_clock();
+}
+
+void Context::start_clock() {
   has_deadline_ = limits_.seconds > 0;
   if (has_deadline_) {
     deadline_ = std::chrono::steady_clock::now() +
                 std::chrono::duration_cast<std::chrono::steady_clock::duration>(
                     std::chrono::duration<double>(limits_.seconds));
   }
+}
+
+void Context::settle_in() {
+  brief_ = false;
+  start_clock();
+  if (on_settled_in) on_settled_in(*this);
+  if (seat) seat->settle_in();
 }
 
 void Context::end_by(std::chrono::steady_clock::time_point deadline) {
@@ -181,6 +196,7 @@ bool Context::poll_after_host_call() {
 }
 
 bool Context::poll() {
+  if (brief_) settle_in();
   steps_before_slice_ += static_cast<uint64_t>(slice_ - fuel);
   slice_ = fuel = 0;
   runtime.control.end_slice();

@@ -187,10 +187,28 @@ class Context : public Strand {
   // An interruption or the time limit, at the next `poll`.
   bool wants_to_stop() const;
   void clear_interrupt() { interrupted_.store(false, std::memory_order_relaxed); }
+  bool is_interrupted() const { return interrupted_.load(std::memory_order_relaxed); }
   const Limits& limits() const { return limits_; }
   void set_limits(const Limits& limits);
   // Starts the clocks of an outermost evaluation.
   void begin_evaluation();
+  // Instead, for one that is likely to end within its first slice of steps: the clock is not read and the scheduler not
+  // told. It becomes like every other (`settle_in`) at the end of a slice, or where it calls the host or has to do with
+  // tasks; its time counts from there. Only where it `may_be_brief`.
+  void begin_brief_evaluation() {
+    native.enter(limits_.stack_bytes);
+    steps_before_slice_ = 0;
+    slice_ = fuel = first_slice_;
+    has_deadline_ = false;
+    brief_ = true;
+  }
+  bool may_be_brief() const { return !has_new_limits_ && !pending_ && !tasks; }
+  bool is_brief() const { return brief_; }
+  void settle_in();
+  void (*on_settled_in)(Context&) = nullptr;  // for who tells the scheduler of evaluations
+  // Has left nothing to do behind it but to give back what it has of the context.
+  bool has_ended_briefly() const { return brief_ && deferred.empty() && !keeps_views() && !tasks && !scratch->is_heap(); }
+  void end_brief_evaluation() { brief_ = false; }
   // The evaluation that has just begun ends then at the latest, as at its own time limit.
   void end_by(std::chrono::steady_clock::time_point deadline);
   //   if (context.native.low()) return context.on_fresh_stack([&] { return walk(node); });
@@ -264,10 +282,15 @@ class Context : public Strand {
   std::atomic<bool> interrupted_{false};
   std::chrono::steady_clock::time_point deadline_{};
   bool has_deadline_ = false;
+  bool brief_ = false;
+  bool has_new_limits_ = true;                    // no evaluation has begun with them
+  int64_t first_slice_ = 0;                       // fuel of the first slice of an evaluation
   HostPace host_pace_;
   RegisterStack registers_;
   bool poll_after_host_call();
+  int64_t slice_within(uint64_t steps) const;
   void start_slice();
+  void start_clock();
   void force_next_exit();
   void install_hooks();   // instantiate.cpp
   void drop_modules();    // instantiate.cpp

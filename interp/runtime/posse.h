@@ -51,6 +51,8 @@ class Seat {
   // The evaluation of the host begins here, and ends.
   void begin();
   void end();
+  // It is longer than had been thought, and its first quantum begins now.
+  void settle_in() { quantum_.begin_anew(); }
 
   // A slice of steps has ended. False: raised.
   bool at_slice_end();

@@ -32,6 +32,14 @@ uint64_t Reclaimer::oldest_running() const {
   return oldest;
 }
 
+// Once for all code that waits: who has entered lightly before is seen from here on, and who enters later does not find
+// the code any more.
+void Reclaimer::fence_light_entries() {
+  if (!light_.load(std::memory_order_seq_cst) || retired_.empty() || retired_.back().epoch < fenced_) return;
+  fenced_ = epoch_.load(std::memory_order_seq_cst);
+  sched::heavy_fence();
+}
+
 void Reclaimer::add(const TierInterface* tier, void* code) {
   sched::MutexLock lock(mutex_);
   // Whoever enters from here on gets a later epoch and cannot see the code.
@@ -43,6 +51,7 @@ void Reclaimer::add(const TierInterface* tier, void* code) {
 size_t Reclaimer::take_free(std::array<Retired, kFew>& into, size_t most) {
   size_t taken = 0;
   sched::MutexLock lock(mutex_);
+  fence_light_entries();
   const uint64_t oldest = oldest_running();
   while (taken < std::min(most, kFew) && !retired_.empty() && retired_.front().epoch < oldest) {
     into[taken++] = retired_.front();

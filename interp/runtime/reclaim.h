@@ -16,6 +16,7 @@
 #include <deque>
 #include <vector>
 
+#include "sched/base/asymmetric_fence.h"
 #include "sched/base/thread_safety.h"
 
 namespace posset::interp {
@@ -41,6 +42,11 @@ class Reclaimer {
       // Sequentially consistent: either the collector sees this slot, or this thread sees that the code is no
       // longer published.
       since_.exchange(owner_.epoch_.load(std::memory_order_seq_cst), std::memory_order_seq_cst);
+    }
+    // The same without atomics, where there is an asymmetric fence: the collector makes the fence for both.
+    void enter_lightly() {
+      since_.store(owner_.epoch_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+      sched::light_fence();
     }
     void leave() {
       since_.store(0, std::memory_order_release);
@@ -74,6 +80,8 @@ class Reclaimer {
   }
   // The same in two steps, for whoever holds a lock.
   void add(const TierInterface* tier, void* code) POSSET_EXCLUDES(mutex_);
+  // Slots are entered lightly from here on.
+  void allow_light_entries() { light_.store(true, std::memory_order_seq_cst); }
   void collect_few() POSSET_EXCLUDES(mutex_) {
     if (waiting_.load(std::memory_order_relaxed) != 0) collect(kFew);
   }
@@ -90,12 +98,15 @@ class Reclaimer {
   void collect(size_t most = SIZE_MAX) POSSET_EXCLUDES(mutex_);
   size_t take_free(std::array<Retired, kFew>& into, size_t most) POSSET_EXCLUDES(mutex_);
   uint64_t oldest_running() const POSSET_REQUIRES(mutex_);
+  void fence_light_entries() POSSET_REQUIRES(mutex_);
 
   std::atomic<uint64_t> epoch_{1};
   std::atomic<size_t> waiting_{0};
+  std::atomic<bool> light_{false};
   sched::Mutex mutex_;
   std::vector<Slot*> slots_ POSSET_GUARDED_BY(mutex_);
   std::deque<Retired> retired_ POSSET_GUARDED_BY(mutex_);
+  uint64_t fenced_ POSSET_GUARDED_BY(mutex_) = 0;  // the epoch when light entries were fenced last
 };
 
 }  // namespace posset::interp

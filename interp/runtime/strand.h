@@ -83,6 +83,7 @@ struct Strand {
   // then overwritten.
   static constexpr size_t kKeptViews = 8;
   void keep_view(Value v) { release(std::exchange(kept_views_[next_view_++ % kKeptViews], v.take())); }
+  bool keeps_views() const { return next_view_ != 0; }
   void drop_kept_views() {
     if (!kept_views_) return;
     for (size_t i = 0; i < kKeptViews; ++i) release(std::exchange(kept_views_[i], Borrowed::nil()));

@@ -95,6 +95,7 @@ Waiter* WaitQueue::first() const {
 // ---- life ----
 
 Tasks& tasks_of(Context& context) {
+  if (context.is_brief()) context.settle_in();
   if (!context.tasks) context.tasks = std::make_unique<Tasks>(context);
   return *context.tasks;
 }

@@ -184,7 +184,8 @@ class Heap {
 
   // The constructing thread is bound at first. Shared objects released by any other thread wait for
   // the bound one; while none is bound, they all wait.
-  void bind_to_thread() { owner_.store(std::this_thread::get_id(), std::memory_order_release); }
+  void bind_to_thread() { bind_to_thread(std::this_thread::get_id()); }
+  void bind_to_thread(std::thread::id calling) { owner_.store(calling, std::memory_order_release); }
   void unbind_from_thread() { owner_.store({}, std::memory_order_release); }
   // Frees what other threads have released.
   void take_remote_frees();

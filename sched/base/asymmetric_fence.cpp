@@ -1,0 +1,36 @@
+// See asymmetric_fence.h.
+#include "sched/base/asymmetric_fence.h"
+
+#ifdef __linux__
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+namespace posset::sched {
+
+namespace {
+
+#if defined(__linux__) && defined(SYS_membarrier)
+bool ask_system(int command) { return syscall(SYS_membarrier, command, 0, 0) == 0; }
+// Registration holds for the process, and again is no error.
+bool take_part() { return ask_system(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED); }
+void fence_all() { ask_system(MEMBARRIER_CMD_PRIVATE_EXPEDITED); }
+#else
+bool take_part() { return false; }
+void fence_all() {}
+#endif
+
+}  // namespace
+
+bool has_asymmetric_fence() {
+  static const bool takes_part = take_part();
+  return takes_part;
+}
+
+void heavy_fence() {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  fence_all();
+}
+
+}  // namespace posset::sched

@@ -1,0 +1,296 @@
+// Calls from the host that come again and again: after some of them the context is reserved for the thread and they
+// begin without clock and atomics (interp/api/reservation.h). Nothing else may change: limits, interruption, misuse by
+// other threads, errors, and what the statistics say. Every case first makes calls until that is so, with native code where
+// there is any.
+#include <atomic>
+#include <chrono>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <posset/posset.hpp>
+
+using posset::Context;
+using posset::ContextOptions;
+using posset::Error;
+using posset::Function;
+using posset::Runtime;
+
+namespace {
+
+// More than native code and a reservation ask for.
+constexpr int kManyCalls = 1500;
+
+// Calls it until nothing gets faster any more.
+template <class F>
+void heat(Runtime& runtime, F&& call) {
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < kManyCalls; ++i) call();
+    posset_runtime_settle(runtime.handle());
+  }
+  for (int i = 0; i < kManyCalls; ++i) call();
+}
+
+template <class F>
+posset_code code_of(F&& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.code();
+  }
+  return POSSET_ERROR_COUNT;
+}
+
+uint64_t steps_of_last(Context& context) { return context.statistics().steps; }
+
+}  // namespace
+
+TEST_CASE("a brief call charges the steps of any other") {
+  Runtime runtime;
+  Context context(runtime, {.step_limit = 1000000});
+  auto sum = context.compile<int64_t(int64_t)>("n => { var t = 0\n for i in 0..n { t += i }\n t }");
+  auto product = context.compile<double(double, double)>("(x, y) => x * y + 0.5");
+  sum(10);
+  const uint64_t steps_of_sum = steps_of_last(context);
+  product(2, 3);
+  const uint64_t steps_of_product = steps_of_last(context);
+  heat(runtime, [&] { REQUIRE(product(2, 3) == 6.5); });
+  heat(runtime, [&] { REQUIRE(sum(10) == 45); });
+  CHECK(steps_of_last(context) == steps_of_sum);
+  product(2, 3);
+  CHECK(steps_of_last(context) == steps_of_product);
+}
+
+TEST_CASE("the step limit is exact in a brief call") {
+  Runtime runtime;
+  Context context(runtime, {.step_limit = 1000});
+  auto spin = context.compile<int64_t(int64_t)>("n => { var t = 0\n for i in 0..n { t += 1 }\n t }");
+  int64_t most = 0;  // rounds that the limit lets pass
+  while (code_of([&] { spin(most + 1); }) == POSSET_ERROR_COUNT) ++most;
+  REQUIRE(most > 900);
+  heat(runtime, [&] { REQUIRE(spin(5) == 5); });
+  for (int again = 0; again < 3; ++again) {
+    CHECK(spin(most) == most);
+    CHECK(code_of([&] { spin(most + 1); }) == POSSET_ERROR_StepLimit);
+  }
+  for (int i = 0; i < kManyCalls; ++i) REQUIRE(spin(5) == 5);
+}
+
+TEST_CASE("the time limit ends a call that came after many brief ones") {
+  Runtime runtime;
+  Context context(runtime, {.time_limit_seconds = 0.02});
+  auto spin = context.compile<int64_t(int64_t)>("n => { var t = 0\n while t < n { t += 1 }\n t }");
+  heat(runtime, [&] { spin(3); });
+  CHECK(code_of([&] { spin(INT64_MAX); }) == POSSET_ERROR_TimeLimit);
+  CHECK(spin(3) == 3);
+}
+
+TEST_CASE("the time of a host's function counts in a brief call") {
+  Runtime runtime;
+  Context context(runtime, {.time_limit_seconds = 0.02});
+  bool slow = false;
+  context.define("wait", [&](double x) {
+    if (slow) std::this_thread::sleep_for(std::chrono::microseconds(100));
+    return x;
+  });
+  auto call = context.compile<double(double, int64_t)>("(x, n) => { var t = x\n for i in 0..n { t = wait(t) }\n t }");
+  heat(runtime, [&] { REQUIRE(call(1, 2) == 1); });
+  slow = true;
+  // Far fewer steps than a slice has; the pace of host calls sees to it (interp/runtime/host_pace.h).
+  CHECK(code_of([&] { call(1, 4000); }) == POSSET_ERROR_TimeLimit);
+  slow = false;
+  CHECK(call(2, 2) == 2);
+}
+
+TEST_CASE("new limits hold from the next call on") {
+  Runtime runtime;
+  Context context(runtime, {.step_limit = 1000000});
+  auto spin = context.compile<int64_t(int64_t)>("n => { var t = 0\n for i in 0..n { t += 1 }\n t }");
+  heat(runtime, [&] { spin(5); });
+  context.set_options({.step_limit = 100});
+  CHECK(code_of([&] { spin(200); }) == POSSET_ERROR_StepLimit);
+  context.set_options({.step_limit = 1000});
+  CHECK(spin(200) == 200);
+}
+
+TEST_CASE("another thread interrupts a call that came after many brief ones") {
+  Runtime runtime;
+  Context context(runtime);
+  auto spin = context.compile<int64_t(int64_t)>("n => { var t = 0\n while t < n { t += 1 }\n t }");
+  heat(runtime, [&] { spin(3); });
+  std::atomic<bool> done{false};
+  // Again and again: a wish that came before the call began is forgotten with the call before.
+  std::thread other([&] {
+    while (!done) context.interrupt();
+  });
+  const posset_code code = code_of([&] { spin(INT64_MAX); });
+  done = true;
+  other.join();
+  CHECK(code == POSSET_ERROR_Interrupted);
+  for (int i = 0; i < kManyCalls; ++i) REQUIRE(spin(3) == 3);
+}
+
+TEST_CASE("a wish to interrupt is forgotten with the brief call it came too late for") {
+  Runtime runtime;
+  Context context(runtime);
+  auto spin = context.compile<int64_t(int64_t)>("n => { var t = 0\n while t < n { t += 1 }\n t }");
+  heat(runtime, [&] { spin(3); });
+  context.interrupt();
+  CHECK(spin(3) == 3);
+  CHECK(spin(100000) == 100000);
+}
+
+TEST_CASE("a thread that calls while another is inside briefly is told so") {
+  Runtime runtime;
+  Context context(runtime);
+  std::atomic<bool> inside{false}, leave{false};
+  context.define("stay", [&](int64_t n) {
+    if (n != 0) {
+      inside = true;
+      CHECK(posset_submit_eval(context.handle(), posset_text_of("1"), nullptr, nullptr) == POSSET_BUSY);
+      while (!leave) std::this_thread::yield();
+    }
+    return n;
+  });
+  auto call = context.compile<int64_t(int64_t)>("n => stay(n)");
+  heat(runtime, [&] { REQUIRE(call(0) == 0); });
+  std::thread caller([&] { CHECK(call(1) == 1); });  // takes the reservation away from this thread
+  while (!inside) std::this_thread::yield();
+  posset_value result = posset_nil();
+  posset_value argument = posset_int(0);
+  CHECK(posset_invoke(context.handle(), call.value().raw(), &argument, 1, &result) == POSSET_BUSY);
+  leave = true;
+  caller.join();
+
+  inside = leave = false;
+  heat(runtime, [&] { REQUIRE(call(0) == 0); });
+  std::thread other([&] {
+    while (!inside) std::this_thread::yield();
+    posset_value got = posset_nil();
+    posset_value given = posset_int(0);
+    CHECK(posset_invoke(context.handle(), call.value().raw(), &given, 1, &got) == POSSET_BUSY);
+    CHECK(posset_submit_eval(context.handle(), posset_text_of("1"), nullptr, nullptr) == POSSET_BUSY);
+    leave = true;
+  });
+  CHECK(call(2) == 2);
+  other.join();
+  for (int i = 0; i < kManyCalls; ++i) REQUIRE(call(0) == 0);
+}
+
+TEST_CASE("a context goes from thread to thread between brief calls") {
+  Runtime runtime;
+  Context context(runtime);
+  auto add = context.compile<double(double, double)>("(x, y) => x + y");
+  heat(runtime, [&] { REQUIRE(add(1, 2) == 3); });
+  double sum = 0;
+  for (int round = 0; round < 20; ++round) {
+    std::thread other([&] {
+      for (int i = 0; i < 500; ++i) sum = add(sum, 1);
+    });
+    other.join();
+    for (int i = 0; i < 500; ++i) sum = add(sum, 1);
+  }
+  CHECK(sum == 20000);
+}
+
+TEST_CASE("threads that take a context from each other never both have it") {
+  Runtime runtime;
+  Context context(runtime);
+  std::atomic<int> within{0}, most{0};
+  context.define("enter", [&](int64_t n) {
+    if (++within > 1) most = 2;
+    --within;
+    return n;
+  });
+  auto call = context.compile<int64_t(int64_t)>("n => enter(n) + 1");
+  heat(runtime, [&] { REQUIRE(call(1) == 2); });
+  std::atomic<int> calls{0};
+  auto work = [&] {
+    for (int i = 0; i < 20000; ++i) {
+      posset_value argument = posset_int(i), result = posset_nil();
+      const posset_status status = posset_invoke(context.handle(), call.value().raw(), &argument, 1, &result);
+      if (status == POSSET_BUSY) continue;
+      REQUIRE(status == POSSET_OK);
+      REQUIRE(posset_as_int(result) == i + 1);
+      ++calls;
+    }
+  };
+  std::thread one(work), two(work);
+  one.join();
+  two.join();
+  CHECK(most == 0);
+  CHECK(calls > 0);
+  CHECK(call(1) == 2);
+}
+
+TEST_CASE("an error in a brief call has the same message, place and trace") {
+  Runtime runtime;
+  Context context(runtime);
+  auto call = context.compile<double(double, double)>("(x, y) => { let inner = (a, b) => a / b\n inner(x, y) + 0.5 }");
+  auto whole = context.compile<int64_t(int64_t, int64_t)>("(x, y) => x // y");
+  auto report_of = [&] {
+    try {
+      whole(1, 0);
+    } catch (const Error& error) {
+      return error.report();
+    }
+    return std::string("none");
+  };
+  const std::string first = report_of();
+  heat(runtime, [&] { REQUIRE(whole(6, 3) == 2); });
+  CHECK(report_of() == first);
+  CHECK(whole(6, 3) == 2);
+  CHECK(report_of() == first);
+  CHECK(call(1, 2) == 1.0);
+}
+
+TEST_CASE("a host's function calls back from a brief call") {
+  Runtime runtime;
+  Context context(runtime);
+  auto twice = context.compile<double(double)>("x => x * 2.0");
+  context.define("again", [&](double x) { return twice(x); });
+  auto call = context.compile<double(double)>("x => again(x) + 1.0");
+  heat(runtime, [&] { REQUIRE(twice(2) == 4); });
+  heat(runtime, [&] { REQUIRE(call(2) == 5); });
+  CHECK(twice(3) == 6);
+}
+
+TEST_CASE("a submission comes between brief calls") {
+  Runtime runtime;
+  Context context(runtime);
+  auto add = context.compile<double(double, double)>("(x, y) => x + y");
+  heat(runtime, [&] { REQUIRE(add(1, 2) == 3); });
+  for (int round = 0; round < 10; ++round) {
+    posset_future* future = nullptr;
+    REQUIRE(posset_submit_eval(context.handle(), posset_text_of("6 * 7"), nullptr, &future) == POSSET_OK);
+    REQUIRE(posset_future_wait(future, -1));
+    posset_value got = posset_nil();
+    REQUIRE(posset_future_take(future, &got, nullptr) == POSSET_OK);
+    CHECK(posset_as_int(got) == 42);
+    posset_future_release(future);
+    for (int i = 0; i < 200; ++i) REQUIRE(add(i, 2) == i + 2);
+  }
+}
+
+TEST_CASE("code is evicted while brief calls run it") {
+  Runtime runtime({.code_limit = 256 << 10});
+  std::atomic<bool> done{false};
+  std::thread caller([&] {
+    Context context(runtime);
+    auto one = context.compile<double(double)>("x => x * 3.0 + 1.0");
+    auto two = context.compile<double(double)>("x => sqrt(x) * 3.0 + 1.5");
+    while (!done) {
+      REQUIRE(one(2) == 7);
+      REQUIRE(two(4) == 7.5);
+    }
+  });
+  Context context(runtime);
+  for (int i = 0; i < 120; ++i) {
+    auto made = context.compile<double(double)>("x => x * " + std::to_string(i) + ".5 + x / " + std::to_string(i + 1) + ".0");
+    for (int n = 0; n < 700; ++n) REQUIRE(made(2) == 2 * (i + 0.5) + 2 / (i + 1.0));
+  }
+  done = true;
+  caller.join();
+}
