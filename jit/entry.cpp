@@ -23,6 +23,7 @@ void walk(Visitor& visit, Any& entry) {
     visit(shape.ordinal);
   });
   visit(entry.symbol);
+  visit(entry.numbers);
   visit(entry.heads);
   visit(entry.object);
 }

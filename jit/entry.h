@@ -35,6 +35,7 @@ struct Entry {
   std::vector<uint32_t> inlined;  // those of the parts whose code going away takes this along
   std::vector<ShapeName> shapes;
   std::string_view symbol;        // of the function to enter
+  std::string_view numbers;       // of the one that takes numbers; empty: there is none
   uint64_t heads = 0;
   std::string_view object;
 };

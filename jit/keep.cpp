@@ -83,6 +83,7 @@ Entry entry_of(const NativeRequest& request, const Translation& translation, con
   for (const interp::Shape* each : translation.bindings.shapes()) entry.shapes.push_back(name_of(*each));
   for (const Bindings::Part& each : translation.inlined) entry.inlined.push_back(translation.bindings.number_of(*each.chunk));
   entry.symbol = translation.symbol;
+  entry.numbers = translation.numbers;
   entry.heads = translation.heads;
   entry.object = object;
   return entry;
@@ -135,6 +136,7 @@ std::unique_ptr<NativeCode> link_kept(Engine& engine, const NativeRequest& reque
   void* begin = made->code->entry(entry->symbol);
   if (!begin) return nullptr;
   made->entrance = {begin, entry->heads};
+  if (!entry->numbers.empty()) made->numbers = made->code->entry(entry->numbers);
   for (uint32_t number : entry->inlined) {
     const Bindings::Part& part = bindings.parts()[number];
     made->parts.push_back({part.unit, part.chunk});

@@ -106,6 +106,7 @@ std::unique_ptr<NativeCode> make_code(Engine& engine, const NativeRequest& reque
     return nullptr;
   }
   made->entrance = {const_cast<void*>(made->code->entry(translation->symbol)), translation->heads};
+  if (!translation->numbers.empty()) made->numbers = const_cast<void*>(made->code->entry(translation->numbers));
   for (const Bindings::Part& each : translation->inlined) made->parts.push_back({each.unit, each.chunk});
   keep(request, *translation, {object.data(), object.size()}, cache);
   return made;

@@ -19,6 +19,7 @@ struct Translation {
   std::unique_ptr<llvm::LLVMContext> context;
   std::unique_ptr<llvm::Module> module;
   std::string symbol;  // of the function to enter, a bytecode::NativeEntry
+  std::string numbers;  // of the one that takes numbers (interp::NativeCodeHead); empty: there is none
   uint64_t heads = 0;  // bit n: it can be entered at loop head n
   Bindings bindings;   // what its symbols mean
   std::vector<Bindings::Part> inlined;

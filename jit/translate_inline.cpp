@@ -229,7 +229,7 @@ void Translator::flush_callers() {
 }
 
 llvm::Value* Translator::frame() {
-  if (caller_ || recursive()) fill_frame();
+  if (caller_ || fills_frame_late()) fill_frame();
   return native_frame_;
 }
 
@@ -267,7 +267,7 @@ void Translator::link_frames() {
     put(each->caller_->pc_address(each->call_pc_), word_pointer(each->native_frame_, offsetof(NativeFrame, call)));
   }
   give_fuel_back();
-  if (recursive()) unit_.root->fill_frame();
+  if (unit_.root->fills_frame_late()) unit_.root->fill_frame();
 }
 
 llvm::Value* Translator::has_room_inlined() {

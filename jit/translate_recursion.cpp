@@ -193,9 +193,9 @@ llvm::Value* Translator::depth_here() {
   return b_.CreateTrunc(b_.CreateSub(top, root.room_), b_.getInt32Ty());
 }
 
-// At the beginning of the function, called by itself.
+// At the beginning of the function, called by itself; or of that of numbers, where they stand in place of the entry.
 void Translator::take_native_arguments() {
-  unsigned next = kForks + leaves_forks();
+  unsigned next = of_numbers_ ? kOfNativeEntry : kForks + leaves_forks();
   for (uint32_t n = 0; n < chunk_.outline.parameters; ++n) {
     const Kind kind = kinds_->at_leader(0).kinds[n];
     if (!cached(n) || kind == Kind::None || kind == Kind::Nil) continue;

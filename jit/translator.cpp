@@ -61,6 +61,7 @@ std::unique_ptr<Translation> Translator::run() {
   function_->addFnAttr(llvm::Attribute::NoUnwind);
   llvm::Function* entered = unit_.entered = function_;
   if (recursive()) make_recursive_function();
+  if (takes_numbers()) make_function_of_numbers();
   find_leaders();
   prologue();
   for (uint32_t pc = 0; pc < chunk_.size; pc += chunk_.length_at(pc)) instruction(pc);
@@ -68,6 +69,7 @@ std::unique_ptr<Translation> Translator::run() {
   auto result = std::make_unique<Translation>();
   result->symbol = entered->getName().str();
   result->heads = heads_;
+  if (of_numbers_) result->numbers = of_numbers_->getName().str();
   result->bindings = std::move(own_->bindings);
   result->context = std::move(own_->context);
   result->module = std::move(own_->module);
@@ -100,7 +102,7 @@ void Translator::prologue() {
     registers_ = function_->getArg(2);
   }
   native_frame_ = native_frame_for(0);
-  if (!recursive()) fill_frame();
+  if (!fills_frame_late()) fill_frame();
   find_steps();
   shape_loops();
   prepare_entries();
@@ -110,7 +112,7 @@ void Translator::prologue() {
 // Entered at the beginning or at the head of a loop.
 void Translator::enter_switch() {
   const auto& heads = chunk_.loop_heads;
-  if (recursive() && heads.empty()) return take_native_arguments();
+  if (of_numbers_ || (recursive() && heads.empty())) return take_native_arguments();
   llvm::Value* entry = entry_number_ = take_entry_number();
   llvm::BasicBlock* here = b_.GetInsertBlock();
   auto* start = entry_block(0, 0);

@@ -318,6 +318,7 @@ class Translator {
   // ---- translate_arith.cpp ----
   struct Arith;
   bool arith(uint32_t pc, const Insn& insn);
+  bool power(uint32_t pc, const Insn& insn);
   bool unary(uint32_t pc, const Insn& insn);
   void known_numbers(const Insn& insn, const Arith& rule, const Operand& b, const Operand& c, llvm::BasicBlock* slow);
   llvm::Value* number_of(const Operand& v);
@@ -546,6 +547,11 @@ class Translator {
   bool calls_itself(uint32_t pc) const { return kinds_ && is_outermost_closure_ && kinds_->is_recursive(pc); }
   void make_recursive_function();
   llvm::BasicBlock* begin_with_leaf(uint32_t pc, const Insn& insn);
+  bool takes_numbers() const;
+  void make_function_of_numbers();
+  void enter_from_frame();
+  // What stands in the native frame is written where it is needed.
+  bool fills_frame_late() const { return recursive() || takes_numbers(); }
   void enter_from_elsewhere();
   void arguments_by_kind(std::vector<llvm::Value*>& arguments);
   llvm::Value* room_from(llvm::Value* depth);
@@ -602,6 +608,7 @@ class Translator {
   llvm::IRBuilder<>& b_;
   std::vector<LateBlock>& late_;
   llvm::Function* function_ = nullptr;
+  llvm::Function* of_numbers_ = nullptr; // see translate_numbers.cpp
   llvm::Function* itself_ = nullptr;     // see translate_recursion.cpp, and for these:
   llvm::Value* activation_ = nullptr;
   llvm::Value* room_ = nullptr;

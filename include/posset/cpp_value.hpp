@@ -232,6 +232,16 @@ struct Arguments {
   ~Arguments() { posset_release_all(values, N); }
 };
 
+// A call with numbers only. Checked in place: what it costs is little more than what the function does.
+template <class... Args>
+posset_value invoke_numbers(posset_context* context, posset_value function, Args... args) {
+  const double numbers[] = {static_cast<double>(args)...};
+  posset_value result = posset_nil();
+  const posset_status status = posset_invoke_numbers(context, function, numbers, sizeof...(Args), &result);
+  if (status != POSSET_OK) check(context, status, "call");
+  return result;
+}
+
 inline Value invoke(posset_context* context, posset_value function, posset_value* arguments,
                     size_t count) {
   posset_value result = posset_nil();
@@ -292,6 +302,11 @@ class Function<R(Args...)> {
   explicit Function(Value function) : function_(std::move(function)) {}
   // Throws Error, also when the result is something else than an R.
   R operator()(Args... args) const {
+    if constexpr (sizeof...(Args) != 0 && (std::is_floating_point_v<Args> && ...) && std::is_same_v<R, double>) {
+      const posset_value raw = detail::invoke_numbers(function_.context(), function_.raw(), args...);
+      if (posset_is(raw, POSSET_FLOAT)) return posset_as_float(raw);
+      return detail::read<R>(function_.context(), Value(function_.context(), raw).raw(), "result");
+    }
     Value result = detail::call(function_.context(), function_.raw(), std::forward<Args>(args)...);
     if constexpr (!std::is_void_v<R>) {
       return detail::read<R>(result.context(), result.raw(), "result");

@@ -221,6 +221,11 @@ POSSET_API posset_value posset_error_value_of(posset_value error);
  * like any call. */
 POSSET_API posset_status posset_invoke(posset_context* context, posset_value function,
                                        posset_value* arguments, size_t count, posset_value* out);
+/* The same with `count` floats, which are not changed: the quickest way to a function of numbers
+ * that is called again and again. Once it is hot, it takes them in processor registers. */
+POSSET_API posset_status posset_invoke_numbers(posset_context* context, posset_value function,
+                                               const double* arguments, size_t count,
+                                               posset_value* out);
 
 /* Calls a method of a host object, of `graph`s and other handles of the library, as `object.name(...)` does.
  * Arguments and result as in posset_invoke. Without such a method it is raised. */

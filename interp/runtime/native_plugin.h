@@ -87,6 +87,7 @@ struct NativeCodeHead {
   void* below;
   NativeEntrance entrance;
   std::span<const Inlined> inlined;
+  void* numbers = nullptr;  // where it is entered with numbers as arguments (NumbersEntry in interp/api/invoke_numbers.cpp); null: nowhere
 };
 
 // The object as one runtime sees it.

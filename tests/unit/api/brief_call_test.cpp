@@ -274,6 +274,58 @@ TEST_CASE("a submission comes between brief calls") {
   }
 }
 
+TEST_CASE("numbers give what the same values give") {
+  Runtime runtime;
+  Context context(runtime);
+  auto functions = {"x => x * 2.0", "x => if x > 10.0 { 7 } else { x }", "x => if x > 20.0 { \"far\" } else { sqrt(x) }",
+                    "x => int(x)", "x => [x, x]", "(..xs) => len(xs)", "(x, y) => x", "(x, y = 2.0) => x + y"};
+  for (const char* source : functions) {
+    auto function = context.compile<posset::Value(double)>(source);
+    for (int i = 0; i < 2 * kManyCalls; ++i) {
+      if (i == kManyCalls) posset_runtime_settle(runtime.handle());
+      const double x = i % 30;
+      posset_value by_value = posset_nil(), by_number = posset_nil(), argument = posset_float(x);
+      const posset_status first = posset_invoke(context.handle(), function.value().raw(), &argument, 1, &by_value);
+      if (first == POSSET_RAISED) posset_error_free(posset_take_error(context.handle()));
+      const posset_status second = posset_invoke_numbers(context.handle(), function.value().raw(), &x, 1, &by_number);
+      if (second == POSSET_RAISED) posset_error_free(posset_take_error(context.handle()));
+      REQUIRE(first == second);
+      REQUIRE(posset_equal(by_value, by_number));
+      posset_release(by_value);
+      posset_release(by_number);
+    }
+  }
+}
+
+TEST_CASE("as many numbers as a function takes") {
+  Runtime runtime;
+  Context context(runtime);
+  for (size_t count = 0; count <= 12; ++count) {
+    std::string parameters, sum = "0.0";
+    std::vector<double> numbers;
+    double wanted = 0;
+    for (size_t i = 0; i < count; ++i) {
+      const std::string name = "x" + std::to_string(i);
+      parameters += (i ? ", " : "") + name;
+      sum += " + " + name + " * " + std::to_string(i + 1) + ".0";
+      numbers.push_back(static_cast<double>(i) + 0.25);
+      wanted += numbers.back() * static_cast<double>(i + 1);
+    }
+    auto function = context.compile<posset::Value()>("(" + parameters + ") => " + sum);
+    heat(runtime, [&] {
+      posset_value got = posset_nil();
+      REQUIRE(posset_invoke_numbers(context.handle(), function.value().raw(), numbers.data(), count, &got) == POSSET_OK);
+      REQUIRE(posset_as_number(got) == wanted);
+    });
+  }
+  posset_value got = posset_int(1);
+  const double number = 1;
+  CHECK(posset_invoke_numbers(context.handle(), posset_int(3), &number, 1, &got) == POSSET_RAISED);
+  CHECK(posset_is_nil(got));
+  CHECK(posset_invoke_numbers(context.handle(), posset_int(3), nullptr, 1, &got) == POSSET_MISUSE);
+  CHECK(posset_invoke_numbers(nullptr, posset_int(3), &number, 1, &got) == POSSET_MISUSE);
+}
+
 TEST_CASE("code is evicted while brief calls run it") {
   Runtime runtime({.code_limit = 256 << 10});
   std::atomic<bool> done{false};
