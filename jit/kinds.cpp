@@ -29,6 +29,7 @@ bool keeps_sizes(Op op) {
   switch (op) {
     case Op::Neg:
     case Op::Not:
+    case Op::Binary:
     case Op::JumpIf:
     case Op::CallNative:
     case Op::Index:
@@ -506,6 +507,7 @@ Plan Kinds::plan_by_family(uint32_t pc, const Insn& insn, const State& before) c
   if (is_in(op, Op::Add, Op::ModI) || op == Op::Neg || op == Op::Not) {
     return number_plan(pc, insn, before);
   }
+  if (op == Op::Binary) return power_plan(pc, insn, before);
   if (is_in(op, Op::Eq, Op::Ge) || is_in(op, Op::JumpEq, Op::LoopGeK) || op == Op::JumpIf || op == Op::LoopIf ||
              op == Op::JumpAnswer) {
     return compare_plan(pc, insn, before);
@@ -533,6 +535,26 @@ Plan Kinds::number_plan(uint32_t pc, const Insn& insn, const State& before) cons
   if (!ints && (first == Op::IntDiv || first == Op::Mod)) return {Way::Exec, Kind::Any, b, c, Kind::Any};
   if (ints && exited(pc) && first != Op::Div) return {Way::Dynamic};
   return {Way::Inline, Kind::Any, b, c, ints && first != Op::Div ? Kind::Int : Kind::Float};
+}
+
+// A float to a power that is known, or the rarer operators. No larger powers than interp::float_power_int multiplies out.
+Plan Kinds::power_plan(uint32_t pc, const Insn& insn, const State& before) const {
+  constexpr int64_t kMostMultiplied = 32;
+  const bool is_power = static_cast<syntax::BinaryOp>(std::bit_cast<uint64_t>(chunk_.at(pc + 1))) == syntax::BinaryOp::Pow;
+  const std::optional<int64_t> exponent = is_power ? loaded_before(pc, insn.c) : std::nullopt;
+  if (!exponent || *exponent < 0 || *exponent > kMostMultiplied) return {Way::Exec};
+  const Kind b = speculated(before.kinds[insn.b], pc, Seen::First);
+  if (b != Kind::Float || before.kinds[insn.c] != Kind::Int) return {Way::Exec};
+  return {Way::Inline, Kind::Any, b, Kind::Int, Kind::Float};
+}
+
+// The number that the instruction in front has put into the register.
+std::optional<int64_t> Kinds::loaded_before(uint32_t pc, uint16_t reg) const {
+  uint32_t before = 0;
+  for (uint32_t at = 0; at < pc; at += chunk_.length_at(at)) before = at;
+  const Insn& insn = chunk_.at(before);
+  if (pc == 0 || leaders_[pc] || static_cast<Op>(insn.op) != Op::LoadInt || insn.a != reg) return std::nullopt;
+  return insn.imm_b();
 }
 
 Plan Kinds::compare_plan(uint32_t pc, const Insn& insn, const State& before) const {

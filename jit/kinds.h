@@ -165,6 +165,7 @@ class Kinds {
   // Registers whose address is taken for longer than a walk without branches: they stay in the frame.
   bool pinned(uint32_t reg) const { return pinned_.has(reg); }
   bool live(uint32_t pc, uint32_t reg) const { return live_[pc].has(reg); }
+  std::optional<int64_t> loaded_before(uint32_t pc, uint16_t reg) const;
   bool exited(uint32_t pc) const { return profile_[pc] & bytecode::Seen::kExited; }
 
  private:
@@ -222,6 +223,7 @@ class Kinds {
   Kind guessed(uint32_t reg) const;
   bool is_plain_block(uint32_t pc, const State& before) const;
   Plan number_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
+  Plan power_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   Plan compare_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   Plan data_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   Plan intrinsic_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;

@@ -1,5 +1,7 @@
 // Arithmetic: two ints or two floats in place, everything else by exec. The same cases as the machine's
 // handlers (bytecode/handlers_arith.h), which say why a destination needs no release.
+#include <bit>
+
 #include <llvm/IR/Intrinsics.h>
 
 #include "jit/translator.h"
@@ -32,6 +34,7 @@ bool Translator::arith(uint32_t pc, const Insn& insn) {
       {Op::Mod, Op::ModI, kNone, kNoFloat},
   };
   const Op op = static_cast<Op>(insn.op);
+  if (op == Op::Binary) return power(pc, insn);
   for (const Arith& rule : kRules) {
     if (op < rule.first || op > rule.last) continue;
     const int variant = static_cast<int>(op) - static_cast<int>(rule.first);
@@ -41,6 +44,21 @@ bool Translator::arith(uint32_t pc, const Insn& insn) {
     return true;
   }
   return unary(pc, insn);
+}
+
+// A float to a small power that is known, multiplied out in the order of interp::float_power_int, which is part of the
+// answer.
+bool Translator::power(uint32_t pc, const Insn& insn) {
+  if (plan_.way != Way::Inline) return false;
+  const auto exponent = static_cast<uint64_t>(*kinds_->loaded_before(pc, insn.c));
+  llvm::Value* base = as_double(read(insn.b));
+  llvm::Value* result = exponent == 0 ? llvm::ConstantFP::get(b_.getDoubleTy(), 1.0) : base;
+  for (int bit = std::bit_width(exponent) - 2; bit >= 0; --bit) {
+    result = b_.CreateFMul(result, result);
+    if (exponent >> bit & 1) result = b_.CreateFMul(result, base);
+  }
+  write(insn.a, floating(result));
+  return true;
 }
 
 void Translator::two_numbers(uint32_t pc, const Insn& insn, const Arith& rule, const Operand& b, const Operand& c) {
