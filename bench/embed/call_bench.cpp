@@ -1,8 +1,12 @@
 // What a call from the host costs: `double(double, double)`, ten arithmetic expressions with fresh values, and a
-// formula over a column. Beside it the same work compiled by the C++ compiler and called through a pointer it cannot
+// formula over a column. Of the expressions there is also the geometric mean, over the ten, of how much longer each takes
+// than compiled. Beside it the same work compiled by the C++ compiler and called through a pointer it cannot
 // see through, LuaJIT and muParser. Limits are on. Each checks its answers before it is timed.
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
+#include <limits>
 #include <cstdlib>
 #include <cstring>
 #include <span>
@@ -176,6 +180,109 @@ void BM_expressions_luajit(benchmark::State& state) {
 }
 BENCHMARK(BM_expressions_luajit);
 #endif
+
+// ---- the geometric mean ----
+
+constexpr int kCalls = 20000;
+
+// What an evaluation costs with values that are made for it, in ns: the best of some rounds. `sum(n)` evaluates n times
+// and gives the sum.
+template <class Sum>
+double best_ns(Sum&& sum) {
+  double best = std::numeric_limits<double>::max();
+  for (int round = 0; round < 15; ++round) {
+    const auto begin = std::chrono::steady_clock::now();
+    benchmark::DoNotOptimize(sum(kCalls));
+    const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
+    best = std::min(best, took.count() / kCalls);
+  }
+  return best;
+}
+
+template <class Call>
+double sum_of_calls(int count, Call&& call) {
+  double sum = 0;
+  for (int i = 1; i <= count; ++i) {
+    const Values v = values(i);
+    sum += call(v[0], v[1], v[2], v[3], v[4]);
+  }
+  return sum;
+}
+
+double native_ns(const Expression& each) {
+  const Native volatile function = each.native;
+  return best_ns([&](int count) { return sum_of_calls(count, function); });
+}
+
+double posset_ns(const Expression& each) {
+  posset::Runtime runtime;
+  posset::Context context(runtime, kLimits);
+  auto function = context.compile<double(double, double, double, double, double)>(std::string("(a, b, c, x, y) => ") +
+                                                                                  each.posset);
+  heat(runtime, [&](int i) { sum_of_calls(1 + i % 2, function); });
+  check(sum_of_calls(1000, function), sum_of_calls(1000, each.native));
+  return best_ns([&](int count) { return sum_of_calls(count, function); });
+}
+
+#ifdef WITH_MUPARSER
+double muparser_ns(const Expression& each) {
+  Values v = values(0);
+  mu::Parser parser;
+  const char* names[] = {"a", "b", "c", "x", "y"};
+  for (size_t n = 0; n < v.size(); ++n) parser.DefineVar(names[n], &v[n]);
+  parser.SetExpr(each.muparser);
+  return best_ns([&](int count) {
+    return sum_of_calls(count, [&](double a, double b, double c, double x, double y) {
+      v = {a, b, c, x, y};
+      return parser.Eval();
+    });
+  });
+}
+#endif
+
+#ifdef WITH_LUAJIT
+// The whole loop in Lua, where it is compiled: no call from outside.
+double luajit_loop_ns(const Expression& each) {
+  lua_State* lua = luaL_newstate();
+  luaL_openlibs(lua);
+  const std::string text = std::string("return function(count) local sum = 0 for i = 1, count do local n = 1 + (i % 1000) * 0.001 ") +
+                           "local a, b, c, x, y = n, n + 1, n + 2, n * 3, n * 4 sum = sum + (" + each.lua + ") end return sum end";
+  if (luaL_dostring(lua, text.c_str())) std::abort();
+  auto sum = [&](int count) {
+    lua_pushvalue(lua, -1);
+    lua_pushinteger(lua, count);
+    lua_call(lua, 1, 1);
+    const double result = lua_tonumber(lua, -1);
+    lua_pop(lua, 1);
+    return result;
+  };
+  check(sum(1000), sum_of_calls(1000, each.native));
+  const double ns = best_ns(sum);
+  lua_close(lua);
+  return ns;
+}
+#endif
+
+template <class Ns>
+double mean_over_native(Ns&& ns) {
+  double logs = 0;
+  for (const Expression& each : kExpressions) logs += std::log(ns(each) / native_ns(each));
+  return std::exp(logs / kCount);
+}
+
+// Counters: how many times as long as compiled, each measured beside it.
+void BM_expressions_over_native(benchmark::State& state) {
+  for (auto _ : state) {
+    state.counters["posset"] = mean_over_native(posset_ns);
+#ifdef WITH_MUPARSER
+    state.counters["muparser"] = mean_over_native(muparser_ns);
+#endif
+#ifdef WITH_LUAJIT
+    state.counters["luajit_loop"] = mean_over_native(luajit_loop_ns);
+#endif
+  }
+}
+BENCHMARK(BM_expressions_over_native)->Iterations(1)->Unit(benchmark::kMillisecond);
 
 // ---- a column ----
 
