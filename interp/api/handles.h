@@ -276,7 +276,8 @@ class Evaluation : public Entry {
 // longer one to begin or to end: what a call costs that does next to nothing. `begun` false: nothing has happened.
 class BriefEvaluation {
  public:
-  explicit BriefEvaluation(posset_context* context) : context_(context) {
+  // In place: they are most of what such a call costs.
+  [[gnu::always_inline]] explicit BriefEvaluation(posset_context* context) : context_(context) {
     if (!context->reservation.enter(this_thread())) return;
     if (!context->may_be_brief() || context->finished || context->orphans.load(std::memory_order_relaxed)) [[unlikely]] {
       context->reservation.leave();
@@ -287,16 +288,17 @@ class BriefEvaluation {
     context->code_slot.enter_lightly();
     context->evaluations = 1;
     forks_ = context->fork_top;
+    fuel_ = context->fuel;
     begun_ = true;
   }
-  ~BriefEvaluation() {
+  [[gnu::always_inline]] ~BriefEvaluation() {
     if (!begun_) return;
     if (context_->fork_top != forks_) interp::drop_forks(*context_, forks_);
     context_->evaluations = 0;
     if (context_->has_ended_briefly() && context_->retired.size() < context_->retire_at) [[likely]] {
       context_->end_brief_evaluation();
       context_->code_slot.leave();
-      context_->last_steps = context_->steps_used();
+      context_->last_steps = static_cast<uint64_t>(fuel_ - context_->fuel);
       if (context_->is_interrupted()) context_->clear_interrupt();
     } else {
       end_run(context_);
@@ -311,6 +313,7 @@ class BriefEvaluation {
  private:
   posset_context* context_;
   bool begun_ = false;
+  int64_t fuel_ = 0;
   interp::ForkRecord* forks_ = nullptr;
 };
 

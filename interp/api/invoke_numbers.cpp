@@ -51,18 +51,33 @@ void* code_for_numbers(const Function& function, size_t count) {
   return code ? static_cast<const posset::interp::NativeCodeHead*>(code)->numbers : nullptr;
 }
 
+// No exception passes a frame of native code; what has no memory there raises.
+[[gnu::cold]] posset_status raised(posset_context* context) {
+  context->leave_failed();
+  return POSSET_RAISED;
+}
+
 // As call_closure does it.
-Value call_with_numbers(posset_context* context, void* code, Closure* closure, const double* numbers, size_t count) {
-  // The callee may drop what holds it.
-  const Value kept = Value::copy(Borrowed::heap(Tag::Fn, closure));
+[[gnu::always_inline]] inline posset_status call_with_numbers(posset_context* context, void* code, Closure* closure,
+                                                              const double* numbers, size_t count, posset_value* to) {
   Borrowed* const base = context->stack_top;
   context->stack_top = base + closure->function->slot_count;
   context->depth = 1;
+  --context->fuel;
+  posset::interp::retain(closure);  // the callee may drop what holds it
   const Borrowed result = enter(code, context, closure, base, numbers, count);
   context->depth = 0;
   context->stack_top = base;
-  if (result.failed()) [[unlikely]] context->leave_failed();
-  return Value::adopt(result);
+  posset::interp::release(closure);
+  if (result.failed()) [[unlikely]] return raised(context);
+  if (context->tasks) [[unlikely]] {
+    return posset::api::guarded(context, [&] {
+      return posset::api::give(posset::api::end_tasks(context, Value::adopt(result)), to);
+    });
+  }
+  if (to) *to = posset::api::out(result);
+  else posset::interp::release(result);
+  return POSSET_OK;
 }
 
 posset_status invoke_by_value(posset_context* context, posset_value function, const double* numbers, size_t count,
@@ -95,11 +110,7 @@ extern "C" posset_status posset_invoke_numbers(posset_context* context, posset_v
     if (evaluation.begun() && &Heap::heap_of(closure) == &context->heap && context->has_stack(kMostRegisters)) [[likely]] {
       void* code = code_for_numbers(*closure->function, count);
       if (code && context->fuel > 0) [[likely]] {
-        --context->fuel;
-        return posset::api::guarded(context, [&] {
-          Value result = call_with_numbers(context, code, closure, arguments, count);
-          return posset::api::give(posset::api::end_tasks(context, std::move(result)), to);
-        });
+        return call_with_numbers(context, code, closure, arguments, count, to);
       }
     }
   }
