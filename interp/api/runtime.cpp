@@ -113,6 +113,7 @@ posset_status posset_runtime_create(const posset_runtime_options* given, posset_
     runtime->state.make_helper = posset::api::make_helper;
     runtime->state.attach(&posset::interp::walker_tier());
     posset::interp::register_builtins(runtime->state);
+    posset::sched::has_asymmetric_fence();  // here rather than in a call: where threads run it may take milliseconds, once
     *out = runtime.release();
   } catch (const std::bad_alloc&) {
     return POSSET_NO_MEMORY;
