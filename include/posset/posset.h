@@ -13,6 +13,7 @@
  *   program.h     loading, running, evaluating; sessions
  *   graph.h       nodes of the host in graphs of scripts
  *   submit.h      evaluating on another thread; futures
+ *   fixpoint.h    systems x = F(x) of the host, solved on several threads
  *   tokens.h      the tokens of a text and the keywords, for editors
  *   introspect.h  units, tiers, dumps
  *   trace.h       what happened, as text, for Perfetto, as a page
@@ -28,6 +29,7 @@
 #include "collections.h"
 #include "context.h"
 #include "error.h"
+#include "fixpoint.h"
 #include "function.h"
 #include "graph.h"
 #include "host.h"

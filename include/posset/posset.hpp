@@ -28,6 +28,7 @@
 #include "cpp_convert.hpp"
 #include "cpp_define.hpp"
 #include "cpp_error.hpp"
+#include "cpp_fixpoint.hpp"
 #include "cpp_graph.hpp"
 #include "cpp_host.hpp"
 #include "cpp_submit.hpp"
