@@ -51,7 +51,7 @@ static inline double posset_vector_at(const posset_vector* x, size_t i) {
 }
 
 /* F_i(x) into `out`. Called by all workers at the same time, for different coordinates or the same; by one worker on
- * the calling thread only, in the same order every time. Another status than POSSET_OK ends the solve. It may
+ * the calling thread only, and unless the schedule is AUTO in the same order every time. Another status than POSSET_OK ends the solve. It may
  * solve a system itself. A context is used by one thread at a time, so that only the operator of a single worker can
  * evaluate scripts in one that all calls share. */
 typedef posset_status (*posset_operator)(void* data, size_t i, const posset_vector* x, double* out);
@@ -71,7 +71,7 @@ POSSET_API void posset_stop_free(posset_stop* stop); /* when no solve has it any
 typedef enum posset_schedule {
   POSSET_SCHEDULE_STATIC = 0,   /* each worker goes round in a block of its own */
   POSSET_SCHEDULE_RESIDUAL = 1, /* the coordinates with the largest residuals first */
-  POSSET_SCHEDULE_AUTO = 2      /* begins with blocks and finds out which is the better one */
+  POSSET_SCHEDULE_AUTO = 2      /* begins with blocks, and finds out by the clock which is the better one */
 } posset_schedule;
 
 /* One look at all coordinates, with the workers at rest. */

@@ -213,6 +213,7 @@ fixpoint::SolveOptions read_options(const posset_solve_options& asked) {
   options.tolerance = asked.tolerance;
   options.workers = asked.workers != 0 ? asked.workers : posset::sched::hardware_threads();
   options.schedule = static_cast<fixpoint::Schedule>(asked.schedule);
+  options.timed = true;
   if (asked.timeout_seconds > 0) options.timeout_ns = nanoseconds(asked.timeout_seconds);
   return options;
 }

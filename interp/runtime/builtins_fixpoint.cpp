@@ -280,6 +280,7 @@ Value solve_together(NativeCall& call, fixpoint::SolveOptions options, Together&
   FixpointWorkers workers(together, call[1], x.view());
   fixpoint::FixpointSolver solver(context.runtime.clock, workers, context.runtime.trace.get());
   options.workers = together.others() + 1;
+  options.timed = true;  // with several workers no two solves are the same anyway
   auto f = [&workers](size_t i, const fixpoint::Iterate&) { return workers.evaluate(i); };
   const fixpoint::SolveResult result = solver.solve({x.floats().size(), f}, x.floats(), options);
   // What the workers raised is gone.

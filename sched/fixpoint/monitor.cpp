@@ -48,6 +48,10 @@ void Monitor::scanned(uint64_t updates, bool quiet) {
   next_scan_.store(updates + interval_, std::memory_order_relaxed);
 }
 
+void Monitor::scan_within(uint64_t updates, uint64_t count) {
+  next_scan_.store(updates + std::min(interval_, count), std::memory_order_relaxed);
+}
+
 void Monitor::rebuilt(uint64_t updates, size_t hot) {
   const uint64_t least = n_ / kLeastPass + 1;
   next_rebuild_.store(updates + std::clamp<uint64_t>(hot, std::min(least, n_), n_), std::memory_order_relaxed);

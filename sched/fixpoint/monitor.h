@@ -35,6 +35,8 @@ class Monitor {
 
   // After a scan that ended nothing, with the workers halted. `quiet`: it was asked for because they were quiet.
   void scanned(uint64_t updates, bool quiet);
+  // After `scanned`: the next scan is due after so many updates, if not before.
+  void scan_within(uint64_t updates, uint64_t count);
   // Buckets are in use and were rebuilt; so many coordinates are hot.
   void rebuilt(uint64_t updates, size_t hot);
   // Blocks are in use.

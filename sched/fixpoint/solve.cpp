@@ -30,9 +30,10 @@ Solve::Solve(const SolveSetting& setting, Scheduler* custom, const Problem& prob
       deadline_ns_(deadline(began_ns_, options.timeout_ns)),
       n_(problem.n),
       custom_(custom),
-      choice_(options.schedule),
+      choice_(options.schedule, options.tolerance),
       history_(options.history),
       residual_(std::numeric_limits<double>::infinity()),
+      resumed_ns_(began_ns_),
       next_progress_ns_(options.progress ? deadline(began_ns_, options.progress_ns) : kNever),
       monitor_(problem.n, options.workers),
       workers_(options.workers),
@@ -188,6 +189,7 @@ void Solve::begin_scan() {
   scanning_ = !ended();
   next_scanned_.store(0, std::memory_order_relaxed);
   quiet_scan_ = monitor_.is_quiet(sum_quiet());
+  if (options_.timed) updating_ns_ = setting_.clock.now_ns() - resumed_ns_;
   for (Worker& worker : workers_) worker.largest = 0;
 }
 
@@ -220,7 +222,7 @@ void Solve::end_scan() {
     for (const Worker& worker : workers_) largest = std::max(largest, worker.largest);
     residual_ = largest;
     ++scans_;
-    const Scan found{sum_updates(), largest, 0, n_};
+    const Scan found{sum_updates(), largest, 0, n_, updating_ns_};
     history_.add({setting_.clock.now_ns() - began_ns_, found.updates, largest});
     trace(TraceKind::solve_scanned, {setting_.number, static_cast<int64_t>(found.updates), bits(largest)});
     if (!std::isfinite(largest)) {
@@ -231,6 +233,7 @@ void Solve::end_scan() {
       guarded([&] { go_on(found); });
     }
   }
+  if (options_.timed) resumed_ns_ = setting_.clock.now_ns();
   leave_ = ended();
 }
 
@@ -257,6 +260,7 @@ void Solve::go_on(const Scan& scan) {
     buckets_->rebuild(residuals_);
   }
   use(next, scan.updates, seen.hot);
+  if (choice_.on_trial()) monitor_.scan_within(scan.updates, ScheduleChoice::trial_length(n_));
 }
 
 // A schedule that hands out nothing, scan after scan, would go on for ever.

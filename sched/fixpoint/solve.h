@@ -129,6 +129,8 @@ class Solve {
   double residual_;
   bool quiet_scan_ = false;  // this scan is because the workers were quiet
   bool idle_scan_ = false;   // nothing had been updated between the last two scans
+  int64_t resumed_ns_;       // when the updates began that a scan follows
+  int64_t updating_ns_ = 0;  // what those before the current scan took; 0: they are not timed
 
   int64_t next_progress_ns_;  // worker 0's alone
 

@@ -7,8 +7,8 @@
 // for it. Convergence is only declared when all workers have come to a halt and then every residual was found within the
 // tolerance; they share that scan. Otherwise they go on.
 //
-// With one worker everything happens on the calling thread, in the same order every time; without a time-out nothing
-// depends on a clock. No thread exists before `solve` or after it.
+// With one worker everything happens on the calling thread, in the same order every time; without a time-out, and unless
+// updates are to be timed, nothing depends on a clock. No thread exists before `solve` or after it.
 //
 //   ThreadExecutor threads;
 //   FixpointSolver solver(clock, threads);
@@ -56,9 +56,11 @@ struct SolveOptions {
   double tolerance = 1e-6;  // of |F_i(x) - x_i|, at least 0; with 0 only an exact fixed point will do
   size_t workers = 1;       // 0 means 1; there are never more than coordinates
   Schedule schedule = Schedule::Auto;
+  bool timed = false;       // Auto goes by what updates cost, too; else one worker does the same every time
   int64_t timeout_ns = kNever;  // from the beginning of the solve
   size_t batch = 256;           // updates after which a worker looks up, at most; fewer where they are slow
-  BucketOptions buckets;        // of the residual schedule
+  // Of the residual schedule. Twice as many as by default: with 32 all residuals above 2e-3 would be alike.
+  BucketOptions buckets = {.buckets = 64};
   size_t history = 256;         // points of the residual's history that are kept
   std::function<void(const SolveProgress&)> progress;  // is told on the calling thread, while that updates or scans; may be empty
   int64_t progress_ns = 100 * kMillisecond;            // at least so long after the beginning and the last time

@@ -3,9 +3,11 @@
 // the state machine the threads use (fixpoint/quiescence.h); a worker sleeps until another's step wakes it, so that a
 // wake-up that is missing is found.
 //
-// The state machine is a parameter so that a test can put a broken one in. Invariants:
+// The state machine and the schedule are parameters so that a test can put broken ones in. Invariants:
+//   blocks     each worker goes round in a block of its own: the formula's, so that all of them are [0, n)
 //   scan       nobody writes between the beginning of a scan and its end, and it sees every coordinate once
-//   converged  when convergence is declared, every residual is within the tolerance there and then
+//   converged  when convergence is declared, every residual is within the tolerance there and then, and every coordinate
+//              within what follows of the solution, 1 / (1 - beta)
 //   finished   at the end all workers have left, and they converged unless they were ended
 #pragma once
 
@@ -33,7 +35,7 @@ struct FixpointHaltPlan {
   size_t most_scans = 20; // then it ends as well: an order of events may be so unfair that it never converges
 };
 
-template <class Halting = fixpoint::Quiescence>
+template <class Halting = fixpoint::Quiescence, class Blocks = fixpoint::StaticBlocks>
 class FixpointHaltWorld final : public World {
  public:
   FixpointHaltWorld(Simulation& simulation, const FixpointHaltPlan& plan)
@@ -98,6 +100,7 @@ class FixpointHaltWorld final : public World {
     bool woken_ = false;
     uint64_t round_ = 0;
     size_t made_ = 0;
+    size_t claims_ = 0;
     size_t i_ = 0;
     double value_ = 0;
   };
@@ -122,13 +125,15 @@ class FixpointHaltWorld final : public World {
   void wake_all() {
     for (auto& worker : workers_) worker->wake();
   }
+  void check_block(size_t worker, size_t claims, std::optional<size_t> i);
+  void check_solution();
   std::string begin_scan();
   std::string judge();
 
   Simulation& simulation_;
   const FixpointHaltPlan& plan_;
   Halting halting_;
-  fixpoint::StaticBlocks blocks_;
+  Blocks blocks_;
   std::vector<double> x_;
   std::vector<int> scanned_;  // how often, in this scan
   size_t next_scanned_ = 0;
@@ -143,9 +148,29 @@ class FixpointHaltWorld final : public World {
   Ender ender_{*this};
 };
 
+// What a worker gets that had so many before.
+template <class Halting, class Blocks>
+void FixpointHaltWorld<Halting, Blocks>::check_block(size_t worker, size_t claims, std::optional<size_t> i) {
+  const size_t share = plan_.n / plan_.workers, larger = plan_.n % plan_.workers;
+  const size_t size = share + (worker < larger ? 1 : 0);
+  const size_t begin = worker * share + std::min(worker, larger);
+  const bool right = size == 0 ? !i : i && *i == begin + claims % size;
+  if (!right) simulation_.fail("blocks", "worker " + std::to_string(worker) + " got what is not the next of its block");
+}
+
+template <class Halting, class Blocks>
+void FixpointHaltWorld<Halting, Blocks>::check_solution() {
+  const double solution = 1 / (1 - plan_.beta);
+  for (size_t i = 0; i < plan_.n; ++i) {
+    const bool there = std::abs(f(i) - x_[i]) <= plan_.tolerance &&
+                       std::abs(x_[i] - solution) <= plan_.tolerance / (1 - plan_.beta) + 1e-12;
+    if (!there) simulation_.fail("converged", "coordinate " + std::to_string(i) + " has not");
+  }
+}
+
 // The last to arrive, alone.
-template <class Halting>
-std::string FixpointHaltWorld<Halting>::begin_scan() {
+template <class Halting, class Blocks>
+std::string FixpointHaltWorld<Halting, Blocks>::begin_scan() {
   scanning_ = !ended_;
   std::fill(scanned_.begin(), scanned_.end(), 0);
   next_scanned_ = 0;
@@ -155,8 +180,8 @@ std::string FixpointHaltWorld<Halting>::begin_scan() {
   return scanning_ ? "begins the scan" : "sees the end";
 }
 
-template <class Halting>
-std::string FixpointHaltWorld<Halting>::judge() {
+template <class Halting, class Blocks>
+std::string FixpointHaltWorld<Halting, Blocks>::judge() {
   if (!ended_) {
     for (int times : scanned_) {
       if (times != 1) simulation_.fail("scan", "a coordinate was looked at " + std::to_string(times) + " times");
@@ -164,9 +189,7 @@ std::string FixpointHaltWorld<Halting>::judge() {
     converged_ = largest_ <= plan_.tolerance;
     ended_ = !converged_ && ++scans_ == plan_.most_scans;
   }
-  for (size_t i = 0; converged_ && i < plan_.n; ++i) {
-    if (std::abs(f(i) - x_[i]) > plan_.tolerance) simulation_.fail("converged", "coordinate " + std::to_string(i) + " has not");
-  }
+  if (converged_) check_solution();
   scanning_ = false;
   leave_ = ended_ || converged_;
   updates_ = 0;
@@ -175,8 +198,8 @@ std::string FixpointHaltWorld<Halting>::judge() {
   return leave_ ? "ends" : "goes on";
 }
 
-template <class Halting>
-std::string FixpointHaltWorld<Halting>::Worker::step() {
+template <class Halting, class Blocks>
+std::string FixpointHaltWorld<Halting, Blocks>::Worker::step() {
   switch (state_) {
     case State::Claims: return claim();
     case State::Writes: return write();
@@ -199,13 +222,15 @@ std::string FixpointHaltWorld<Halting>::Worker::step() {
   return "";
 }
 
-template <class Halting>
-std::string FixpointHaltWorld<Halting>::Worker::claim() {
+template <class Halting, class Blocks>
+std::string FixpointHaltWorld<Halting, Blocks>::Worker::claim() {
   if (made_ == 0 && world_.halting_.requested()) {
     state_ = State::Arrives;
     return "halts";
   }
   const std::optional<size_t> i = world_.blocks_.next(number_);
+  world_.check_block(number_, claims_, i);
+  claims_ += i.has_value();
   if (!i) {
     // Look and sleep are one step, as under the lock.
     woken_ = false;
@@ -220,8 +245,8 @@ std::string FixpointHaltWorld<Halting>::Worker::claim() {
   return "evaluates " + std::to_string(i_);
 }
 
-template <class Halting>
-std::string FixpointHaltWorld<Halting>::Worker::write() {
+template <class Halting, class Blocks>
+std::string FixpointHaltWorld<Halting, Blocks>::Worker::write() {
   if (world_.scanning_) world_.simulation_.fail("scan", "coordinate " + std::to_string(i_) + " was written meanwhile");
   world_.x_[i_] = value_;
   ++world_.updates_;
@@ -229,8 +254,8 @@ std::string FixpointHaltWorld<Halting>::Worker::write() {
   return "writes " + std::to_string(i_);
 }
 
-template <class Halting>
-std::string FixpointHaltWorld<Halting>::Worker::look_up() {
+template <class Halting, class Blocks>
+std::string FixpointHaltWorld<Halting, Blocks>::Worker::look_up() {
   made_ = 0;
   state_ = State::Claims;
   if (world_.updates_ < world_.plan_.halt_after || !world_.halting_.request()) return "looks up";
@@ -238,8 +263,8 @@ std::string FixpointHaltWorld<Halting>::Worker::look_up() {
   return "asks for a halt";
 }
 
-template <class Halting>
-std::string FixpointHaltWorld<Halting>::Worker::parked() {
+template <class Halting, class Blocks>
+std::string FixpointHaltWorld<Halting, Blocks>::Worker::parked() {
   woken_ = false;
   if (!world_.halting_.requested()) return "sleeps on";
   world_.halting_.unpark();
@@ -247,8 +272,8 @@ std::string FixpointHaltWorld<Halting>::Worker::parked() {
   return "wakes";
 }
 
-template <class Halting>
-std::string FixpointHaltWorld<Halting>::Worker::arrive(State alone, State after) {
+template <class Halting, class Blocks>
+std::string FixpointHaltWorld<Halting, Blocks>::Worker::arrive(State alone, State after) {
   if (world_.halting_.arrive()) {
     state_ = alone;
     return "arrives last";
@@ -260,8 +285,8 @@ std::string FixpointHaltWorld<Halting>::Worker::arrive(State alone, State after)
   return "arrives";
 }
 
-template <class Halting>
-std::string FixpointHaltWorld<Halting>::Worker::wait() {
+template <class Halting, class Blocks>
+std::string FixpointHaltWorld<Halting, Blocks>::Worker::wait() {
   woken_ = false;
   if (world_.halting_.round() == round_) return "sleeps on";
   if (after_ == State::Claims) return go_on();
@@ -269,8 +294,8 @@ std::string FixpointHaltWorld<Halting>::Worker::wait() {
   return "goes to the scan";
 }
 
-template <class Halting>
-std::string FixpointHaltWorld<Halting>::Worker::scan() {
+template <class Halting, class Blocks>
+std::string FixpointHaltWorld<Halting, Blocks>::Worker::scan() {
   if (!world_.scanning_ || world_.ended_ || world_.next_scanned_ == world_.plan_.n) {
     state_ = State::ArrivesAgain;
     return "has nothing to scan";
@@ -281,8 +306,8 @@ std::string FixpointHaltWorld<Halting>::Worker::scan() {
   return "scans " + std::to_string(i);
 }
 
-template <class Halting>
-std::string FixpointHaltWorld<Halting>::Worker::go_on() {
+template <class Halting, class Blocks>
+std::string FixpointHaltWorld<Halting, Blocks>::Worker::go_on() {
   made_ = 0;
   state_ = world_.leave_ ? State::Left : State::Claims;
   return world_.leave_ ? "leaves" : "goes on";

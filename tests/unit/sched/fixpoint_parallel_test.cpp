@@ -99,9 +99,75 @@ TEST_CASE("fixpoint parallel: after a rebuild the first n claims of all threads 
   }
 }
 
+TEST_CASE("fixpoint parallel: blocks cut [0, n) in order, and each thread goes round in its own") {
+  constexpr size_t kRounds = 3;
+  for (size_t workers : kWorkers) {
+    for (size_t n : {size_t{3}, size_t{16}, size_t{1000}}) {
+      CAPTURE(workers);
+      CAPTURE(n);
+      StaticBlocks schedule;
+      schedule.init(n, workers);
+      std::vector<std::vector<size_t>> claimed(workers);
+      on_threads(workers, [&](size_t worker) {
+        for (size_t k = 0; k < kRounds * n; ++k) {
+          if (const std::optional<size_t> i = schedule.next(worker)) claimed[worker].push_back(*i);
+        }
+      });
+      size_t begin = 0;
+      for (size_t worker = 0; worker < workers; ++worker) {
+        const size_t size = n / workers + (worker < n % workers ? 1 : 0);
+        const std::vector<size_t>& own = claimed[worker];
+        REQUIRE(own.size() == (size == 0 ? 0 : kRounds * n));
+        for (size_t k = 0; k < own.size(); ++k) REQUIRE(own[k] == begin + k % size);
+        begin += size;
+      }
+      CHECK(begin == n);
+    }
+  }
+}
+
+TEST_CASE("fixpoint parallel: a claim is of one order, whatever is published meanwhile") {
+  constexpr size_t n = 500;
+  for (size_t workers : kWorkers) {
+    CAPTURE(workers);
+    ResidualBuckets schedule;
+    schedule.init(n, workers);
+    std::atomic<bool> stop{false};
+    std::atomic<uint64_t> from_buckets{0}, mixed{0}, backwards{0};
+    on_threads(workers + 1, [&](size_t worker) {
+      if (worker == workers) {
+        // Each order has every coordinate in another bucket than the one before.
+        for (uint64_t round = 0; round < 400 / kSlower || from_buckets.load() == 0; ++round) {
+          schedule.rebuild(residuals_of(n, round));
+          std::this_thread::yield();
+        }
+        return stop.store(true);
+      }
+      uint64_t newest = 0;
+      while (!stop.load()) {
+        const std::optional<size_t> i = schedule.next(worker);
+        const ResidualBuckets::Place& place = schedule.place(worker);
+        if (place.generation != place.snapshot->generation()) mixed.store(1);
+        if (place.generation < newest) backwards.store(1);
+        newest = place.generation;
+        if (!place.cursor) continue;  // in index order: that is the same in every order
+        const size_t b = place.snapshot->buckets() - 1 - place.hint;
+        const uint32_t* const bucket = place.snapshot->bucket(b);
+        const uint32_t* const end = bucket + place.snapshot->bucket_size(b);
+        if (place.coordinates != bucket || place.cursor != &place.snapshot->cursor(b)) mixed.store(1);
+        if (!i || std::find(bucket, end, *i) == end) mixed.store(1);
+        from_buckets.fetch_add(1);
+      }
+    });
+    CHECK(mixed.load() == 0);
+    CHECK(backwards.load() == 0);
+    CHECK(from_buckets.load() > 0);
+  }
+}
+
 TEST_CASE("fixpoint parallel: claims go on while orders are made, and every order that was left is freed") {
   constexpr size_t n = 500;
-  for (size_t workers : {2, 4, 16}) {
+  for (size_t workers : kWorkers) {
     std::vector<std::weak_ptr<BucketSnapshot>> orders;
     {
       ResidualBuckets schedule;
@@ -148,21 +214,35 @@ TEST_CASE("fixpoint parallel: a ring converges to r / (1 - beta), with any numbe
   }
 }
 
-TEST_CASE("fixpoint parallel regression: whatever is declared converged is") {
-  for (uint64_t seed = 0; seed < 40 / kSlower; ++seed) {
-    const LinearSystem system = seed % 2 ? random_contraction(700 + seed, 4, 0.95, seed) : skewed(1000, 25, 0.95);
-    std::vector<double> by_jacobi(system.n());
+TEST_CASE("fixpoint parallel regression: whatever is declared converged is, on every system by every schedule and number of workers") {
+  // Seeds were once the only parameter, so that each system met one schedule and one number of workers.
+  for (uint64_t seed = 0; seed < 4; ++seed) {
+    const LinearSystem system = seed % 2 ? random_contraction(700 + seed, 4, 0.95, seed) : skewed(1000, 25 + seed, 0.95);
+    std::vector<double> by_jacobi(system.n()), by_gauss_seidel(system.n());
     jacobi(system, by_jacobi, 1e-10);
-    SystemClock clock;
-    ThreadExecutor threads;
-    std::vector<double> x(system.n());
-    const SolveResult result = FixpointSolver(clock, threads)
-                                   .solve({system.n(), system.f()}, x,
-                                          {.tolerance = 1e-9, .workers = kWorkers[seed % 6], .schedule = kSchedules[seed % 3]});
-    REQUIRE(result.status == SolveStatus::Converged);
-    CHECK(result.residual == system.residual(x));
-    CHECK(result.residual <= 1e-9);
-    CHECK(distance(x, by_jacobi) <= 2e-8 / (1 - 0.95));
+    gauss_seidel(system, by_gauss_seidel, 1e-10);
+    REQUIRE(distance(by_jacobi, by_gauss_seidel) <= 2e-10 / (1 - 0.95));
+    for (size_t workers : kWorkers) {
+      for (Schedule schedule : kSchedules) {
+        if (kSlower > 1 && workers == 3) continue;
+        CAPTURE(seed);
+        CAPTURE(workers);
+        CAPTURE(static_cast<int>(schedule));
+        SystemClock clock;
+        ThreadExecutor threads;
+        std::vector<double> x(system.n());
+        const SolveResult result = FixpointSolver(clock, threads)
+                                       .solve({system.n(), system.f()}, x,
+                                              {.tolerance = 1e-9, .workers = workers, .schedule = schedule, .timed = seed > 1});
+        REQUIRE(result.status == SolveStatus::Converged);
+        CHECK(result.workers == workers);
+        CHECK(result.residual == system.residual(x));
+        CHECK(result.residual <= 1e-9);
+        // A residual of r is at most r / (1 - beta) from the solution, for each of the two.
+        CHECK(distance(x, by_jacobi) <= 1.1e-9 / (1 - 0.95));
+        CHECK(distance(x, by_gauss_seidel) <= 1.1e-9 / (1 - 0.95));
+      }
+    }
   }
 }
 

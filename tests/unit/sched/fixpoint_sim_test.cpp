@@ -155,9 +155,29 @@ class ForgetsParked : public Quiescence {
   }
 };
 
-template <class Halting>
+// All workers go round in the first block.
+class SharesBlocks {
+ public:
+  void init(size_t n, size_t workers) { blocks_.init(n, workers); }
+  std::optional<size_t> next(size_t) { return blocks_.next(0); }
+
+ private:
+  StaticBlocks blocks_;
+};
+
+// The last coordinates are left out.
+class LeavesOut {
+ public:
+  void init(size_t n, size_t workers) { blocks_.init(n > workers ? n - workers : n, workers); }
+  std::optional<size_t> next(size_t worker) { return blocks_.next(worker); }
+
+ private:
+  StaticBlocks blocks_;
+};
+
+template <class Halting, class Blocks = StaticBlocks>
 std::string halt_broken_by(const FixpointHaltPlan& plan) {
-  const std::optional<Finding> found = search(FixpointHaltWorld<Halting>::scenario(plan), 1, 300);
+  const std::optional<Finding> found = search(FixpointHaltWorld<Halting, Blocks>::scenario(plan), 1, 300);
   REQUIRE(found);
   return found->shortest.broken;
 }
@@ -234,6 +254,36 @@ TEST_CASE("fixpoint halt sim: every order of three workers, one without coordina
   const Exploration all = explore_all(FixpointHaltWorld<>::scenario(plan), {.choices = 60, .runs = 300'000});
   REQUIRE_MESSAGE(!all.failure, all.failure->broken, ": ", all.failure->problem, "\n", all.failure->trace);
   CHECK(all.states > 500);
+}
+
+TEST_CASE("fixpoint sim: sixteen workers, two of whom rebuild at the same time as the rest claims") {
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    Random random(seed);
+    FixpointPlan plan{.n = 24, .workers = 16, .claims = 12, .options = {.buckets = 5, .base = 1}};
+    for (int rebuilder = 0; rebuilder < 2; ++rebuilder) {
+      plan.rebuilders.emplace_back();
+      for (int k = 0; k < 4; ++k) {
+        std::vector<double> residuals(plan.n);
+        for (double& residual : residuals) residual = random_residual(random);
+        plan.rebuilders.back().push_back(residuals);
+      }
+    }
+    const std::optional<Finding> found = search(FixpointWorld<>::scenario(plan), seed * 10, 3);
+    REQUIRE_MESSAGE(!found, "plan ", seed, ": ", found ? found->report() : "");
+  }
+}
+
+TEST_CASE("fixpoint halt sim: sixteen workers come to the solution, with less and more coordinates") {
+  for (size_t n : {5, 16, 37}) {
+    const FixpointHaltPlan plan{.n = n, .workers = 16, .batch = 2, .halt_after = 3 * n};
+    const std::optional<Finding> found = search(FixpointHaltWorld<>::scenario(plan), n, 20);
+    REQUIRE_MESSAGE(!found, "n ", n, ": ", found ? found->report() : "");
+  }
+}
+
+TEST_CASE("fixpoint halt sim: workers in one block, and blocks that are not all, are caught") {
+  CHECK(halt_broken_by<Quiescence, SharesBlocks>({.n = 6, .workers = 2}) == "blocks");
+  CHECK(halt_broken_by<Quiescence, LeavesOut>({.n = 6, .workers = 2}) == "blocks");
 }
 
 TEST_CASE("fixpoint halt sim: no coordinates at all, and nobody sleeps for ever") {

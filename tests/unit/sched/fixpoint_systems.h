@@ -72,6 +72,23 @@ inline LinearSystem skewed(size_t n, size_t every, double beta) {
   return system;
 }
 
+// PageRank of a random graph in which a few have most of the votes and most have none: x_i = 0.15 + 0.85 * sum of x_j / (votes
+// of j) over those who vote for i. Skewed, and soon solved.
+inline LinearSystem votes(size_t n, size_t each, uint64_t seed) {
+  Random random(seed);
+  LinearSystem system;
+  system.rows.resize(n);
+  system.constants.assign(n, 0.15);
+  for (size_t from = 0; from < n; ++from) {
+    for (size_t k = 0; k < each; ++k) {
+      const double popular = std::pow(random.unit(), 6);
+      const auto to = static_cast<size_t>(popular * static_cast<double>(n));
+      system.rows[to < n ? to : n - 1].push_back({from, 0.85 / static_cast<double>(each)});
+    }
+  }
+  return system;
+}
+
 // Sweeps until the largest residual is within the tolerance; all at once, from the values before.
 inline size_t jacobi(const LinearSystem& system, std::vector<double>& x, double tolerance) {
   std::vector<double> next(x.size());
