@@ -3,9 +3,12 @@
 // tries until there are. The solver's own rules are tested in sched/fixpoint_*_test.cpp, results in tests/lang.
 #include <atomic>
 #include <chrono>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include <posset/posset.hpp>
 
 #include "fixture.h"
 
@@ -146,6 +149,82 @@ TEST_CASE("fixpoint workers: the host is told how far a long solve has come, on 
     CHECK(told.all.size() == before);
   }
   posset_runtime_release(runtime);
+}
+
+TEST_CASE("fixpoint workers: a step limit that is met in the last scan is raised there") {
+  // One worker: the same steps every time, and the last of them are the scan's.
+  World world(posset_context_defaults(), with_workers(1));
+  const std::string converges = kModule + "fixpoint.solve(300, ring, {tolerance: 1e-10}).converged";
+  REQUIRE(world.show(converges) == "true");
+  const uint64_t steps = world.statistics().steps;
+  posset_context_options options = posset_context_defaults();
+  options.step_limit = steps;
+  REQUIRE(posset_context_set_options(world.context, &options) == POSSET_OK);
+  CHECK(world.show(converges) == "true");
+  for (uint64_t before : {20U, 150U, 290U}) {
+    options.step_limit = steps - before;
+    REQUIRE(posset_context_set_options(world.context, &options) == POSSET_OK);
+    CHECK(world.eval(converges) == POSSET_RAISED);
+    CHECK(world.problem().code == POSSET_ERROR_StepLimit);
+  }
+  options.step_limit = steps;
+  REQUIRE(posset_context_set_options(world.context, &options) == POSSET_OK);
+  CHECK(world.show(converges) == "true");
+}
+
+TEST_CASE("fixpoint workers: an interruption in the middle of a scan ends the solve") {
+  for (uint32_t workers : {1U, 3U}) {
+    Runtime runtime(make_runtime(with_workers(workers)));
+    Context context(runtime);
+    std::atomic<int> calls{0};
+    int interrupt_at = 0;
+    context.define("tick", pure([&](double v) {
+                     if (calls.fetch_add(1) + 1 == interrupt_at) context.interrupt();
+                     return v;
+                   }));
+    // Begins at the solution: 300 updates or a few more find nothing to do, and then all are looked at.
+    const std::string solve =
+        "import \"fixpoint\"\n"
+        "fn slow(i, x) {\n  let v = tick(1.0)\n  var s = 0.0\n  for k in 0..3000 { s += 1.0 }\n  v + 0.0 * s\n}\n"
+        "fixpoint.solve(300, slow, {start: fill(300, 1.0), schedule: \"static\", workers: " +
+        std::to_string(workers) + "}).updates";
+    const auto updates = context.eval<int>(solve);
+    CHECK(calls == updates + 300);
+    interrupt_at = calls - 150;
+    calls = 0;
+    auto ended = context.try_eval(solve);
+    if (workers == 1) {
+      REQUIRE_FALSE(ended.ok());
+      CHECK(ended.error().is_interrupt());
+      CHECK(calls < updates + 300);
+    } else {
+      // How many updates there are before the scan depends on who is how quick.
+      CHECK((ended.ok() || ended.error().is_interrupt()));
+    }
+    interrupt_at = 0;
+    (void)context.try_eval("nil");  // an interruption that came late
+    CHECK(context.eval<bool>("import \"fixpoint\"\nfixpoint.solve(3, (i, x) => 0.5 * x[i]).converged"));
+  }
+}
+
+TEST_CASE("fixpoint workers: Context::set_progress tells a lambda, and what it throws does no harm") {
+  Runtime runtime(make_runtime(with_workers(2)));
+  Context context(runtime);
+  int told = 0, ended = 0;
+  context.set_progress([&](const posset_solve_progress& now) {
+    ++told;
+    ended += now.ended;
+    throw std::runtime_error("not of interest");
+  });
+  for (const char* workers : {"1", "2"}) {
+    told = ended = 0;
+    CHECK(context.eval<std::string>(std::string("import \"fixpoint\"\nfixpoint.solve(2, (i, x) => x[i] + 1.0, "
+                                                "{tolerance: 0, timeout: 0.25, workers: ") +
+                                    workers + "}).status") == "timed out");
+    CHECK(told >= 2);
+    CHECK(ended == 1);
+  }
+  CHECK(context.eval<int>("1 + 1") == 2);
 }
 
 TEST_CASE("fixpoint workers: contexts that solve at the same time share the executors") {
