@@ -25,6 +25,7 @@ struct Sparse {
   std::vector<uint32_t> columns;
   std::vector<double> weights;
   double constant = 1;
+  std::string name;  // which one it is, where there are two
 
   size_t n() const { return begins.size() - 1; }
   void end_row() { begins.push_back(columns.size()); }
@@ -72,13 +73,15 @@ inline Edges random_edges(uint32_t nodes, size_t count) {
 inline Sparse make_pagerank() {
   const char* path = std::getenv("POSSET_WIKI_VOTE");
   Edges edges = path ? read_edges(path) : Edges();
-  if (edges.empty()) edges = random_edges(7115, 103'689);
+  const bool by_random = edges.empty();
+  if (by_random) edges = random_edges(7115, 103'689);
   uint32_t nodes = 0;
   for (const auto& [from, to] : edges) nodes = std::max({nodes, from + 1, to + 1});
   std::vector<double> votes(nodes);
   for (const auto& [from, to] : edges) ++votes[from];
   std::sort(edges.begin(), edges.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   Sparse system;
+  system.name = by_random ? "random graph" : "wiki-Vote";
   system.constant = 0.15;
   size_t at = 0;
   for (uint32_t node = 0; node < nodes; ++node) {
