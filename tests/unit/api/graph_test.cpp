@@ -568,7 +568,8 @@ TEST_CASE("host graph: other threads change priorities and capacities") {
   World w;
   Graph graph(w.context);
   std::vector<int64_t> got;
-  graph.add("sink", collect(got));
+  std::atomic<bool> started{false};
+  graph.add("sink", collect(got).on_start([&](Turn&) { started = true; }));
   const std::string input = graph.input("in", "sink:in", {.capacity = 8});
   posset::Sender sender = graph.sender("in");
   std::thread([&] {
@@ -582,6 +583,7 @@ TEST_CASE("host graph: other threads change priorities and capacities") {
     CHECK(sender.put(1) == POSSET_PUT_OK);
   }).join();
   std::thread stops([&] {
+    while (!started) std::this_thread::yield();
     while (sender.send(2, 0.01) == POSSET_PUT_BLOCKED) {
     }
     sender.stop();
