@@ -39,8 +39,9 @@ POSSET_API void posset_runtime_release(posset_runtime* runtime);
  * code is made. For measurements, explanations and tests. Any thread; not from a host function. */
 POSSET_API void posset_runtime_settle(posset_runtime* runtime);
 
-/* The options the runtime was made with. */
-POSSET_API posset_runtime_options posset_runtime_get_options(const posset_runtime* runtime);
+/* The options the runtime was made with, into a struct whose `size` says how much of it the caller knows. POSSET_MISUSE:
+ * no runtime, no such struct. */
+POSSET_API posset_status posset_runtime_get_options(const posset_runtime* runtime, posset_runtime_options* out);
 
 #ifdef __cplusplus
 }

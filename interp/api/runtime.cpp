@@ -139,8 +139,8 @@ void posset_runtime_settle(posset_runtime* runtime) {
   if (runtime) runtime->state.control.wait();
 }
 
-posset_runtime_options posset_runtime_get_options(const posset_runtime* runtime) {
-  return runtime ? runtime->options : posset_runtime_defaults();
+posset_status posset_runtime_get_options(const posset_runtime* runtime, posset_runtime_options* to) {
+  return runtime ? posset::api::fill_struct(to, runtime->options) : POSSET_MISUSE;
 }
 
 posset_status posset_attach_tier(posset_runtime* runtime, const void* descriptor) {

@@ -15,7 +15,10 @@ namespace {
 bool ask_system(int command) { return syscall(SYS_membarrier, command, 0, 0) == 0; }
 // Registration holds for the process, and again is no error.
 bool take_part() { return ask_system(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED); }
-void fence_all() { ask_system(MEMBARRIER_CMD_PRIVATE_EXPEDITED); }
+void fence_all() {
+  // A process made by fork may not take part though its parent did.
+  if (!ask_system(MEMBARRIER_CMD_PRIVATE_EXPEDITED) && take_part()) ask_system(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+}
 #else
 bool take_part() { return false; }
 void fence_all() {}

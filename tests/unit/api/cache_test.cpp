@@ -195,7 +195,9 @@ TEST_CASE("cache: two runtimes of one process may use a directory at the same ti
 
 TEST_CASE("cache: embedders keep nothing until they name a directory") {
   World w;
-  CHECK(*posset_runtime_get_options(w.runtime).cache_directory == 0);
+  posset_runtime_options used = posset_runtime_defaults();
+  REQUIRE(posset_runtime_get_options(w.runtime, &used) == POSSET_OK);
+  CHECK(*used.cache_directory == 0);
   w.session("fn f(x) => x + 1\nvar t = 0\nfor i in 0..2000 { t += f(i) }");
   posset_runtime_settle(w.runtime);
   CHECK(w.statistics().cache_hits + w.statistics().cache_misses == 0);

@@ -281,6 +281,7 @@ TEST_CASE("sizes of structs: host types and objects of older and newer hosts") {
 
 TEST_CASE("sizes of structs: what is told to older and newer hosts") {
   World w;
+  check_filled<posset_runtime_options>(sizeof(posset_runtime_options), [&](posset_runtime_options* out) { return posset_runtime_get_options(w.runtime, out); });
   check_filled<posset_statistics>(sizeof(posset_statistics), [&](posset_statistics* out) { return posset_context_statistics(w.context, out); });
 
   posset_value function = posset_nil();
