@@ -19,6 +19,11 @@ namespace posset::sched::fixpoint {
 // Schedules keep coordinates in 32 bits; a larger n is refused with std::length_error.
 constexpr size_t kMaxCoordinates = UINT32_MAX;
 
+// Coordinates that lie one behind the other.
+struct Run {
+  size_t begin = 0, end = 0;
+};
+
 class Scheduler {
  public:
   virtual ~Scheduler() = default;

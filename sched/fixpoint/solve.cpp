@@ -111,25 +111,55 @@ size_t Solve::update_batch(size_t number, size_t count) {
   return update_batch(blocks_, number, count);
 }
 
+namespace {
+
+template <class S>
+Run next_run(S& schedule, size_t worker, size_t) {
+  const std::optional<size_t> i = schedule.next(worker);
+  return i ? Run{*i, *i + 1} : Run{};
+}
+Run next_run(StaticBlocks& schedule, size_t worker, size_t most) { return schedule.next_run(worker, most); }
+
+}  // namespace
+
+// A worker's counts while it updates: in registers, though the operator is called in between. The worker has them when this
+// ends, also by an exception.
+struct Solve::Tally {
+  explicit Tally(Worker& its_worker) : worker(its_worker), updates(worker.updates_made), quiet(worker.quiet_made) {}
+  ~Tally() {
+    worker.updates_made = updates;
+    worker.quiet_made = quiet;
+  }
+  Tally(const Tally&) = delete;
+  Tally& operator=(const Tally&) = delete;
+
+  Worker& worker;
+  uint64_t updates, quiet;
+};
+
 template <class S>
 size_t Solve::update_batch(S& schedule, size_t number, size_t count) {
-  Worker& worker = workers_[number];
-  const double alpha = options_.alpha;
-  for (size_t made = 0; made < count; ++made) {
-    const std::optional<size_t> i = schedule.next(number);
-    if (!i) return made;
-    const double old = x_[*i];
-    const double found = f_(*i, x_);
-    const double next = alpha == 1 ? found : (1 - alpha) * old + alpha * found;
-    if (!std::isfinite(next)) {
-      end(SolveStatus::Diverged);
-      return made;
+  Tally tally(workers_[number]);
+  const Operator& f = f_;
+  const Iterate x = x_;
+  const double alpha = options_.alpha, tolerance = options_.tolerance;
+  for (size_t made = 0; made < count;) {
+    const Run run = next_run(schedule, number, count - made);
+    if (run.begin == run.end) return made;
+    for (size_t i = run.begin; i < run.end; ++i, ++made) {
+      const double old = x[i];
+      const double found = f(i, x);
+      const double next = alpha == 1 ? found : (1 - alpha) * old + alpha * found;
+      if (!std::isfinite(next)) {
+        end(SolveStatus::Diverged);
+        return made;
+      }
+      const double residual = std::abs(found - old);
+      x.set(i, next);
+      if (schedule.supports_rebuild()) schedule.notify(number, i, residual);
+      ++tally.updates;
+      tally.quiet = residual <= tolerance ? tally.quiet + 1 : 0;
     }
-    const double residual = std::abs(found - old);
-    x_.set(*i, next);
-    if (schedule.supports_rebuild()) schedule.notify(number, *i, residual);
-    ++worker.updates_made;
-    worker.quiet_made = residual <= options_.tolerance ? worker.quiet_made + 1 : 0;
   }
   return count;
 }

@@ -59,6 +59,7 @@ class Solve {
     Pace pace;
   };
 
+  struct Tally;
   void work(size_t number) POSSET_EXCLUDES(mutex_);
   void update(size_t number) POSSET_EXCLUDES(mutex_);
   size_t update_batch(size_t number, size_t count);

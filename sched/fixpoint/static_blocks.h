@@ -3,6 +3,7 @@
 // ones have empty blocks, and get none.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "sched/fixpoint/scheduler.h"
@@ -19,6 +20,14 @@ class StaticBlocks final : public Scheduler {
     const size_t i = block.next;
     block.next = i + 1 < block.end ? i + 1 : block.begin;
     return i;
+  }
+  // The next ones, at most so many, that lie one behind the other: as if they had been asked for one by one. None: empty.
+  Run next_run(size_t worker, size_t most) {
+    if (worker >= blocks_.size()) return {};
+    Block& block = blocks_[worker];
+    const Run run{block.next, block.next + std::min(most, block.end - block.next)};
+    block.next = run.end < block.end ? run.end : block.begin;
+    return run;
   }
   std::string_view name() const override { return "static"; }
 

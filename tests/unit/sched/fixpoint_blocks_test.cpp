@@ -62,6 +62,27 @@ TEST_CASE("fixpoint blocks: a worker goes round its block in order, whatever the
   }
 }
 
+TEST_CASE("fixpoint blocks: runs are what would have come one by one, in any mixture") {
+  for (size_t workers : {1, 2, 5}) {
+    StaticBlocks blocks, one_by_one;
+    blocks.init(23, workers);
+    one_by_one.init(23, workers);
+    for (size_t worker = 0; worker < workers; ++worker) {
+      for (size_t most : {1, 3, 100, 2, 7, 1, 64, 5}) {
+        const Run run = blocks.next_run(worker, most);
+        REQUIRE(run.begin < run.end);
+        CHECK(run.end - run.begin <= most);
+        for (size_t i = run.begin; i < run.end; ++i) CHECK(one_by_one.next(worker) == i);
+        if (most == 7) CHECK(blocks.next(worker) == one_by_one.next(worker));
+      }
+    }
+  }
+  StaticBlocks blocks;
+  blocks.init(2, 4);
+  CHECK(blocks.next_run(3, 5).begin == blocks.next_run(3, 5).end);
+  CHECK(blocks.next_run(4, 5).begin == blocks.next_run(4, 5).end);
+}
+
 TEST_CASE("fixpoint blocks regression: none is one thing, for an empty block, no coordinates and a worker that is not there") {
   StaticBlocks blocks;
   blocks.init(2, 4);
