@@ -19,7 +19,7 @@ POSSET_HANDLER bool list_item(Borrowed base, Borrowed index, Borrowed& out) {
   switch (list->packing()) {
     case Packing::Any: out = list->any()[at]; return true;
     case Packing::Int: out = Borrowed::integer(list->ints()[at]); return true;
-    case Packing::Float: out = Borrowed::floating(list->floats()[at]); return true;
+    case Packing::Float: out = Borrowed::floating(list->float_at(at)); return true;
     case Packing::Bool: out = Borrowed::boolean(list->bools()[at]); return true;
   }
   return false;

@@ -140,12 +140,11 @@ class Totals {
   }
 
   double of_floats(const List* list, uint64_t from, uint64_t to) const {
-    const double* floats = list->data<double>();
-    double total = floats[from];
+    double total = list->float_at(from);
     if (op_ == BinaryOp::Add) {
-      for (uint64_t i = from + 1; i < to; ++i) total += floats[i];
+      for (uint64_t i = from + 1; i < to; ++i) total += list->float_at(i);
     } else {
-      for (uint64_t i = from + 1; i < to; ++i) total *= floats[i];
+      for (uint64_t i = from + 1; i < to; ++i) total *= list->float_at(i);
     }
     return total;
   }

@@ -230,7 +230,7 @@ Value sort_packed(Context& context, const List* list) {
   Value result = list_value(made);
   Buffer<uint64_t> room(context, n);
   if (!room.ok()) return Value::failure();
-  std::copy_n(list->data<uint64_t>(), n, made->data<uint64_t>());
+  list_copy_storage(made, 0, list, 0, n);
   made->size = n;
   bool ok = n <= kFew ? sort_few<key>(made->data<uint64_t>(), room.data(), n)
                       : radix_sort<key>(context, made->data<uint64_t>(), room.data(), n);

@@ -91,12 +91,12 @@ int list_contains(Context& context, Borrowed item, const List* list) {
 
 // Packed elements are numbers or bools, which never need more than a look. Charges what was looked
 // at, as the general loop does: how a list is stored must not show in the steps.
-template <class T, class Fits>
-int scan(Context& context, const T* data, uint64_t size, Fits&& fits) {
+template <class Fits>
+int scan(Context& context, uint64_t size, Fits&& fits) {
   for (uint64_t at = 0; at < size; at += kPortion) {
     const uint64_t end = std::min(size, at + kPortion);
     uint64_t i = at;
-    while (i < end && !fits(data[i])) ++i;
+    while (i < end && !fits(i)) ++i;
     const bool found = i < end;
     if (!charge_elements(context, i - at + (found ? 1 : 0))) return -1;
     if (found) return 1;
@@ -106,11 +106,10 @@ int scan(Context& context, const T* data, uint64_t size, Fits&& fits) {
 
 int packed_contains(Context& context, Borrowed item, List* list) {
   if (list->packing() == Packing::Int && item.is_int()) {
-    return scan(context, list->ints(), list->size, [&](int64_t x) { return x == item.as_int(); });
+    return scan(context, list->size, [&](uint64_t i) { return list->ints()[i] == item.as_int(); });
   }
   if (list->packing() == Packing::Float && item.is_float()) {
-    return scan(context, list->floats(), list->size,
-                [&](double x) { return x == item.as_float(); });
+    return scan(context, list->size, [&](uint64_t i) { return list->float_at(i) == item.as_float(); });
   }
   return list_contains(context, item, list);
 }

@@ -1,7 +1,7 @@
 // Structural equality. Pairs that need no descent are decided on the spot; containers become a
 // frame of an explicit stack. There is no shortcut for "the same object", because a NaN inside
 // equals nothing.
-#include <algorithm>
+#include <cstring>
 
 #include "interp/value/compare.h"
 #include "interp/value/list.h"
@@ -30,8 +30,11 @@ Verdict compare_lists(List* a, List* b) {
   if (a->size != b->size) return Verdict::Different;
   if (a->size == 0) return Verdict::Same;
   if (a->packing() != b->packing() || a->packing() == Packing::Any) return Verdict::Inside;
-  if (a->packing() == Packing::Float)
-    return verdict(std::equal(a->floats(), a->floats() + a->size, b->floats()));
+  if (a->packing() == Packing::Float) {
+    uint64_t same = 0;
+    while (same < a->size && a->float_at(same) == b->float_at(same)) ++same;
+    return verdict(same == a->size);
+  }
   return verdict(
       std::memcmp(a->data<char>(), b->data<char>(), a->size * element_bytes(a->packing())) == 0);
 }

@@ -97,6 +97,15 @@ List* new_list_of(Heap& heap, const Borrowed* values, uint32_t count) {
   return list;
 }
 
+void list_copy_storage(List* list, uint64_t at, const List* source, uint64_t from, uint64_t count) {
+  const size_t bytes = element_bytes(list->packing());
+  if (source->packing() == Packing::Float && count_of(source) == 0) {  // others may be changing it
+    for (uint64_t i = 0; i < count; ++i) list->floats()[at + i] = source->float_at(from + i);
+  } else {
+    std::memcpy(list->data<char>() + at * bytes, source->data<char>() + from * bytes, count * bytes);
+  }
+}
+
 bool make_unique_list(Heap& heap, Borrowed& place) {
   auto* list = place.as<List>();
   if (is_unique(list)) return true;
@@ -106,7 +115,7 @@ bool make_unique_list(Heap& heap, Borrowed& place) {
   if (copy == nullptr && room != 0) copy = new_list(heap, list->packing(), list->size);
   if (copy == nullptr) return false;
   size_t bytes = list->size * element_bytes(list->packing());
-  std::memcpy(copy->data<char>(), list->data<char>(), bytes);
+  list_copy_storage(copy, 0, list, 0, list->size);
   copy->size = list->size;
   if (list->packing() == Packing::Any) {
     for (uint64_t i = 0; i < copy->size; ++i) retain(copy->any()[i]);

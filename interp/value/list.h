@@ -20,6 +20,10 @@ inline Value list_copy(const List* list, uint64_t index) {
   return Value::copy(list_get(list, index));
 }
 
+// Stores elements [from, from + count) of `source` in `list` from `at` on, of the same packing and with room; what they
+// refer to is not counted.
+void list_copy_storage(List* list, uint64_t at, const List* source, uint64_t from, uint64_t count);
+
 // In: an owned list value. Out: the same value with count 1 (itself, or a copy, counted in the
 // stats). False: no memory, `place` unchanged.
 bool make_unique_list(Heap& heap, Borrowed& place);
@@ -81,7 +85,7 @@ inline Borrowed list_get(const List* list, uint64_t index) {
     case Packing::Int:
       return Borrowed::integer(list->data<int64_t>()[index]);
     case Packing::Float:
-      return Borrowed::floating(list->data<double>()[index]);
+      return Borrowed::floating(list->float_at(index));
     case Packing::Bool:
       break;
   }

@@ -14,9 +14,7 @@ void copy_elements(List* list, const List* source, uint64_t from, uint64_t count
   if (list->packing() != source->packing()) {
     for (uint64_t i = 0; i < count; ++i) list->any()[list->size + i] = list_get(source, from + i);
   } else {
-    size_t bytes = element_bytes(list->packing());
-    std::memcpy(list->data<char>() + list->size * bytes, source->data<char>() + from * bytes,
-                count * bytes);
+    list_copy_storage(list, list->size, source, from, count);
   }
   if (source->packing() == Packing::Any) {
     for (uint64_t i = 0; i < count; ++i) retain(list->any()[list->size + i]);

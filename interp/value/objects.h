@@ -43,6 +43,13 @@ struct List : Object {
   Borrowed* any() { return data<Borrowed>(); }
   int64_t* ints() { return data<int64_t>(); }
   double* floats() { return data<double>(); }
+  // For whoever reads: a list that is not counted may be a vector that other threads are changing, one float at a time
+  // (runtime/fixpoint_workers.h). Relaxed, which costs what a plain load does; no two reads belong together.
+  double float_at(uint64_t i) const {
+    double value;
+    __atomic_load(data<double>() + i, &value, __ATOMIC_RELAXED);
+    return value;
+  }
   uint8_t* bools() { return data<uint8_t>(); }
 };
 

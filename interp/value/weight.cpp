@@ -1,5 +1,7 @@
 // Looking over a value before something is done with it: how much work it will be, and whether it
 // can be the key of a map.
+#include <cmath>
+
 #include "interp/value/compare.h"
 #include "interp/value/cycles.h"
 #include "interp/value/list.h"
@@ -51,7 +53,7 @@ KeyProblem problem_here(Borrowed v) {
 
 bool has_nan(List* list) {
   for (uint64_t i = 0; i < list->size; ++i) {
-    if (list->floats()[i] != list->floats()[i]) return true;
+    if (std::isnan(list->float_at(i))) return true;
   }
   return false;
 }
