@@ -65,7 +65,7 @@ std::string what_is_wrong(const posset_solve_options& options) {
   if (!is_time(options.progress_seconds)) {
     return not_possible("time between two reports", options.progress_seconds, "from 0 to 10^9 seconds");
   }
-  if (static_cast<unsigned>(options.schedule) > POSSET_SCHEDULE_AUTO) return "there is no such schedule";
+  if (posset::api::number_in(options.schedule) > POSSET_SCHEDULE_AUTO) return "there is no such schedule";
   if (options.workers > kMostWorkers) {
     return std::to_string(options.workers) + " workers, at most " + std::to_string(kMostWorkers);
   }

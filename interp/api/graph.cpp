@@ -127,7 +127,7 @@ bool read_node(const posset_node& node, ScriptNode& made, graph::NodeOptions& op
   constexpr OnError kErrors[] = {OnError::Raise, OnError::Skip, OnError::Retry, OnError::Stop};
   constexpr graph::ErrorPolicy kPolicies[] = {graph::ErrorPolicy::Stop, graph::ErrorPolicy::Skip, graph::ErrorPolicy::Retry,
                                               graph::ErrorPolicy::Stop};
-  const auto errors = static_cast<size_t>(node.errors);
+  const unsigned errors = posset::api::number_in(node.errors);
   if (errors >= std::size(kErrors) || !(node.tick_seconds >= 0 && node.tick_seconds <= kMostSeconds)) return false;
   if (!read_ports(node.inputs, node.input_count, options.inputs, made.input_types)) return false;
   if (!read_ports(node.outputs, node.output_count, options.outputs, made.output_types)) return false;

@@ -412,6 +412,15 @@ bool read_struct(const Struct* given, Struct& options) {
   return true;
 }
 
+// What stands in an enumeration that a caller has filled, in C with any number.
+template <class Enumeration>
+unsigned number_in(const Enumeration& given) {
+  static_assert(sizeof(Enumeration) == sizeof(unsigned));
+  unsigned number = 0;
+  std::memcpy(&number, &given, sizeof number);
+  return number;
+}
+
 // ---- what files of this folder share ----
 
 // Frees instances of `context->retired` that nothing refers to any more (retire.cpp).

