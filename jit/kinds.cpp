@@ -5,6 +5,7 @@
 #include <bit>
 #include <utility>
 
+#include "interp/runtime/powers.h"
 #include "jit/intrinsics.h"
 
 namespace posset::jit {
@@ -537,12 +538,11 @@ Plan Kinds::number_plan(uint32_t pc, const Insn& insn, const State& before) cons
   return {Way::Inline, Kind::Any, b, c, ints && first != Op::Div ? Kind::Int : Kind::Float};
 }
 
-// A float to a power that is known, or the rarer operators. No larger powers than interp::float_power_int multiplies out.
+// A float to a power that is known, or the rarer operators.
 Plan Kinds::power_plan(uint32_t pc, const Insn& insn, const State& before) const {
-  constexpr int64_t kMostMultiplied = 32;
   const bool is_power = static_cast<syntax::BinaryOp>(std::bit_cast<uint64_t>(chunk_.at(pc + 1))) == syntax::BinaryOp::Pow;
   const std::optional<int64_t> exponent = is_power ? loaded_before(pc, insn.c) : std::nullopt;
-  if (!exponent || *exponent < 0 || *exponent > kMostMultiplied) return {Way::Exec};
+  if (!exponent || *exponent < 0 || *exponent > interp::kMostMultiplied) return {Way::Exec};
   const Kind b = speculated(before.kinds[insn.b], pc, Seen::First);
   if (b != Kind::Float || before.kinds[insn.c] != Kind::Int) return {Way::Exec};
   return {Way::Inline, Kind::Any, b, Kind::Int, Kind::Float};

@@ -8,6 +8,7 @@
 
 #include "interp/runtime/messages.h"
 #include "interp/runtime/ops.h"
+#include "interp/runtime/powers.h"
 #include "interp/runtime/work.h"
 
 namespace posset::interp {
@@ -40,7 +41,6 @@ double multiplied_out(double base, uint64_t exponent) {
 }  // namespace
 
 double float_power_int(double base, int64_t exponent) {
-  constexpr int64_t kMostMultiplied = 32;
   if (exponent > kMostMultiplied || exponent < -kMostMultiplied) {
     return float_power(base, static_cast<double>(exponent));
   }
