@@ -143,7 +143,6 @@ class Liveness {
 
   std::vector<RegisterSet> run() {
     solve();
-    for (uint32_t pc : starts_) add_owned(pc);
     return std::move(live_);
   }
 
@@ -180,6 +179,7 @@ class Liveness {
     for_each_access(chunk_, pc, kill);
     for_each_access(chunk_, pc, use);
     add_handlers(pc, live);
+    if (!only_demanded_) add_owned(pc, live);
     return live_[pc].add_all(live);
   }
 
@@ -204,10 +204,11 @@ class Liveness {
     }
   }
 
-  void add_owned(uint32_t pc) {
+  // What an error here releases. It may be all that still reads a register: where everything behind it throws.
+  void add_owned(uint32_t pc, RegisterSet& live) const {
     const bytecode::LiveChange& owned = chunk_.live_at(pc);
-    for (uint32_t reg = 0; reg < owned.locals; ++reg) live_[pc].add(reg);
-    for (uint16_t reg : chunk_.live_sets[owned.set]) live_[pc].add(reg);
+    for (uint32_t reg = 0; reg < owned.locals; ++reg) live.add(reg);
+    for (uint16_t reg : chunk_.live_sets[owned.set]) live.add(reg);
   }
 
   const Chunk& chunk_;
