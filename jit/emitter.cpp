@@ -13,6 +13,7 @@
 #include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/CommandLine.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
@@ -23,35 +24,28 @@ namespace posset::jit {
 namespace {
 
 // Enough to make straight code of what comes from bytecode.
-constexpr const char* kLightPasses = "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg)";
+constexpr const char* kLightPasses =
+    "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg)";
 
-// What -O2 does with one function, in its order. Left out is what works on a whole program (the translator does
-// the inlining, and there is nothing else to find in a module), the vectorizer of straight code (a value is
-// two words, and one load of both waits for the two stores of its parts), and what changed nothing in the code of all
-// benchmarks: three of eight instcombines, each a thirtieth of the time, and passes about loops and floats that bytecode has
-// no cause for.
+// Of what -O2 does with one function what changes code that comes from bytecode, in its order. The
+// translator inlines and knows kinds and bounds; what passes of -O2 would find out about these
+// again (jump threading, ranges of values, reassociation, constraints) changed nothing in the code
+// of all benchmarks and took a third of the time. Left out, too, is what works on a whole program,
+// and the vectorizer of straight code: a value is two words, and one load of both waits for the two
+// stores of its parts.
 constexpr const char* kFullPasses =
     "always-inline,"
     "function("
-    "lower-expect,simplifycfg,sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>,"
-    "jump-threading,correlated-propagation,simplifycfg<switch-range-to-icmp>,instcombine<no-verify-fixpoint>,"
-    "aggressive-instcombine,tailcallelim,reassociate,constraint-elimination,"
-    "loop-mssa(loop-instsimplify,loop-simplifycfg,licm<no-allowspeculation>,loop-rotate<header-duplication>,"
-    "licm<allowspeculation>,simple-loop-unswitch<no-nontrivial;trivial>),"
-    "simplifycfg,"
-    "loop(loop-idiom,indvars,simple-loop-unswitch<no-nontrivial;trivial>,loop-deletion,loop-unroll-full),"
-    "sroa<modify-cfg>,vector-combine,gvn,sccp,bdce,instcombine<no-verify-fixpoint>,"
-    "jump-threading,correlated-propagation,adce,memcpyopt,dse,loop-mssa(licm<allowspeculation>),"
-    "simplifycfg<hoist-common-insts;sink-common-insts>,"
-    "loop(loop-rotate<header-duplication>,loop-deletion),"
-    "loop-vectorize,instcombine<no-verify-fixpoint>,"
-    "simplifycfg<forward-switch-cond;switch-range-to-icmp;switch-to-lookup;no-keep-loops;hoist-common-insts;"
-    "sink-common-insts>,vector-combine,loop-unroll<O2>,sroa<preserve-cfg>,"
-    "instcombine<no-verify-fixpoint>,loop-mssa(licm<allowspeculation>),instsimplify,div-rem-pairs,"
-    "tailcallelim,simplifycfg)";
+    "sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,"
+    "loop-mssa(loop-simplifycfg,licm<no-allowspeculation>,loop-rotate<header-duplication>,licm<"
+    "allowspeculation>,"
+    "simple-loop-unswitch<no-nontrivial;trivial>),"
+    "loop(indvars),gvn,instcombine<no-verify-fixpoint>,dse,"
+    "loop-vectorize,instcombine<no-verify-fixpoint>,simplifycfg<hoist-common-insts>,"
+    "loop-unroll<O2>,loop-mssa(licm<allowspeculation>),div-rem-pairs)";
 
-// Levels of code generation between these, and the fast register allocator with anything but None, are not
-// worth having: they cost nearly as much and ruin the code.
+// Levels of code generation between these, and the fast register allocator with anything but None,
+// are not worth having: they cost nearly as much and ruin the code.
 struct PipelineRow {
   const char* name;
   llvm::CodeGenOptLevel level;
@@ -73,11 +67,25 @@ const llvm::Target& find_target(const std::string& triple) {
   return *target;
 }
 
-// Of the features found only those are named that the processor's name does not imply: code generation looks
-// its tables up by this text, several times for each function.
+// Passes of code generation that cost more than they give. They cannot be left out one by one
+// otherwise. Scheduling after registers are given takes a twentieth of the time and changes nothing
+// that can be measured: the processor reorders, too.
+constexpr const char* kUnused[] = {"disable-post-ra"};
+
+void leave_out_passes() {
+  auto& options = llvm::cl::getRegisteredOptions();
+  for (const char* name : kUnused) {
+    const auto found = options.find(name);
+    if (found != options.end()) found->second->addOccurrence(0, name, "true");
+  }
+}
+
+// Of the features found only those are named that the processor's name does not imply: code
+// generation looks its tables up by this text, several times for each function.
 Machine find_machine() {
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
+  leave_out_passes();
   Machine found{llvm::sys::getProcessTriple(), llvm::sys::getHostCPUName().str(), ""};
   const std::unique_ptr<llvm::MCSubtargetInfo> implied(
       find_target(found.triple).createMCSubtargetInfo(found.triple, found.processor, ""));
@@ -98,17 +106,19 @@ llvm::TargetOptions exact_floats() {
 
 std::unique_ptr<llvm::TargetMachine> make_target(const PipelineRow& row) {
   const Machine& machine = this_machine();
-  // Position-independent and small: everything of one object lies together, and JITLink makes a stub for what
-  // is called and lies too far away.
-  std::unique_ptr<llvm::TargetMachine> made(find_target(machine.triple).createTargetMachine(
-      machine.triple, machine.processor, machine.features, exact_floats(), llvm::Reloc::PIC_,
-      llvm::CodeModel::Small, row.level, /*JIT=*/true));
+  // Position-independent and small: everything of one object lies together, and JITLink makes a
+  // stub for what is called and lies too far away.
+  std::unique_ptr<llvm::TargetMachine> made(
+      find_target(machine.triple)
+          .createTargetMachine(machine.triple, machine.processor, machine.features, exact_floats(),
+                               llvm::Reloc::PIC_, llvm::CodeModel::Small, row.level, /*JIT=*/true));
   if (!made) throw std::runtime_error("no code generator for " + machine.triple);
   made->setFastISel(row.level == llvm::CodeGenOptLevel::None);
   return made;
 }
 
-// Errors that LLVM reports through a module's context. Without a handler it would print them and exit.
+// Errors that LLVM reports through a module's context. Without a handler it would print them and
+// exit.
 class Diagnostics : public llvm::DiagnosticHandler {
  public:
   explicit Diagnostics(std::string& problem) : problem_(problem) {}
@@ -136,8 +146,8 @@ class Watch {
   llvm::LLVMContext& context_;
 };
 
-// Code generation into a buffer. Setting the passes up takes as long as generating a small function, so they
-// are kept; LLVM's own printers and streams reset themselves after each module.
+// Code generation into a buffer. Setting the passes up takes as long as generating a small
+// function, so they are kept; LLVM's own printers and streams reset themselves after each module.
 class CodeGenerator {
  public:
   CodeGenerator(llvm::TargetMachine& target, llvm::CodeGenFileType type) : stream_(buffer_) {
@@ -172,7 +182,10 @@ const Machine& this_machine() {
 // The analysis managers refer to each other: destroyed in the reverse order.
 struct Emitter::Parts {
   explicit Parts(Pipeline pipeline)
-      : row(row_of(pipeline)), target(make_target(row)), layout(target->createDataLayout()), builder(target.get()),
+      : row(row_of(pipeline)),
+        target(make_target(row)),
+        layout(target->createDataLayout()),
+        builder(target.get()),
         objects(*target, llvm::CodeGenFileType::ObjectFile) {
     builder.registerModuleAnalyses(modules);
     builder.registerCGSCCAnalyses(components);
@@ -183,7 +196,8 @@ struct Emitter::Parts {
   }
 
   void run_passes(llvm::Module& module) {
-    // A module made by somebody who does not care has another layout, and code generation would follow it.
+    // A module made by somebody who does not care has another layout, and code generation would
+    // follow it.
     module.setTargetTriple(this_machine().triple);
     module.setDataLayout(layout);
     if (!*row.passes) return;
