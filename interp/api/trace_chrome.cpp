@@ -16,6 +16,7 @@
 #include <cstdio>
 #include <map>
 
+#include "interp/api/trace_summary.h"
 #include "interp/api/trace_view.h"
 
 #include <posset/base.h>
@@ -260,6 +261,8 @@ std::string ChromeWriter::write() {
   out_ += ",\"posset\":\"" + std::string(posset_version()) + "\",\"dropped\":";
   out_ += std::to_string(view_.snapshot().dropped) + ",\n\"settings\":";
   append_settings(out_, view_.runtime());
+  out_ += ",\n\"tiers\":";
+  append_tiers(out_, view_);
   out_ += ",\n\"units\":";
   append_units(out_, view_, [](const TracedPart&) { return -1; });
   out_ += "}}\n";

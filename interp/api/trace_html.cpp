@@ -6,6 +6,7 @@
 
 #include "interp/api/trace_page.h"
 #include "interp/api/trace_panels.h"
+#include "interp/api/trace_summary.h"
 #include "interp/api/trace_view.h"
 
 #include <posset/base.h>
@@ -112,6 +113,8 @@ std::string PageData::write() {
   out_ += ",\n\"units\":";
   api::append_units(out_, view_, [this](const TracedPart& part) { return source_of(part); });
   append_sources();
+  out_ += ",\n\"tiers\":";
+  append_tiers(out_, view_);
   out_ += ",\n\"solves\":";
   append_solves(out_, view_);
   out_ += ",\n\"nodes\":";

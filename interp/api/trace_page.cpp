@@ -82,7 +82,8 @@ const events = data.events.map(([time, thread, name, details, unit, job, took]) 
 
 const some = (number, what) => `${number} ${what}${number === 1 ? "" : "s"}`;
 byId("summary").textContent = `Version ${data.version}, Posset ${data.posset}: ${some(events.length, "event")}, ` +
-  `${data.dropped} dropped, ${some(data.units.length, "unit")}, ${some(data.threads.length, "thread")}`;
+  `${data.dropped} dropped, ${some(data.units.length, "unit")}, ${some(data.threads.length, "thread")}` +
+  data.tiers.map(tier => `; ${tier.text}`).join("");
 
 function fillUnits() {
   const body = document.querySelector("#units tbody");

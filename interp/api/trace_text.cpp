@@ -2,12 +2,13 @@
 //
 //   # posset trace 1, posset 0.1.0
 //   +0.123ms main compile_requested unit=area (prices.posset:3:1) loop=body tier=1 job=4
+//   # tier 1: 1 compiled, median 35us, longest 35us
 //   # 0 events dropped
 //
 // Whole sources are left out.
 #include <cstdio>
 
-#include "interp/api/trace_view.h"
+#include "interp/api/trace_summary.h"
 
 #include <posset/base.h>
 #include <posset/trace.h>
@@ -29,6 +30,7 @@ std::string trace_text(const TraceView& view) {
     out += fields_text(view, *row, event);
     out += '\n';
   }
+  for (const TierSummary& each : summary_of_tiers(view)) out += "# " + tier_text(each) + "\n";
   return out + "# " + std::to_string(view.snapshot().dropped) + " events dropped\n";
 }
 

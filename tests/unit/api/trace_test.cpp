@@ -33,6 +33,14 @@ std::string written(posset_runtime* runtime, posset_trace_format format) {
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
+// What stands in `text` behind `before`, up to one of `ends`.
+std::string behind(const std::string& text, const std::string& before, const char* ends) {
+  const size_t at = text.find(before);
+  REQUIRE_MESSAGE(at != std::string::npos, before, "\n", text);
+  const size_t begin = at + before.size();
+  return text.substr(begin, text.find_first_of(ends, begin) - begin);
+}
+
 }  // namespace
 
 TEST_CASE("trace: off unless asked for") {
@@ -61,6 +69,22 @@ TEST_CASE("trace: the lines tell a unit's way from first seen to entered") {
     at = lines.find(step, at);
     CHECK_MESSAGE(at != std::string::npos, step, "\n", lines);
     if (at == std::string::npos) return;
+  }
+}
+
+TEST_CASE("trace: the end says how many units were compiled for a tier and how long that took") {
+  World world(posset_context_defaults(), traced(1000));
+  run(world, "fn f(x) => x + 1\nf(1)");
+  const std::string lines = written(world.runtime, POSSET_TRACE_TEXT);
+  size_t finished = 0;
+  for (size_t at = 0; (at = lines.find(" compile_finished ", at)) != std::string::npos; ++at) ++finished;
+  REQUIRE(finished != 0);
+  CHECK(behind(lines, "\n# tier 1: ", ",") == std::to_string(finished) + " compiled");
+  // The median is the time of one of them.
+  CHECK(has(lines, " took=" + behind(lines, " compiled, median ", ",") + " "));
+  const std::string told = "tier 1: " + behind(lines, "\n# tier 1: ", "\n");
+  for (posset_trace_format format : {POSSET_TRACE_CHROME, POSSET_TRACE_HTML}) {
+    CHECK(has(written(world.runtime, format), "\"text\":\"" + told + "\""));
   }
 }
 
