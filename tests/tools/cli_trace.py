@@ -20,6 +20,7 @@ fn total(n) {
 println(sum([for k in 0..300 => total(k)]))
 """
 LINE = re.compile(r"\+\d+\.\d{3}ms [\w-]+ [a-z_]+ (\w+=\S.*)?")
+SUMMARY = re.compile(r"# tier [123]: \d+ compiled(, median [\d.]+(ns|us|ms|s), longest [\d.]+(ns|us|ms|s))?(, \d+ out of the cache)?")
 
 
 def lines_of(outcome):
@@ -32,7 +33,10 @@ def trace_to_standard_error_is_lines(cli):
     lines = lines_of(outcome)
     if not re.fullmatch(r"# posset trace 1, posset [\d.]+", lines[0]) or lines[-1] != "# 0 events dropped":
         outcome.fail("the first line should say the version, the last how many events were dropped")
-    for line in lines[1:-1]:
+    summary = [line for line in lines[1:-1] if line.startswith("#")]
+    if not summary or summary != lines[-1 - len(summary):-1] or not all(map(SUMMARY.fullmatch, summary)):
+        outcome.fail("the lines before the last should say how many units were compiled for each tier, and how long that took")
+    for line in lines[1:-1 - len(summary)]:
         if not LINE.fullmatch(line):
             outcome.fail(f"not an event: {line}")
     outcome.says("main unit_seen unit=area (script.posset:1:1)", "compile_finished unit=total (script.posset:2:1) loop=0 tier=1 job=")
