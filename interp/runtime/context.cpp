@@ -184,6 +184,10 @@ bool Context::wants_to_stop() const {
   return interrupted_.load(std::memory_order_relaxed) || (has_deadline_ && std::chrono::steady_clock::now() >= deadline_);
 }
 
+int64_t Context::time_limit_ns() const {
+  return has_deadline_ ? deadline_.time_since_epoch() / std::chrono::nanoseconds(1) : sched::kNever;
+}
+
 bool Context::poll_after_host_call() {
   host_pace_.look(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
   const int64_t left = fuel;

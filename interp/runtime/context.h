@@ -30,6 +30,7 @@
 #include "interp/value/objects.h"
 #include "interp/value/shape.h"
 #include "interp/value/string.h"
+#include "sched/base/wake_up.h"
 
 namespace posset::sched::posse {
 class Crew;
@@ -181,11 +182,20 @@ class Context : public Strand {
     uint64_t before_slice;
     int64_t slice, fuel;
   };
+  StepAccount account() const { return {steps_before_slice_, slice_, fuel}; }
   StepAccount begin_account();
   void resume_account(const StepAccount& account);
-  void interrupt() { interrupted_.store(true, std::memory_order_relaxed); }  // any thread
+  // Any thread, and signal handlers.
+  void interrupt() {
+    interrupted_.store(true, std::memory_order_relaxed);
+    wake_up.post();
+  }
+  // Ends the sleep of the thread that evaluates, while all its tasks wait.
+  sched::WakeUp wake_up;
   // An interruption or the time limit, at the next `poll`.
   bool wants_to_stop() const;
+  // When the time limit comes, in the time of the runtime's clock; kNever: there is none.
+  int64_t time_limit_ns() const;
   void clear_interrupt() { interrupted_.store(false, std::memory_order_relaxed); }
   bool is_interrupted() const { return interrupted_.load(std::memory_order_relaxed); }
   const Limits& limits() const { return limits_; }

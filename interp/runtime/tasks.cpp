@@ -18,6 +18,7 @@ namespace fiber = sched::fiber;
 constexpr uint32_t kNestedCalls = 10000;
 constexpr size_t kRegisterBytes = size_t{64} << 20;  // 400 for each of kNestedCalls; less where that cannot be had
 constexpr size_t kStackBytes = size_t{256} << 10;
+constexpr int64_t kAgainNs = 10 * sched::kMillisecond;
 // Charged for a task: what it touches of its stacks.
 constexpr size_t kChargedBytes = size_t{16} << 10;
 constexpr size_t kMostFreeStacks = 64;
@@ -113,8 +114,14 @@ bool Tasks::start() {
   config.max_fibers = UINT32_MAX;
   config.name = "tasks";
   config.on_stuck = [this](const fiber::StuckReport&) { nothing_happens(); };
+  config.wake_up = &context_.wake_up;
   config.on_watch = [this] {
     if (context_.wants_to_stop()) set_alarm();
+  };
+  // What has come already is told again until the evaluation has ended by it: the first time may
+  // have found it in the middle.
+  config.watch_at = [this] {
+    return context_.wants_to_stop() ? now_ns() + kAgainNs : context_.time_limit_ns();
   };
   executors_.emplace(context_.runtime.clock, std::move(config), nullptr);
   if (executors_->bind()) return true;

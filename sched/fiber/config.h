@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sched/base/clock.h"
+#include "sched/base/wake_up.h"
 
 namespace posset::sched::fiber {
 
@@ -71,9 +72,13 @@ struct Config {
   std::function<void(std::string_view title, std::exception_ptr)> on_error;
   // Nothing goes on. Outside threads may yet wake tasks: only the host knows whether any will. Once for each time.
   std::function<void(const StuckReport&)> on_stuck;
-  // A worker has slept so long, or as long again: for what no wake-up tells of.
+  // Where there is one worker, a bound thread: for what ends its sleep without being about tasks.
+  // Whoever posts `wake_up` (any thread, signal handlers) has `on_watch` called on the worker's
+  // thread; so it is before each sleep, and when a sleep has come to the time that `watch_at` gave
+  // (kNever: none).
+  WakeUp* wake_up = nullptr;
   std::function<void()> on_watch;
-  int64_t watch_ns = 10 * kMillisecond;
+  std::function<int64_t()> watch_at;
 };
 
 constexpr uint32_t kMaxWorkers = 256;

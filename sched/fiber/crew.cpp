@@ -155,9 +155,18 @@ void Crew::tell_error(const Task& task, const std::exception_ptr& error) {
 
 void Crew::watch() {
   try {
-    config_.on_watch();
+    if (config_.on_watch) config_.on_watch();
   } catch (...) {
     lost_errors_.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+int64_t Crew::watch_at() {
+  try {
+    return config_.watch_at ? config_.watch_at() : kNever;
+  } catch (...) {
+    lost_errors_.fetch_add(1, std::memory_order_relaxed);
+    return kNever;
   }
 }
 

@@ -67,6 +67,7 @@ class Crew {
   void tell_error(const Task& task, const std::exception_ptr& error);
   // Of all workers, or of that one.
   void watch();
+  int64_t watch_at();
   void tell_stuck(StuckReport::Reason reason, uint32_t waiting, const Worker* worker);
   int64_t trace_started(const Task& task);
   void trace_finished(const Task& task, TaskState state, int64_t began_ns);

@@ -72,7 +72,11 @@ bool Worker::start_thread() {
 
 void Worker::wake() {
   crew_.activity().enter();  // on its behalf
-  more_.notify_one();
+  if (WakeUp* const wake_up = crew_.config().wake_up) {
+    wake_up->post();
+  } else {
+    more_.notify_one();
+  }
 }
 
 Worker::Added Worker::add_locked(Task& task) {
@@ -450,16 +454,14 @@ void Worker::sleep() {
 
 // False: the deadline has come. Not analysed: `lock` is of this mutex.
 POSSET_NOT_ANALYSED bool Worker::sleep_until(MutexLock& lock, int64_t deadline_ns) {
-  if (!crew_.config().on_watch) return wait_on(crew_.clock(), lock, more_, deadline_ns);
-  const int64_t look_ns = std::min(deadline_ns, crew_.clock().now_ns() + crew_.config().watch_ns);
-  while (policy_.asleep() && wait_on(crew_.clock(), lock, more_, look_ns)) {
-  }
-  if (!policy_.asleep()) return true;
-  if (look_ns == deadline_ns) return false;
+  WakeUp* const wake_up = crew_.config().wake_up;
+  if (!wake_up) return wait_on(crew_.clock(), lock, more_, deadline_ns);
   lock.unlock();
+  // Before the sleep too: what was posted for together with work was not looked at then.
   crew_.watch();
+  wake_up->wait_until(crew_.clock(), std::min(deadline_ns, crew_.watch_at()));
   lock.lock();
-  return true;
+  return !policy_.asleep() || deadline_ns == kNever || crew_.clock().now_ns() < deadline_ns;
 }
 
 void Worker::report_cap() {
