@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <functional>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "sched/trace_events.h"
@@ -132,25 +133,51 @@ struct TracedNode {
   std::vector<NodePoint> points;
 };
 
-void read_node(std::map<int64_t, TracedNode>& nodes, const TraceEvent& event) {
+// By number; their nodes by name.
+using TracedGraphs = std::map<int64_t, std::map<int64_t, TracedNode>>;
+
+void read_node(TracedGraphs& graphs, const TraceEvent& event) {
+  const auto node_of = [&]() -> TracedNode& { return graphs[event.fields[0]][event.fields[1]]; };
   switch (static_cast<TraceKind>(event.kind)) {
     case TraceKind::graph_turn: {
-      TracedNode& node = nodes[event.fields[0]];
-      ++node.bands[event.fields[1]];
+      TracedNode& node = node_of();
+      ++node.bands[event.fields[2]];
       ++node.turns;
-      node.messages += event.fields[2];
-      node.most_waiting = std::max(node.most_waiting, event.fields[3]);
-      node.took_ns += event.fields[5];
-      node.points.push_back({event.time_ns, event.fields[3]});
+      node.messages += event.fields[3];
+      node.most_waiting = std::max(node.most_waiting, event.fields[4]);
+      node.took_ns += event.fields[6];
+      node.points.push_back({event.time_ns, event.fields[4]});
       break;
     }
     case TraceKind::graph_blocked:
-      ++nodes[event.fields[0]].blocked;
-      ++nodes[event.fields[0]].full[event.fields[1]];
+      ++node_of().blocked;
+      ++node_of().full[event.fields[2]];
       break;
-    case TraceKind::graph_unblocked: nodes[event.fields[0]].blocked_ns += event.fields[1]; break;
-    default: break;
+    case TraceKind::graph_unblocked:
+      node_of().blocked_ns += event.fields[2];
+      break;
+    default:
+      break;
   }
+}
+
+// Nodes of several graphs may have the same name: then the graphs are counted in the order in which
+// they were made.
+struct ShownNode {
+  std::string name;
+  const TracedNode& node;
+};
+
+std::vector<ShownNode> shown(const TracedGraphs& graphs, const TraceView& view) {
+  std::vector<ShownNode> all;
+  size_t count = 0;
+  for (const auto& [number, nodes] : graphs) {
+    ++count;
+    const std::string prefix = graphs.size() > 1 ? "graph " + std::to_string(count) + ": " : "";
+    for (const auto& [name, node] : nodes)
+      all.push_back({prefix + std::string(view.text(name)), node});
+  }
+  return all;
 }
 
 }  // namespace
@@ -181,12 +208,12 @@ void append_solves(std::string& out, const TraceView& view) {
 }
 
 void append_graph_nodes(std::string& out, const TraceView& view) {
-  std::map<int64_t, TracedNode> nodes;
-  for (const TraceEvent& event : view.snapshot().events) read_node(nodes, event);
-  append_list(out, nodes, [&](const auto& each) {
-    const auto& [name, node] = each;
+  TracedGraphs graphs;
+  for (const TraceEvent& event : view.snapshot().events) read_node(graphs, event);
+  append_list(out, shown(graphs, view), [&](const ShownNode& each) {
+    const TracedNode& node = each.node;
     out += "{\"name\":";
-    append_json(out, view.text(name));
+    append_json(out, each.name);
     out += ",\"bands\":";
     append_list(out, node.bands, [&](const auto& band) {
       out += "{\"name\":";

@@ -212,8 +212,12 @@ constexpr NativeFunction kRows[] = {
 }  // namespace
 
 Value make_graph(Context& context, GraphAsked asked) {
-  auto shared = std::make_unique<Shared>(std::make_shared<ScriptGraph>(context, std::move(asked.config), asked.drains));
-  HoldingObject* object = new_holding_object(context, &graph_class(), shared->get(), sizeof(ScriptGraph));
+  if (context.runtime.trace)
+    asked.config.number = static_cast<int64_t>(context.runtime.control.next_job());
+  auto shared = std::make_unique<Shared>(
+      std::make_shared<ScriptGraph>(context, std::move(asked.config), asked.drains));
+  HoldingObject* object =
+      new_holding_object(context, &graph_class(), shared->get(), sizeof(ScriptGraph));
   if (!object) return context.raise_memory_limit();
   Value handle = Value::adopt(Borrowed::heap(Tag::Host, object));
   object->data = shared.release();

@@ -133,8 +133,8 @@ void GraphPolicy::end_turn() {
   size_t waiting = 0;
   for (EdgeId edge : plan_.nodes[turn.node].in) waiting += edges_[edge].queue.size();
   trace_->record(static_cast<uint16_t>(TraceKind::graph_turn),
-                 {node.trace_name, static_cast<int64_t>(turn.band), turn.messages, static_cast<int64_t>(waiting),
-                  static_cast<int64_t>(ready_.size()), took_ns});
+                 {config_.number, node.trace_name, static_cast<int64_t>(turn.band), turn.messages,
+                  static_cast<int64_t>(waiting), static_cast<int64_t>(ready_.size()), took_ns});
 }
 
 std::optional<GraphPolicy::Action> GraphPolicy::continue_turn() {

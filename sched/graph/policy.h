@@ -59,6 +59,7 @@ struct GraphConfig {
   uint32_t max_batch = 8;                        // messages of one turn
   int64_t shutdown_timeout_ns = 2 * kSecond;     // for the drain, and again for activations to end
   uint64_t max_emits = uint64_t{1} << 20;        // in one call of a handler
+  int64_t number = 0;                            // in the trace, to tell graphs apart
   // Called on the thread of the loop, no lock held. What it throws is counted and forgotten.
   std::function<void(const Incident&)> on_incident;
 };

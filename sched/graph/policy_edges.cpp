@@ -179,8 +179,9 @@ void GraphPolicy::hold(EdgeId id, Message&& item) {
   node.counts.blocked.add();
   node.blocked_since_ns = clock_.now_ns();
   if (!trace_) return;
-  trace_->record(static_cast<uint16_t>(TraceKind::graph_blocked),
-                 {node.trace_name, edge.trace_name, static_cast<int64_t>(edge.queue.size())});
+  trace_->record(
+      static_cast<uint16_t>(TraceKind::graph_blocked),
+      {config_.number, node.trace_name, edge.trace_name, static_cast<int64_t>(edge.queue.size())});
 }
 
 // The item has gone, wherever to.
@@ -203,7 +204,9 @@ void GraphPolicy::unblock(NodeId id) {
   node.deadlock_told = false;
   const int64_t waited_ns = clock_.now_ns() - node.blocked_since_ns;
   node.counts.blocked_ns.add(static_cast<uint64_t>(waited_ns));
-  if (trace_) trace_->record(static_cast<uint16_t>(TraceKind::graph_unblocked), {node.trace_name, waited_ns});
+  if (trace_)
+    trace_->record(static_cast<uint16_t>(TraceKind::graph_unblocked),
+                   {config_.number, node.trace_name, waited_ns});
   refresh(id);
 }
 

@@ -73,7 +73,9 @@ void GraphPolicy::abandon_everything() {
     if (in_edge > 0) incident.edges.push_back(id);
     count += in_edge;
   }
-  if (trace_) trace_->record(static_cast<uint16_t>(TraceKind::graph_stopped), {static_cast<int64_t>(count)});
+  if (trace_)
+    trace_->record(static_cast<uint16_t>(TraceKind::graph_stopped),
+                   {config_.number, static_cast<int64_t>(count)});
   if (count == 0) return;
   incident.text = "abandoned " + std::to_string(count) + " messages of edges " + names(incident.edges);
   tell(std::move(incident));
@@ -127,8 +129,11 @@ void GraphPolicy::tell_deadlock(const std::vector<EdgeId>& cycle) {
   for (EdgeId edge : cycle) nodes_[edges_[edge].src].deadlock_told = true;
   counts_.deadlocks.add();
   const std::string edges = names(cycle);
-  if (trace_) trace_->record(static_cast<uint16_t>(TraceKind::graph_deadlock), {trace_->text(edges)});
-  tell({Incident::Kind::Deadlock, kNone, cycle, "deadlock: each of these edges is full and its consumer waits for the next: " + edges});
+  if (trace_)
+    trace_->record(static_cast<uint16_t>(TraceKind::graph_deadlock),
+                   {config_.number, trace_->text(edges)});
+  tell({Incident::Kind::Deadlock, kNone, cycle,
+        "deadlock: each of these edges is full and its consumer waits for the next: " + edges});
 }
 
 std::vector<EdgeId> GraphPolicy::held_edges(NodeId node) const {

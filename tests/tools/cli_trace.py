@@ -364,6 +364,23 @@ def the_page_tells_of_nodes_of_graphs_with_what_waited(cli):
 
 
 @case
+def the_page_keeps_nodes_of_the_same_name_in_several_graphs_apart(cli):
+    cli.script("""import "graph"
+fn through(n) {
+  let g = graph.new()
+  g.add("first", {outputs: ["out"], on_start: (_, node) => { for i in 0..n { node.emit("out", i) } }})
+  g.add("second", {inputs: ["in"], state: 0, on_message: (s, x, node) => s + x})
+  g.connect("first:out", "second:in", {capacity: 4})
+  g.run().states["second"]
+}
+println(through(10), through(3))
+""", "--trace", "t.html").ends(0).prints("45 3\n")
+    messages = {node["name"]: node["messages"] for node in page_data(cli)["nodes"]}
+    if messages != {"graph 1: first": 0, "graph 1: second": 10, "graph 2: second": 3}:
+        raise Failure(f"nodes are {messages}")
+
+
+@case
 def the_page_tells_in_which_bands_a_node_had_its_turns(cli):
     cli.script("""import "graph"
 let g = graph.new()
