@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "interp/runtime/call.h"
+#include "interp/runtime/forks.h"
 #include "interp/runtime/graph.h"
 #include "interp/runtime/messages.h"
 #include "interp/runtime/work.h"
@@ -132,6 +133,7 @@ graph::Fold script_fold(Context& context, Value function) {
   return [&context, kept](const Message& newest, const Message& item) {
     Job& self = tasks_of(context).current();
     Turn* const turn = std::exchange(self.turn, nullptr);
+    ForkRecord* const forks = context.fork_top;
     Callback call(context, *kept);
     Value folded = Value::failure();
     if (!context.error_pending()) {
@@ -139,6 +141,7 @@ graph::Fold script_fold(Context& context, Value function) {
       Value second = first.failed() ? Value::failure() : value_of_message(context, item);
       if (!second.failed()) folded = call(std::move(first), std::move(second));
     }
+    drop_forks(context, forks);  // that an error has left
     self.turn = turn;
     if (!folded.failed()) return Message::of(GraphItem(std::move(folded)));
     if (!context.limit_pending()) static_cast<void>(context.take_error());

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "interp/runtime/call.h"
+#include "interp/runtime/forks.h"
 #include "interp/runtime/graph.h"
 #include "interp/runtime/work.h"
 #include "interp/value/list.h"
@@ -48,7 +49,9 @@ void ScriptGraph::call(NodeId id) {
   ItsTurn turn(*this, called);
   called.job = &self;
   self.turn = &turn;
+  ForkRecord* const forks = context_.fork_top;
   Value result = called.host ? invoke_host(called, callback) : invoke(called, callback);
+  drop_forks(context_, forks);  // that an error has left
   self.turn = nullptr;
   called.job = nullptr;
   settle(called, callback, std::move(result));

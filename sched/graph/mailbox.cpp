@@ -17,7 +17,11 @@ EdgePolicy policy_of(const EdgeOptions& options) {
 }  // namespace
 
 Mailbox::Mailbox(const Plan& plan, Notifier& notifier)
-    : notifier_(notifier), inputs_(plan.inputs.size()), input_of_edge_(plan.edges.size(), kNone), woken_(plan.nodes.size(), false) {
+    : notifier_(notifier),
+      inputs_(plan.inputs.size()),
+      input_of_edge_(plan.edges.size(), kNone),
+      woken_(plan.nodes.size(), false) {
+  wakes_.reserve(plan.nodes.size());  // waking never fails
   for (uint32_t i = 0; i < plan.inputs.size(); ++i) {
     const EdgeId edge = plan.inputs[i];
     const EdgeOptions& options = plan.edges[edge].options;
