@@ -109,7 +109,7 @@ void Context::add_steps(uint64_t steps) {
 }
 
 Context::StepAccount Context::begin_account() {
-  const StepAccount account{steps_before_slice_, slice_, fuel};
+  const StepAccount account = this->account();
   steps_before_slice_ = 0;
   start_slice();
   return account;
@@ -217,14 +217,16 @@ bool Context::poll() {
     raise(ErrorCode::TimeLimit, "time limit exceeded");
     return false;
   }
-  if (helps && helps->stopped()) {
+  if (helps && seat->is_stopped()) {
     raise(ErrorCode::Cancelled, "the evaluation that this is a part of has ended");
     return false;
   }
   start_slice();
-  // While a part is computed, the account of steps and the memory limit are that part's.
-  if (tasks && !(seat && seat->is_above_root()) && !tasks->at_slice_end()) return false;
-  return !seat || (tasks && tasks->runs_task()) || seat->at_slice_end();
+  if (tasks && !tasks->at_slice_end()) {
+    if (seat) seat->ends_whole();
+    return false;
+  }
+  return !seat || seat->at_slice_end();
 }
 
 }  // namespace posset::interp

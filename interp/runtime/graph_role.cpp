@@ -96,6 +96,7 @@ void ScriptGraph::resume(NodeId id) {
 // Gives the role away in the middle of a handler. False: raised.
 bool ScriptGraph::leave(ScriptNode& node, Progress progress) {
   if (spares_.empty()) {
+    spares_.reserve(1);
     Job* fresh = start_fiber();
     if (!fresh) return false;
     spares_.push_back(fresh);

@@ -31,7 +31,19 @@ struct ScriptGraph::ItsTurn final : Turn {
     return graph.come_back(node);
   }
   const void* of_host() const override { return node.host_turn.get(); }
-  bool quantum_ends() override { return graph.leave(node, Progress::Yielded) && graph.come_back(node); }
+  bool quantum_ends() override {
+    return graph.leave(node, Progress::Yielded) && graph.come_back(node);
+  }
+  bool parts_begin() override try {
+    if (graph.dead_ || graph.collapsed_) return false;
+    if (graph.leave(node, Progress::Parked)) return true;
+    static_cast<void>(graph.context_.take_error());
+    return false;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  bool is_called_back() const override { return graph.runner_ == node.job; }
+  bool parts_end() override { return wait_ends(); }
 
   ScriptGraph& graph;
   ScriptNode& node;

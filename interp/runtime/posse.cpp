@@ -7,6 +7,7 @@
 
 #include "interp/runtime/call.h"
 #include "interp/runtime/reach.h"
+#include "interp/runtime/tasks.h"
 
 namespace posset::interp {
 
@@ -17,6 +18,8 @@ namespace posse = sched::posse;
 constexpr int64_t kQuantumNs = sched::kMillisecond;
 // How often who waits looks at the limits.
 constexpr int64_t kLookNs = 5 * sched::kMillisecond;
+// And at what else the thread may have to do.
+constexpr int64_t kTurnsNs = sched::kMillisecond;
 constexpr size_t kRegisterBytes = size_t{64} << 20;
 constexpr size_t kMostFreeRegisters = 16;
 
@@ -43,6 +46,8 @@ Delegate::Delegate(Seat& home, Member& victim, const ForkRecord& record)
       victim_(victim),
       record_(record),
       depth_(home.context_.depth),
+      depth_limit_(home.context_.depth_limit),
+      stop_(home.stop_ ? *home.stop_ : home.actor_->stopped),
       room_(home.room()) {}
 
 void Delegate::run(posse::Executor& here) {
@@ -80,8 +85,10 @@ Value Delegate::evaluate(Context& context) {
 // ---- a seat ----
 
 Seat::Seat(Posse& posse, Context& context)
-    : posse_(posse), context_(context),
-      forks_(std::make_unique<ForkStack>(posse.root().limits().nested_calls)), quantum_(posse.quantum_ns()) {
+    : posse_(posse),
+      context_(context),
+      forks_(std::make_unique<ForkStack>(posse.root().limits().nested_calls)),
+      own_(posse.quantum_ns()) {
   free_registers_.reserve(kMostFreeRegisters);
 }
 
@@ -97,18 +104,55 @@ void Seat::begin() {
   }
   context_.depth_limit = std::min(calls, forks_->calls());
   context_.fork_top = context_.fork_base = forks_->begin();
-  quantum_.begin_anew();
+  actor_->quantum.begin_anew();
+}
+
+void Seat::drop_members() {
+  if (members().empty()) return;
+  drop(context_.fork_base);
+  members().clear();
+  actor_->root.reset();
 }
 
 void Seat::end() {
-  if (members_.empty()) return;
-  drop(forks_->begin());
-  members_.clear();
-  root_.reset();
+  drop_members();
   if (!executor_) return;
   posse_.crew().leave(*std::exchange(executor_, nullptr));
   posse_.free_what_was_left();
 }
+
+// ---- by turns ----
+
+int64_t Seat::quantum_ns() const { return posse_.quantum_ns(); }
+
+void Seat::end_task() {
+  drop_members();
+  actor_ = &own_;  // until whoever is next comes back
+}
+
+// Others go on with the evaluation's account, which lies below all those of parts.
+Actor& Seat::leave() {
+  Actor& actor = *actor_;
+  if (!actor.accounts.empty()) {
+    actor.own_account = context_.account();
+    context_.resume_account(actor.accounts.front());
+  }
+  return actor;
+}
+
+void Seat::come_back(Actor& actor) {
+  actor_ = &actor;
+  actor.quantum.begin_anew();
+  if (actor.accounts.empty()) return;
+  actor.accounts.front() = context_.account();
+  context_.resume_account(actor.own_account);
+}
+
+bool Seat::is_stopped() const {
+  return posse_.stopped() || (stop_ && stop_->load(std::memory_order_relaxed));
+}
+
+// ---- at the end of slices ----
 
 // Native code calls this, which no exception may pass. Without memory nothing is handed over.
 bool Seat::at_slice_end() {
@@ -121,11 +165,11 @@ bool Seat::at_slice_end() {
 
 bool Seat::look() {
   const int64_t now_ns = posse_.crew().clock().now_ns();
-  if (!quantum_.has_begun()) {
+  if (!actor_->quantum.has_begun()) {
     begin_quantum(now_ns);
     return true;
   }
-  if (!quantum_.is_used(now_ns) || context_.heap.is_guarded()) return true;
+  if (!actor_->quantum.is_used(now_ns) || context_.heap.is_guarded()) return true;
   if (!executor_) {
     executor_ = &posse_.crew().enter();
     posse_.stop(false);
@@ -133,21 +177,22 @@ bool Seat::look() {
   return pause();
 }
 
-// A host's computation becomes a member when it has run for a moment: most are over before.
+// A computation becomes a member when it has run for a moment: most are over before.
 void Seat::begin_quantum(int64_t now_ns) {
-  if (members_.empty()) {
-    root_ = std::make_unique<Member>(forks_->begin(), members_.generation());
-    members_.push(*root_);
+  if (!context_.fork_top) return;  // it leaves no records
+  if (members().empty()) {
+    actor_->root = std::make_unique<Member>(context_.fork_base, members().generation());
+    members().push(*actor_->root);
   }
-  quantum_.begin(now_ns);
-  members_.begin_quantum(context_.fork_top);
+  actor_->quantum.begin(now_ns);
+  members().begin_quantum(context_.fork_top);
 }
 
 // After a fully used quantum. False: raised.
 bool Seat::pause() {
-  quantum_.begin_anew();  // what is done on top of this one looks at it too
-  Member& top = members_.top();
-  auto theft = members_.end_quantum(context_.fork_top);
+  actor_->quantum.begin_anew();  // what is done on top of this one looks at it too
+  Member& top = members().top();
+  auto theft = members().end_quantum(context_.fork_top);
   const bool given = theft && posse_.crew().has_offer(&posse_, *executor_) && give(theft);
   if (!given || !theft.kept) return true;
   run_above(top, theft.kept);
@@ -186,7 +231,8 @@ bool Seat::is_worth_sharing(const ForkRecord& record) {
   for (const uint32_t slot : record.closure->function->decl->forks[record.point()].inputs) {
     reached += guess_reached(record.frame[slot], random_);
   }
-  const auto before_ns = static_cast<double>(members_.generation() - record.stamp()) * static_cast<double>(posse_.quantum_ns());
+  const auto before_ns = static_cast<double>(members().generation() - record.stamp()) *
+                         static_cast<double>(posse_.quantum_ns());
   return reached <= kFewObjects || reached * kMarkNs <= before_ns;
 }
 
@@ -224,23 +270,103 @@ bool Seat::has_pending(Member& member) {
 
 bool Seat::should_stop() const { return posse_.stopped() || posse_.root().wants_to_stop(); }
 
-// Until what was stolen from it has been done; other work of the posse is done meanwhile. False: raised.
+// Until what was stolen from it has been done; other work is done meanwhile. False: raised.
 bool Seat::wait_for(Member& member) {
+  Tasks* const tasks = context_.tasks.get();
+  if (tasks && tasks->has_begun()) return wait_by_turns(member);
+  wait_pending(member);
+  return end_of_wait();
+}
+
+// Work of the posse.
+void Seat::wait_pending(Member& member) {
   while (has_pending(member)) {
-    if (auto theft = members_.while_top_waits(); theft && !posse_.stopped()) {
+    if (auto theft = members().while_top_waits(); theft && !is_stopped()) {
       run_above(*theft.of, theft.given);
       continue;
     }
     const int64_t deadline_ns = posse_.crew().clock().now_ns() + kLookNs;
     auto done = [&member] { return member.pending == 0; };
     posse::Work* const work = posse_.crew().wait(*executor_, &posse_, deadline_ns, done);
-    quantum_.begin_anew();
+    actor_->quantum.begin_anew();
     if (work) {
       work->run(*executor_);
     } else if (&context_ == &posse_.root() && context_.wants_to_stop()) {
       posse_.stop(true);
     }
   }
+}
+
+// First its own records, then whatever else is ready on this thread.
+bool Seat::wait_by_turns(Member& member) {
+  Tasks& tasks = *context_.tasks;
+  while (has_pending(member)) {
+    if (auto theft = members().while_top_waits(); theft && !is_to_stop(tasks)) {
+      run_above(*theft.of, theft.given);
+    } else {
+      let_others(tasks, member);
+    }
+  }
+  return end_of_wait();
+}
+
+bool Seat::is_to_stop(Tasks& tasks) {
+  if (context_.wants_to_stop()) posse_.stop(true);
+  return posse_.stopped() || actor_->ends || tasks.current().cancelled;
+}
+
+// Until its parts have been done. What it does by turns is left meanwhile, if it can be; when that
+// calls it back, because its end has come, it waits on for what is told to stop then.
+void Seat::let_others(Tasks& tasks, Member& member) {
+  Turn* const turn = tasks.current().turn;
+  bool left = turn && turn->parts_begin();
+  while (has_pending(member)) {
+    if (left && turn->is_called_back()) left = take_turn(*turn) && turn->parts_begin();
+    if (is_to_stop(tasks)) actor_->stopped.store(true, std::memory_order_relaxed);
+    wait_a_moment(tasks, member);
+  }
+  if (left) take_turn(*turn);
+}
+
+// False: an error is kept that ends all that it does.
+bool Seat::take_turn(Turn& turn) {
+  if (turn.parts_end()) return true;
+  actor_->ends = true;
+  actor_->error = context_.take_error();
+  return false;
+}
+
+// Until something is ready, or a part of something that waits so has been done. What waits so is
+// among the ready.
+void Seat::wait_a_moment(Tasks& tasks, Member& member) {
+  actor_->waits_for = &member;
+  actor_->next_waiting = std::exchange(waiting_, actor_);
+  if (tasks.others_ready() <= waiting_count_++) {
+    // Timers and other threads make something ready without ending this wait.
+    const int64_t deadline_ns = posse_.crew().clock().now_ns() + kTurnsNs;
+    posse_.crew().wait(*executor_, this, deadline_ns, [this] {
+      const Actor* each = waiting_;
+      while (each && each->waits_for->pending != 0) each = each->next_waiting;
+      return each != nullptr;
+    });
+  }
+  tasks.let_others_run();
+  --waiting_count_;
+  Actor** place = &waiting_;
+  while (*place != actor_) place = &(*place)->next_waiting;
+  *place = actor_->next_waiting;
+  actor_->quantum.begin_anew();
+}
+
+// False: raised.
+bool Seat::end_of_wait() {
+  actor_->stopped.store(false, std::memory_order_relaxed);
+  if (actor_->ends && !actor_->error->is_nil()) {
+    actor_->ends = is_above_root();
+    context_.restore_error(std::move(actor_->error));
+    return false;
+  }
+  actor_->ends = false;
   return !should_stop() || context_.poll();
 }
 
@@ -261,10 +387,13 @@ void Seat::run(Delegate& delegate) {
   static_cast<Strand&>(context_) = Strand();
   context_.stand_on(*registers, context_.limits().stack_bytes);
   context_.depth = delegate.depth_;
-  context_.depth_limit = forks_->calls();
-  const bool alone = members_.empty();
+  const bool alone = members().empty();
+  context_.depth_limit =
+      std::min(alone ? forks_->calls() : below.depth_limit, delegate.depth_limit_);
+  const std::atomic<bool>* const below_stops = stop_;
+  if (&context_ != &posse_.root()) stop_ = &delegate.stop_;
   if (alone) {
-    quantum_.begin_anew();
+    actor_->quantum.begin_anew();
     context_.heap.bind_to_thread();
     context_.native.enter(context_.limits().stack_bytes);
     context_.fork_top = forks_->begin();
@@ -284,6 +413,7 @@ void Seat::run(Delegate& delegate) {
   }
   trace(TierEvent::part_computed, {static_cast<int64_t>(delegate.job_), static_cast<int64_t>(delegate.steps_), delegate.failed_, now_if_traced() - begin_ns});
   if (alone) context_.code_slot.leave();
+  stop_ = below_stops;
   static_cast<Strand&>(context_) = std::move(below);
   if (free_registers_.size() < kMostFreeRegisters) free_registers_.push_back(std::move(registers));
 }
@@ -298,33 +428,39 @@ size_t Seat::room() const {
   return heap.limit_bytes() - std::min(heap.limit_bytes(), heap.used_bytes());
 }
 
-// With what memory its victim has left.
+// With what memory its victim has left. That of a part of one's own is what there is: nothing has
+// to be counted.
 void Seat::compute(Delegate& delegate) {
-  Member member(context_.fork_top, members_.generation());
-  const bool alone = members_.empty();
-  members_.push(member);
-  const Context::StepAccount outer = context_.begin_account();
+  Member member(context_.fork_top, members().generation());
+  const bool alone = members().empty(), own = &delegate.home_ == this;
+  actor_->accounts.push_back({});
+  members().push(member);
+  actor_->accounts.back() = context_.begin_account();
   Heap& heap = context_.heap;
   // What is free there would not count.
   if (alone && heap.used_bytes() > delegate.room_ / 16) heap.trim_pages();
   const size_t limit = heap.limit_bytes(), used = heap.used_bytes();
-  heap.set_limit_bytes(used + std::min(delegate.room_, room()));
-  const uint64_t peak = heap.begin_peak();
+  if (!own) heap.set_limit_bytes(used + std::min(delegate.room_, room()));
+  const uint64_t peak = own ? 0 : heap.begin_peak();
   Value result = !context_.stack_top ? context_.raise_memory_limit() : delegate.evaluate(context_);
-  const uint64_t most = heap.end_peak(peak);
-  if (&delegate.home_ != this) delegate.peak_ = most - used;
-  heap.set_limit_bytes(limit);
+  if (!own) {
+    delegate.peak_ = heap.end_peak(peak) - used;
+    heap.set_limit_bytes(limit);
+  }
   delegate.steps_ = context_.steps_used();
-  context_.resume_account(outer);
-  members_.pop();
+  context_.resume_account(actor_->accounts.back());
+  actor_->accounts.pop_back();
+  members().pop();
   context_.drop_kept_views();
   context_.scratch = Value();
   finish(delegate, std::move(result), alone);
   if (!delegate.failed_) return;
   drop(member.base);
   if (!context_.error_pending()) return;
-  if (context_.limit_pending() && context_.pending_code() == ErrorCode::Interrupted) context_.interrupt();
-  context_.take_error();
+  if (context_.limit_pending() && context_.pending_code() == ErrorCode::Interrupted)
+    context_.interrupt();
+  Value error = context_.take_error();
+  if (actor_->ends) actor_->error = std::move(error);
 }
 
 void Seat::finish(Delegate& delegate, Value result, bool alone) {
@@ -358,9 +494,9 @@ void Seat::trace_taken(Delegate& delegate, const posse::Executor& by, int64_t sh
 
 // ---- what becomes of records ----
 
-// A task's records are none of a member's.
+// Before the first quantum there is no member.
 void Seat::took_back(ForkRecord* from) {
-  if (!members_.empty() && members_.top().base == context_.fork_base) members_.took_back(from);
+  if (!members().empty() && members().top().base == context_.fork_base) members().took_back(from);
 }
 
 bool Seat::merge(ForkRecord& record, Value& result) {
@@ -474,7 +610,7 @@ Seat* Posse::seat_of(posse::Executor& executor) {
       helper.context = std::move(context);
     }
     // The host may have changed them since.
-    if (helper.seat->members_.empty()) {
+    if (helper.seat->members().empty()) {
       helper.context->set_limits(root_context_.limits());
       helper.seat->begin();
     }

@@ -14,6 +14,13 @@
 // another executor is marked shared (sharing.h); what comes back changes hands with its memory, so that it belongs to one
 // thread and can be changed in place (outcome.h).
 //
+// Tasks. Whatever a context runs by turns, the host's evaluation and its tasks (and handlers of
+// graphs, which are called on tasks' fibers), is an actor: a stack of members of its own, that may
+// be a victim and wait. Meanwhile the thread's other tasks have their turns, also in the middle of
+// a part that is done here. So a thread with tasks never offers itself to its posse: what it would
+// be sent might keep them waiting. The account of steps is swapped with the actor (`leave`,
+// `come_back`).
+//
 // Elsewhere: the rules and the threads (sched/posse).
 #pragma once
 
@@ -37,8 +44,31 @@ namespace posset::interp {
 
 class Delegate;
 class Posse;
+class Tasks;
+class Turn;
 
 using Member = sched::posse::Member<ForkRecord>;
+
+// What computes by turns with others on one executor.
+struct Actor {
+  explicit Actor(int64_t quantum_ns) : quantum(quantum_ns) {}
+
+  sched::posse::MemberStack<ForkRecord> members;
+  std::unique_ptr<Member> root;
+  sched::posse::Quantum quantum;
+  // The accounts below the one that runs: of the evaluation, then of parts. And that one, while
+  // others have their turn.
+  std::vector<Context::StepAccount> accounts;
+  Context::StepAccount own_account{};
+  // While it lets others run until its parts have been done:
+  Member* waits_for = nullptr;
+  Actor* next_waiting = nullptr;
+  // Whoever computes parts for it, here and elsewhere, is to end.
+  std::atomic<bool> stopped{false};
+  // It was told so in the middle of a part: by this error, which goes on in its own code.
+  bool ends = false;
+  Value error;
+};
 
 // The part of a posse on one executor. Used by that executor's thread.
 class Seat {
@@ -52,7 +82,20 @@ class Seat {
   void begin();
   void end();
   // It is longer than had been thought, and its first quantum begins now.
-  void settle_in() { quantum_.begin_anew(); }
+  void settle_in() { actor_->quantum.begin_anew(); }
+
+  // A task begins on a strand of its own, and ends.
+  void begin_task(Actor& actor) { actor_ = &actor; }
+  void end_task();
+  // Others have their turns until what runs comes back.
+  Actor& leave();
+  void come_back(Actor& actor);
+  // The error that has just been raised at the end of a slice is about all that the actor does, not
+  // about a part.
+  void ends_whole() { actor_->ends = is_above_root(); }
+  int64_t quantum_ns() const;
+  // Whether what runs has been given up.
+  bool is_stopped() const;
 
   // A slice of steps has ended. False: raised.
   bool at_slice_end();
@@ -65,8 +108,6 @@ class Seat {
 
   // Whose evaluation it is.
   const Context& posse_root() const;
-  // A part is computed on top of the host's evaluation.
-  bool is_above_root() const { return root_ && !members_.empty() && &members_.top() != root_.get(); }
   // Computes a part on top of what runs.
   void run(Delegate& delegate);
   // One whose place is here.
@@ -76,6 +117,12 @@ class Seat {
   friend class Delegate;
   friend class Posse;
   friend class Together;
+  // A part is computed on top of what began.
+  bool is_above_root() const {
+    return actor_->root && !members().empty() && &members().top() != actor_->root.get();
+  }
+  sched::posse::MemberStack<ForkRecord>& members() const { return actor_->members; }
+  void drop_members();
   bool look();
   std::unique_ptr<RegisterStack> take_registers();
   void take_executor(sched::posse::Executor* executor) { executor_ = executor; }
@@ -86,6 +133,13 @@ class Seat {
   bool share(const ForkRecord& record);
   void run_above(Member& member, ForkRecord* kept);
   bool wait_for(Member& member);
+  void wait_pending(Member& member);
+  bool wait_by_turns(Member& member);
+  bool is_to_stop(Tasks& tasks);
+  void let_others(Tasks& tasks, Member& member);
+  bool take_turn(Turn& turn);
+  void wait_a_moment(Tasks& tasks, Member& member);
+  bool end_of_wait();
   bool has_pending(Member& member);
   void took_back(ForkRecord* from);
   bool should_stop() const;
@@ -100,9 +154,11 @@ class Seat {
   Context& context_;
   sched::posse::Executor* executor_ = nullptr;
   std::unique_ptr<ForkStack> forks_;
-  sched::posse::MemberStack<ForkRecord> members_;
-  std::unique_ptr<Member> root_;
-  sched::posse::Quantum quantum_;
+  Actor own_;             // the host's evaluation, or whatever is sent to a helper
+  Actor* actor_ = &own_;  // that runs
+  const std::atomic<bool>* stop_ = nullptr;  // of a helper: of whom it works for just now
+  Actor* waiting_ = nullptr;                 // those that let others run until parts have been done
+  uint32_t waiting_count_ = 0;
   std::vector<std::unique_ptr<RegisterStack>> free_registers_;
   sched::Random random_{1};
   int64_t live_closures_ = 0;     // of a helper
@@ -128,8 +184,9 @@ class Delegate final : public sched::posse::Work {
   Seat& home_;
   Member& victim_;
   const ForkRecord record_;  // as it was left
-  const uint32_t depth_;
-  const size_t room_;        // bytes of memory that the victim had left
+  const uint32_t depth_, depth_limit_;
+  const std::atomic<bool>& stop_;
+  const size_t room_;  // bytes of memory that the victim had left
   Outcome outcome_;
   uint64_t steps_ = 0;
   size_t peak_ = 0;          // bytes of memory that it needed at once, in the heap of a helper

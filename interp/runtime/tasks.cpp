@@ -8,6 +8,7 @@
 #include "interp/runtime/channel.h"
 #include "interp/runtime/doorbell.h"
 #include "interp/runtime/messages.h"
+#include "interp/runtime/posse.h"
 
 namespace posset::interp {
 
@@ -252,7 +253,9 @@ template <class Body>
 void Tasks::aside(Body&& body) {
   Job& self = *current_;
   Strand own = std::move(static_cast<Strand&>(context_));
+  Actor* const actor = context_.seat ? &context_.seat->leave() : nullptr;
   body();
+  if (actor) context_.seat->come_back(*actor);
   static_cast<Strand&>(context_) = std::move(own);
   current_ = &self;
   since_ns_ = kNotYet;
@@ -273,7 +276,10 @@ void Tasks::run(Job& job) {
     context_.depth_limit = std::min(context_.depth_limit, stacks->forks->calls());
   }
   context_.native.enter(fiber::this_fiber::stack_low(), stack_bytes);
+  std::optional<Actor> actor;
+  if (context_.seat) context_.seat->begin_task(actor.emplace(context_.seat->quantum_ns()));
   Value result = perform(job, stacks->are_there());
+  if (actor) context_.seat->end_task();
   context_.drop_kept_views();
   context_.scratch = Value();
   end(job, std::move(result));

@@ -83,6 +83,12 @@ class Turn {
   virtual bool wait_begins() = 0;
   virtual bool wait_ends() = 0;
   virtual bool quantum_ends() = 0;
+  // It waits for parts that others compute, which end by themselves; so it can wait in place where
+  // it cannot be left (false, and nothing is raised).
+  virtual bool parts_begin() = 0;
+  // It is its turn again though it has not asked for it.
+  virtual bool is_called_back() const = 0;
+  virtual bool parts_end() = 0;
 
  protected:
   ~Turn() = default;
@@ -162,7 +168,10 @@ class Tasks {
   // Lets others go on first.
   bool yield();
   void let_others_run();
-  // Until `leave` it is told when nothing happens, before the evaluation is; the last that came first.
+  // How many others could run now, unless a time has to come first.
+  uint32_t others_ready() const { return sched::fiber::this_fiber::others_ready(); }
+  // Until `leave` it is told when nothing happens, before the evaluation is; the last that came
+  // first.
   void watch(Onlooker& onlooker) { onlookers_.push_back(&onlooker); }
   void leave(Onlooker& onlooker);
   // Whether somebody else could do anything: but for the evaluation and so many other jobs.
@@ -171,6 +180,8 @@ class Tasks {
 
   // A slice of steps has ended. False: raised.
   bool at_slice_end();
+  // Whether there is anything but the evaluation.
+  bool has_begun() const { return executors_.has_value(); }
   // Whether it is a task that runs, not the evaluation.
   bool runs_task() const { return current_ != &host_; }
   struct Counts {

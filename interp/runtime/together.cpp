@@ -34,7 +34,7 @@ Together::Together(Context& context, size_t others) : context_(context) {
   others = std::min<size_t>(others, context.runtime.options.workers - 1);
   nothings_.reserve(others);
   claimed_.reserve(others);
-  if (seat->members_.empty()) seat->begin_quantum(crew.clock().now_ns());
+  if (seat->members().empty()) seat->begin_quantum(crew.clock().now_ns());
   if (!seat->executor_) {
     seat->executor_ = &crew.enter();
     posse.stop(false);
@@ -59,7 +59,7 @@ Together::~Together() {
 
 bool Together::run(std::span<RightSide* const> parts) {
   Seat& seat = *context_.seat;
-  Member& member = seat.members_.top();
+  Member& member = seat.members().top();
   std::vector<std::unique_ptr<Delegate>> delegates;
   for (RightSide* part : parts) {
     ForkRecord record;

@@ -35,6 +35,11 @@ Wait yield_preempted() {
   return fiber->cancelled() ? Wait::Cancelled : Wait::Ok;
 }
 
+uint32_t others_ready() {
+  const Worker* worker = Worker::current();
+  return worker ? worker->ready() : 0;
+}
+
 Wait sleep_until(int64_t deadline_ns) {
   ThisParker parker;
   while (!(*parker).cancelled()) {

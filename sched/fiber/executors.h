@@ -98,6 +98,8 @@ namespace this_fiber {
 // The end of a quantum: whatever else is ready comes first, unblocked fibers before all, then one new task and one
 // preempted fiber by turns. Returns at once when there is nothing. Cancelled: the task shall end. Throws FiberUnwind.
 Wait yield_preempted();
+// How many fibers and tasks are ready and wait for this thread. Timers are not looked at.
+uint32_t others_ready();
 // Cancelled, or Timeout once the clock has reached it.
 Wait sleep_until(int64_t deadline_ns);
 // Whether the task shall end.

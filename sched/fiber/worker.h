@@ -87,6 +87,8 @@ class Worker {
   Added try_add(Task& task) POSSET_EXCLUDES(mutex_);
   // Null: there is none; or, unless the caller is `patient`, there is none to be had at this moment.
   Task* steal(bool patient) POSSET_EXCLUDES(mutex_);
+  // How many wait for its thread. Relaxed.
+  uint32_t ready() const;
   // There is something to steal: it looks, at once or before it sleeps.
   void call() POSSET_EXCLUDES(mutex_);
   void unpark(Fiber& fiber) POSSET_EXCLUDES(mutex_);
@@ -151,7 +153,6 @@ class Worker {
   void sleep() POSSET_REQUIRES(mutex_);
   bool sleep_until(MutexLock& lock, int64_t deadline_ns) POSSET_REQUIRES(mutex_);
   void report_cap() POSSET_REQUIRES(mutex_);
-  uint32_t ready() const;
   std::unique_ptr<Fiber> retire() POSSET_EXCLUDES(mutex_);
 
   Crew& crew_;
