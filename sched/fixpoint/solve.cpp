@@ -33,7 +33,7 @@ Solve::Solve(const SolveSetting& setting, Scheduler* custom, const Problem& prob
       choice_(options.schedule, options.tolerance),
       history_(options.history),
       residual_(std::numeric_limits<double>::infinity()),
-      resumed_ns_(began_ns_),
+      work_(options.work ? options.work() : 0),
       next_progress_ns_(options.progress ? deadline(began_ns_, options.progress_ns) : kNever),
       monitor_(problem.n, options.workers),
       workers_(options.workers),
@@ -98,7 +98,7 @@ void Solve::update(size_t number) {
       park(changes);
       continue;
     }
-    look_up(worker, began_ns);
+    look_up(worker, began_ns, made);
     if (!ended()) do_what_is_due();
     setting_.executor.pause();
   }
@@ -169,10 +169,12 @@ void Solve::tell_counts(Worker& worker) {
   worker.quiet.store(worker.quiet_made, std::memory_order_relaxed);
 }
 
-// After some evaluations that began then: is there a reason to end, and how many shall be the next?
-void Solve::look_up(Worker& worker, int64_t began_ns) {
+// After some evaluations that began then, so many of them updates: is there a reason to end, and
+// how many shall be the next?
+void Solve::look_up(Worker& worker, int64_t began_ns, size_t updates) {
   const int64_t now_ns = setting_.clock.now_ns();
   worker.pace.took(now_ns - began_ns);
+  if (options_.timed && updates > 0) worker.cost.took(now_ns - began_ns, updates);
   if (&worker == workers_.data() && now_ns >= next_progress_ns_) tell_progress(now_ns);
   if (stop_.stop_requested()) {
     end(SolveStatus::Stopped);
@@ -200,10 +202,12 @@ void Solve::rebuild_from_notes() {
   if (rebuilding_.exchange(true, std::memory_order_acquire)) return;
   // Another may have done it since this worker asked.
   if (monitor_.due(sum_updates(), 0) == Monitor::Due::Rebuild) {
+    const int64_t began_ns = options_.timed ? setting_.clock.now_ns() : 0;
     guarded([this] {
       buckets_->rebuild_from_notes();
       use(Schedule::Residual, sum_updates(), buckets_->snapshot()->hot(options_.tolerance, buckets_->options().base));
     });
+    if (options_.timed) rebuild_cost_.took(setting_.clock.now_ns() - began_ns, 1);
     // A difference of finite numbers may be infinite.
     if (buckets_->diverged()) end(SolveStatus::Diverged);
     {
@@ -219,8 +223,26 @@ void Solve::begin_scan() {
   scanning_ = !ended();
   next_scanned_.store(0, std::memory_order_relaxed);
   quiet_scan_ = monitor_.is_quiet(sum_quiet());
-  if (options_.timed) updating_ns_ = setting_.clock.now_ns() - resumed_ns_;
+  cost_ = cost_of(sum_updates() - updates_at_scan_);
   for (Worker& worker : workers_) worker.largest = 0;
+}
+
+// Of each of the updates since the last scan.
+double Solve::cost_of(uint64_t updates) {
+  const auto each = [updates](double all) {
+    return updates > 0 ? all / static_cast<double>(updates) : 0;
+  };
+  if (options_.work) {
+    const double claims = using_ == Schedule::Residual ? options_.bucket_work : 0;
+    return claims + each(static_cast<double>(options_.work() - work_));
+  }
+  double ns = rebuild_cost_.sum_ns();
+  rebuild_cost_.reset();
+  for (Worker& worker : workers_) {
+    ns += worker.cost.sum_ns();
+    worker.cost.reset();
+  }
+  return each(ns);
 }
 
 void Solve::scan(size_t number) {
@@ -231,7 +253,7 @@ void Solve::scan(size_t number) {
     const size_t from = next_scanned_.fetch_add(count, std::memory_order_relaxed);
     if (from >= n_) return;
     guarded([&] { scan_chunk(worker, from, std::min(n_, from + count)); });
-    look_up(worker, began_ns);
+    look_up(worker, began_ns, 0);
     setting_.executor.pause();
   }
 }
@@ -252,7 +274,7 @@ void Solve::end_scan() {
     for (const Worker& worker : workers_) largest = std::max(largest, worker.largest);
     residual_ = largest;
     ++scans_;
-    const Scan found{sum_updates(), largest, 0, n_, updating_ns_};
+    Scan found{.updates = sum_updates(), .residual = largest, .n = n_, .cost = cost_};
     history_.add({setting_.clock.now_ns() - began_ns_, found.updates, largest});
     trace(TraceKind::solve_scanned, {setting_.number, static_cast<int64_t>(found.updates), bits(largest)});
     if (!std::isfinite(largest)) {
@@ -263,11 +285,11 @@ void Solve::end_scan() {
       guarded([&] { go_on(found); });
     }
   }
-  if (options_.timed) resumed_ns_ = setting_.clock.now_ns();
+  if (options_.work) work_ = options_.work();
   leave_ = ended();
 }
 
-void Solve::go_on(const Scan& scan) {
+void Solve::go_on(Scan& scan) {
   check_progress(scan.updates);
   for (Worker& worker : workers_) {
     worker.quiet_made = 0;
@@ -279,9 +301,8 @@ void Solve::go_on(const Scan& scan) {
     rebuilds_.fetch_add(1, std::memory_order_relaxed);
   }
   if (custom_) return;
-  Scan seen = scan;
-  seen.hot = count_hot(scan.residual);
-  const Schedule next = choice_.observe(seen);
+  if (options_.schedule != Schedule::Static) look_for_hot(scan, residuals_, options_.tolerance);
+  const Schedule next = choice_.observe(scan);
   if (next == Schedule::Residual) {
     if (!buckets_) {
       buckets_.emplace(options_.buckets);
@@ -289,8 +310,8 @@ void Solve::go_on(const Scan& scan) {
     }
     buckets_->rebuild(residuals_);
   }
-  use(next, scan.updates, seen.hot);
-  if (choice_.on_trial()) monitor_.scan_within(scan.updates, ScheduleChoice::trial_length(n_));
+  use(next, scan.updates, scan.hot);
+  if (choice_.on_trial()) monitor_.scan_within(scan.updates, choice_.trial_length(n_));
 }
 
 // A schedule that hands out nothing, scan after scan, would go on for ever.
@@ -299,12 +320,6 @@ void Solve::check_progress(uint64_t updates) {
   if (idle && idle_scan_) throw std::runtime_error("the schedule hands out no coordinate");
   idle_scan_ = idle;
   updates_at_scan_ = updates;
-}
-
-size_t Solve::count_hot(double largest) const {
-  if (options_.schedule == Schedule::Static) return 0;  // nobody asks
-  const double above = hot_above(largest, options_.tolerance);
-  return static_cast<size_t>(std::count_if(residuals_.begin(), residuals_.end(), [above](double r) { return r > above; }));
 }
 
 // With the workers halted, or Residual as before after a rebuild.

@@ -17,6 +17,7 @@
 
 #include "sched/base/thread_safety.h"
 #include "sched/fixpoint/choice.h"
+#include "sched/fixpoint/cost.h"
 #include "sched/fixpoint/monitor.h"
 #include "sched/fixpoint/pace.h"
 #include "sched/fixpoint/quiescence.h"
@@ -57,6 +58,7 @@ class Solve {
     uint64_t scanned = 0;            // coordinates evaluated in scans
     double largest = 0;              // residual in the current scan; NaN and infinity stay
     Pace pace;
+    CostMeter cost;  // of the updates since the scan before, where they are timed
   };
 
   struct Tally;
@@ -66,7 +68,7 @@ class Solve {
   template <class S>
   size_t update_batch(S& schedule, size_t number, size_t count);
   void tell_counts(Worker& worker);
-  void look_up(Worker& worker, int64_t began_ns) POSSET_EXCLUDES(mutex_);
+  void look_up(Worker& worker, int64_t began_ns, size_t updates) POSSET_EXCLUDES(mutex_);
   void tell_progress(int64_t now_ns);
   void do_what_is_due() POSSET_EXCLUDES(mutex_);
   void rebuild_from_notes() POSSET_EXCLUDES(mutex_);
@@ -76,8 +78,8 @@ class Solve {
   // The last to arrive, alone.
   void begin_scan() POSSET_EXCLUDES(mutex_);
   void end_scan() POSSET_EXCLUDES(mutex_);
-  void go_on(const Scan& scan) POSSET_EXCLUDES(mutex_);
-  size_t count_hot(double largest) const;
+  void go_on(Scan& scan) POSSET_EXCLUDES(mutex_);
+  double cost_of(uint64_t updates);
   void use(Schedule schedule, uint64_t updates, size_t hot);
   void check_progress(uint64_t updates) POSSET_EXCLUDES(mutex_);
 
@@ -130,8 +132,8 @@ class Solve {
   double residual_;
   bool quiet_scan_ = false;  // this scan is because the workers were quiet
   bool idle_scan_ = false;   // nothing had been updated between the last two scans
-  int64_t resumed_ns_;       // when the updates began that a scan follows
-  int64_t updating_ns_ = 0;  // what those before the current scan took; 0: they are not timed
+  uint64_t work_ = 0;        // options_.work() when the updates began that a scan follows
+  double cost_ = 0;          // of an update before the current scan; 0: not known
 
   int64_t next_progress_ns_;  // worker 0's alone
 
@@ -140,6 +142,7 @@ class Solve {
   std::vector<double> residuals_;         // each written by whoever scans the coordinate, read by the last to arrive
   std::atomic<size_t> next_scanned_{0};   // relaxed: hands out chunks
   std::atomic<bool> rebuilding_{false};   // who sets it rebuilds; acquire and release, like a lock
+  CostMeter rebuild_cost_;                // whose it is, or the last to arrive
   std::atomic<uint64_t> rebuilds_{0};     // relaxed: statistics
   std::atomic<bool> halting_{false};      // what quiescence_ says of a request. Relaxed: a hint to look under the mutex
   std::atomic<bool> ended_{false};        // relaxed: a hint as well; status_ has the reason

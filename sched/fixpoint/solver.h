@@ -56,7 +56,12 @@ struct SolveOptions {
   double tolerance = 1e-6;  // of |F_i(x) - x_i|, at least 0; with 0 only an exact fixed point will do
   size_t workers = 1;       // 0 means 1; there are never more than coordinates
   Schedule schedule = Schedule::Auto;
-  bool timed = false;       // Auto goes by what updates cost, too; else one worker does the same every time
+  // Auto goes by what updates cost, by the clock; else one worker does the same every time.
+  bool timed = false;
+  // Or by what the operator has done until now, in any unit that depends on no clock: with one
+  // worker. An update by buckets costs `bucket_work` more. May be empty.
+  std::function<uint64_t()> work;
+  double bucket_work = 0;
   int64_t timeout_ns = kNever;  // from the beginning of the solve
   size_t batch = 256;           // updates after which a worker looks up, at most; fewer where they are slow
   // Of the residual schedule. Twice as many as by default: with 32 all residuals above 2e-3 would be alike.
