@@ -3,16 +3,19 @@
 // asked for and executors for pure work have nothing to do (fixpoint_workers.h).
 //
 // The script sees x as a list. With one worker that is not the solver's vector but follows it: before each call of F the
-// one coordinate is brought up to date that the solver may have written since the last. So a script that keeps the list
+// one coordinate is brought up to date that the solver may have written since the last; of a run of coordinates all have
+// been written there, too (fixpoint_sweep.h). So a script that keeps the list
 // keeps what it was, as with every value, and the list is changed in place as long as nobody does. With several it is the
 // vector.
 #include <algorithm>
 #include <cmath>
 #include <new>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "interp/runtime/builtins.h"
+#include "interp/runtime/fixpoint_sweep.h"
 #include "interp/runtime/fixpoint_workers.h"
 #include "interp/runtime/options.h"
 #include "interp/runtime/posse.h"
@@ -130,18 +133,32 @@ constexpr Option<Asked> kOptions[] = {{"start", read_start},
 class ScriptOperator {
  public:
   // `x`: a list of packed floats.
-  ScriptOperator(Context& context, Borrowed f, Value x) : context_(context), call_(context, f), x_(x.take()) {}
+  ScriptOperator(Context& context, Borrowed f, Value x)
+      : context_(context), f_(f), call_(context, f), x_(x.take()), can_sweep_(FixpointSweep::can_call(context, f)) {}
   ~ScriptOperator() { release(x_); }
   ScriptOperator(const ScriptOperator&) = delete;
   ScriptOperator& operator=(const ScriptOperator&) = delete;
 
   double operator()(size_t i, const fixpoint::Iterate& x) {
-    if (!follow(x)) {
-      context_.raise_memory_limit();
-      throw SolveRaised();
-    }
+    raise_unless(follow(x));
     written_ = i;
+    ++calls_;
     return operator_result(context_, call_(Value::integer(static_cast<int64_t>(i)), Value::copy(x_)), i);
+  }
+  bool run(const fixpoint::RunOfCoordinates& run, const fixpoint::Iterate& x, double* found) {
+    if (calls_ < kCallsBefore || !sweep()) return false;
+    raise_unless(follow(x));
+    Value made = run.updates ? sweep_->update(take(), run.begin, run.end) : sweep_->look(Value::copy(x_), run.begin, run.end);
+    if (made.failed()) throw SolveRaised();
+    if (made->is_nil()) {
+      if (run.updates) begin_anew(x);
+      return false;
+    }
+    std::copy_n(made->as<List>()->floats() + (run.updates ? run.begin : 0), run.end - run.begin, found);
+    if (!run.updates) return true;
+    x_ = made.take();
+    written_ = run.end - 1;
+    return true;
   }
   // False: no memory.
   bool follow(const fixpoint::Iterate& x) {
@@ -154,10 +171,37 @@ class ScriptOperator {
   Value take() { return Value::adopt(std::exchange(x_, Borrowed::nil())); }
 
  private:
+  // Small systems are solved by then; a sweep costs what some thousand calls do.
+  static constexpr uint64_t kCallsBefore = 4096;
+
+  void raise_unless(bool memory) {
+    if (memory) return;
+    context_.raise_memory_limit();
+    throw SolveRaised();
+  }
+  FixpointSweep* sweep() {
+    if (!sweep_ && can_sweep_) {
+      sweep_.emplace(context_, f_);
+      can_sweep_ = sweep_->make();
+    }
+    return can_sweep_ ? &*sweep_ : nullptr;
+  }
+  // What had the list has not given it back.
+  void begin_anew(const fixpoint::Iterate& x) {
+    Value list = list_filled(context_.heap, x.size(), Borrowed::floating(0));
+    raise_unless(!list.failed());
+    for (size_t i = 0; i < x.size(); ++i) list->as<List>()->floats()[i] = x[i];
+    x_ = list.take();
+  }
+
   Context& context_;
+  const Borrowed f_;
   Callback call_;
   Borrowed x_;          // owned
   size_t written_ = 0;  // the coordinate of the last call, the only one that can differ
+  uint64_t calls_ = 0;
+  bool can_sweep_;
+  std::optional<FixpointSweep> sweep_;
 };
 
 // ---- what comes back ----
@@ -235,7 +279,10 @@ Value solve_alone(NativeCall& call, const fixpoint::SolveOptions& options, Value
   ScriptOperator f(context, call[1], std::move(list));
   fixpoint::ThreadExecutor here;  // one worker: the caller
   fixpoint::FixpointSolver solver(context.runtime.clock, here, context.runtime.trace.get());
-  const fixpoint::SolveResult result = solver.solve({x.size(), std::ref(f)}, x, options);
+  const auto run = [&f](const fixpoint::RunOfCoordinates& wanted, const fixpoint::Iterate& live, double* found) {
+    return f.run(wanted, live, found);
+  };
+  const fixpoint::SolveResult result = solver.solve({x.size(), std::ref(f), run}, x, options);
   if (context.error_pending()) return Value::failure();
   if (result.status == fixpoint::SolveStatus::Failed) return context.raise(ErrorCode::HostError, result.problem());
   if (!f.follow(fixpoint::Iterate(x))) return context.raise_memory_limit();

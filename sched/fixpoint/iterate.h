@@ -29,4 +29,12 @@ class Iterate {
 // F_i(x). Called by all workers at the same time. May throw, which ends the solve.
 using Operator = std::function<double(size_t i, const Iterate& x)>;
 
+// F_i(x) for begin <= i < end, one after the other, into `found`: where they are updates each sees what those before it came
+// to. It writes nothing to x. False: it has done nothing, and they are evaluated one by one. May throw, too.
+struct RunOfCoordinates {
+  size_t begin, end;
+  bool updates;
+};
+using RunOperator = std::function<bool(const RunOfCoordinates& run, const Iterate& x, double* found)>;
+
 }  // namespace posset::sched::fixpoint

@@ -23,6 +23,7 @@ Solve::Solve(const SolveSetting& setting, Scheduler* custom, const Problem& prob
              const SolveOptions& options, const std::stop_token& stop)
     : setting_(setting),
       f_(problem.f),
+      run_(problem.run && options.workers == 1 && options.alpha == 1 ? &problem.run : nullptr),
       x_(x),
       options_(options),
       stop_(stop),
@@ -141,27 +142,38 @@ template <class S>
 size_t Solve::update_batch(S& schedule, size_t number, size_t count) {
   Tally tally(workers_[number]);
   const Operator& f = f_;
-  const Iterate x = x_;
-  const double alpha = options_.alpha, tolerance = options_.tolerance;
   for (size_t made = 0; made < count;) {
     const Run run = next_run(schedule, number, count - made);
     if (run.begin == run.end) return made;
+    const bool found = found_by_run({run.begin, run.end, true});
     for (size_t i = run.begin; i < run.end; ++i, ++made) {
-      const double old = x[i];
-      const double found = f(i, x);
-      const double next = alpha == 1 ? found : (1 - alpha) * old + alpha * found;
-      if (!std::isfinite(next)) {
-        end(SolveStatus::Diverged);
-        return made;
-      }
-      const double residual = std::abs(found - old);
-      x.set(i, next);
-      if (schedule.supports_rebuild()) schedule.notify(number, i, residual);
-      ++tally.updates;
-      tally.quiet = residual <= tolerance ? tally.quiet + 1 : 0;
+      if (!settle(schedule, number, i, found ? found_[i - run.begin] : f(i, x_), tally)) return made;
     }
   }
   return count;
+}
+
+bool Solve::found_by_run(const RunOfCoordinates& run) {
+  if (!run_ || run.end - run.begin < 2) return false;
+  found_.resize(std::max(found_.size(), run.end - run.begin));
+  return (*run_)(run, x_, found_.data());
+}
+
+// F_i(x) is `found`. False: that was the end.
+template <class S>
+bool Solve::settle(S& schedule, size_t number, size_t i, double found, Tally& tally) {
+  const double old = x_[i], alpha = options_.alpha;
+  const double next = alpha == 1 ? found : (1 - alpha) * old + alpha * found;
+  if (!std::isfinite(next)) {
+    end(SolveStatus::Diverged);
+    return false;
+  }
+  const double residual = std::abs(found - old);
+  x_.set(i, next);
+  if (schedule.supports_rebuild()) schedule.notify(number, i, residual);
+  ++tally.updates;
+  tally.quiet = residual <= options_.tolerance ? tally.quiet + 1 : 0;
+  return true;
 }
 
 void Solve::tell_counts(Worker& worker) {
@@ -259,13 +271,16 @@ void Solve::scan(size_t number) {
 }
 
 void Solve::scan_chunk(Worker& worker, size_t from, size_t to) {
-  for (size_t i = from; i < to; ++i) {
-    double residual = std::abs(f_(i, x_) - x_[i]);
-    if (!std::isfinite(residual)) residual = std::numeric_limits<double>::infinity();
-    residuals_[i] = residual;
-    worker.largest = std::max(worker.largest, residual);
-    ++worker.scanned;
-  }
+  const bool found = found_by_run({from, to, false});
+  for (size_t i = from; i < to; ++i) note_residual(worker, i, found ? found_[i - from] : f_(i, x_));
+}
+
+void Solve::note_residual(Worker& worker, size_t i, double found) {
+  double residual = std::abs(found - x_[i]);
+  if (!std::isfinite(residual)) residual = std::numeric_limits<double>::infinity();
+  residuals_[i] = residual;
+  worker.largest = std::max(worker.largest, residual);
+  ++worker.scanned;
 }
 
 void Solve::end_scan() {

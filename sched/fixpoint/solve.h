@@ -67,6 +67,9 @@ class Solve {
   size_t update_batch(size_t number, size_t count);
   template <class S>
   size_t update_batch(S& schedule, size_t number, size_t count);
+  bool found_by_run(const RunOfCoordinates& run);
+  template <class S>
+  bool settle(S& schedule, size_t number, size_t i, double found, Tally& tally) POSSET_EXCLUDES(mutex_);
   void tell_counts(Worker& worker);
   void look_up(Worker& worker, int64_t began_ns, size_t updates) POSSET_EXCLUDES(mutex_);
   void tell_progress(int64_t now_ns);
@@ -74,6 +77,7 @@ class Solve {
   void rebuild_from_notes() POSSET_EXCLUDES(mutex_);
   void scan(size_t number) POSSET_EXCLUDES(mutex_);
   void scan_chunk(Worker& worker, size_t from, size_t to);
+  void note_residual(Worker& worker, size_t i, double found);
 
   // The last to arrive, alone.
   void begin_scan() POSSET_EXCLUDES(mutex_);
@@ -108,6 +112,8 @@ class Solve {
 
   const SolveSetting setting_;
   const Operator& f_;
+  const RunOperator* const run_;  // null: one by one
+  std::vector<double> found_;     // by it
   const Iterate x_;
   const SolveOptions options_;
   const std::stop_token& stop_;

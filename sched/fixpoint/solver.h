@@ -42,6 +42,8 @@ namespace posset::sched::fixpoint {
 struct Problem {
   size_t n = 0;
   Operator f;
+  // The same for many coordinates at a time, where there is one worker and no damping; may be empty.
+  RunOperator run = {};
 };
 
 // How far a solve has come.

@@ -172,6 +172,57 @@ TEST_CASE("fixpoint workers: a step limit that is met in the last scan is raised
   CHECK(world.show(converges) == "true");
 }
 
+TEST_CASE("fixpoint runs: a step limit is met at the same step as by calls one by one, and leaves nothing behind") {
+  World world;
+  // What may have a third argument is called one by one.
+  const std::string module =
+      "import \"fixpoint\"\n"
+      "fn by_runs(i, x) => 0.9 * x[(i + 1) % 300] + 1.0\n"
+      "fn one_by_one(i, x, more = 0) => 0.9 * x[(i + 1) % 300] + 1.0\n";
+  const auto ends_within = [&](uint64_t limit, const std::string& f) {
+    posset_context_options options = posset_context_defaults();
+    options.step_limit = limit;
+    REQUIRE(posset_context_set_options(world.context, &options) == POSSET_OK);
+    const bool ends = world.eval(module + "fixpoint.solve(300, " + f + ", {tolerance: 1e-9}).converged") == POSSET_OK;
+    CHECK((ends || world.problem().is_limit));
+    return ends;
+  };
+  const auto least_limit = [&](const std::string& f) {
+    uint64_t enough = 1'000'000, few = 20'000;
+    REQUIRE(ends_within(enough, f));
+    while (enough - few > 1) (ends_within((enough + few) / 2, f) ? enough : few) = (enough + few) / 2;
+    return enough;
+  };
+  CHECK(least_limit("by_runs") == least_limit("one_by_one"));
+}
+
+TEST_CASE("fixpoint runs: memory limits are met in the middle, and the context goes on") {
+  World world;
+  const std::string module =
+      "import \"fixpoint\"\n"
+      "fn grows(i, x) => if x[0] < 9.0 { 0.9 * x[(i + 1) % 300] + 1.0 } else { 1.0 * len([for k in 0..1000000 => k + x[i]]) }\n";
+  posset_context_options options = posset_context_defaults();
+  options.memory_limit = 1 << 20;
+  REQUIRE(posset_context_set_options(world.context, &options) == POSSET_OK);
+  for (int round = 0; round < 5; ++round) {
+    CHECK(world.eval(module + "fixpoint.solve(300, grows)") == POSSET_RAISED);
+    CHECK(world.problem().is_limit);
+    CHECK(world.show(module + "fixpoint.solve(300, (i, x) => 0.9 * x[(i + 1) % 300] + 1.0).converged") == "true");
+  }
+}
+
+TEST_CASE("fixpoint runs regression: the loops that are made for operators are given back") {
+  World world;
+  const auto used = [&] {
+    for (int k = 0; k < 20; ++k) {
+      CHECK(world.show("import \"fixpoint\"\nfixpoint.solve(1000, (i, x) => 0.9 * x[(i + 1) % 1000] + 1.0).converged") == "true");
+    }
+    return world.show("import \"runtime\"\nruntime.counters().used_bytes");
+  };
+  used();
+  CHECK(used() == used());
+}
+
 TEST_CASE("fixpoint workers: an interruption in the middle of a scan ends the solve") {
   for (uint32_t workers : {1U, 3U}) {
     Runtime runtime(make_runtime(with_workers(workers)));
