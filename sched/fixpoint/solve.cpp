@@ -123,10 +123,16 @@ Run next_run(StaticBlocks& schedule, size_t worker, size_t most) { return schedu
 
 }  // namespace
 
-// A worker's counts while it updates: in registers, though the operator is called in between. The worker has them when this
-// ends, also by an exception.
+// A worker's counts while it updates, and what it needs for each: in registers, though the operator is called in between. The
+// worker has the counts when this ends, also by an exception.
 struct Solve::Tally {
-  explicit Tally(Worker& its_worker) : worker(its_worker), updates(worker.updates_made), quiet(worker.quiet_made) {}
+  Tally(Worker& its_worker, const Iterate& its_x, const SolveOptions& options)
+      : worker(its_worker),
+        x(its_x),
+        alpha(options.alpha),
+        tolerance(options.tolerance),
+        updates(worker.updates_made),
+        quiet(worker.quiet_made) {}
   ~Tally() {
     worker.updates_made = updates;
     worker.quiet_made = quiet;
@@ -135,19 +141,29 @@ struct Solve::Tally {
   Tally& operator=(const Tally&) = delete;
 
   Worker& worker;
+  const Iterate x;
+  const double alpha, tolerance;
   uint64_t updates, quiet;
 };
 
 template <class S>
 size_t Solve::update_batch(S& schedule, size_t number, size_t count) {
-  Tally tally(workers_[number]);
+  Tally tally(workers_[number], x_, options_);
   const Operator& f = f_;
+  // Not the tally's: whoever has an address of that keeps all of it in memory.
+  const Iterate x = x_;
   for (size_t made = 0; made < count;) {
     const Run run = next_run(schedule, number, count - made);
     if (run.begin == run.end) return made;
-    const bool found = found_by_run({run.begin, run.end, true});
+    if (found_by_run({run.begin, run.end, true})) {
+      for (size_t i = run.begin; i < run.end; ++i, ++made) {
+        if (!settle(schedule, number, i, tally.x[i], found_[i - run.begin], tally)) return made;
+      }
+      continue;
+    }
     for (size_t i = run.begin; i < run.end; ++i, ++made) {
-      if (!settle(schedule, number, i, found ? found_[i - run.begin] : f(i, x_), tally)) return made;
+      const double old = tally.x[i];  // before the call, which nobody knows anything of
+      if (!settle(schedule, number, i, old, f(i, x), tally)) return made;
     }
   }
   return count;
@@ -159,20 +175,19 @@ bool Solve::found_by_run(const RunOfCoordinates& run) {
   return (*run_)(run, x_, found_.data());
 }
 
-// F_i(x) is `found`. False: that was the end.
+// x_i was `old`, and F_i(x) is `found`. False: that was the end.
 template <class S>
-bool Solve::settle(S& schedule, size_t number, size_t i, double found, Tally& tally) {
-  const double old = x_[i], alpha = options_.alpha;
-  const double next = alpha == 1 ? found : (1 - alpha) * old + alpha * found;
+inline bool Solve::settle(S& schedule, size_t number, size_t i, double old, double found, Tally& tally) {
+  const double next = tally.alpha == 1 ? found : (1 - tally.alpha) * old + tally.alpha * found;
   if (!std::isfinite(next)) {
     end(SolveStatus::Diverged);
     return false;
   }
   const double residual = std::abs(found - old);
-  x_.set(i, next);
+  tally.x.set(i, next);
   if (schedule.supports_rebuild()) schedule.notify(number, i, residual);
   ++tally.updates;
-  tally.quiet = residual <= options_.tolerance ? tally.quiet + 1 : 0;
+  tally.quiet = residual <= tally.tolerance ? tally.quiet + 1 : 0;
   return true;
 }
 
@@ -271,8 +286,11 @@ void Solve::scan(size_t number) {
 }
 
 void Solve::scan_chunk(Worker& worker, size_t from, size_t to) {
-  const bool found = found_by_run({from, to, false});
-  for (size_t i = from; i < to; ++i) note_residual(worker, i, found ? found_[i - from] : f_(i, x_));
+  if (found_by_run({from, to, false})) {
+    for (size_t i = from; i < to; ++i) note_residual(worker, i, found_[i - from]);
+  } else {
+    for (size_t i = from; i < to; ++i) note_residual(worker, i, f_(i, x_));
+  }
 }
 
 void Solve::note_residual(Worker& worker, size_t i, double found) {

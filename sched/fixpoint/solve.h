@@ -69,7 +69,7 @@ class Solve {
   size_t update_batch(S& schedule, size_t number, size_t count);
   bool found_by_run(const RunOfCoordinates& run);
   template <class S>
-  bool settle(S& schedule, size_t number, size_t i, double found, Tally& tally) POSSET_EXCLUDES(mutex_);
+  bool settle(S& schedule, size_t number, size_t i, double old, double found, Tally& tally) POSSET_EXCLUDES(mutex_);
   void tell_counts(Worker& worker);
   void look_up(Worker& worker, int64_t began_ns, size_t updates) POSSET_EXCLUDES(mutex_);
   void tell_progress(int64_t now_ns);
