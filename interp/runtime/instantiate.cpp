@@ -254,7 +254,7 @@ ModuleInstance* instantiate(Context& context, const std::shared_ptr<syntax::Modu
   auto found = context.instances.find(tree.get());
   if (found != context.instances.end()) return found->second.get();
   for (const syntax::ImportDecl* import : tree->imports) {
-    if (import->module) instantiate(context, context.trees.at(import->module->key));
+    if (import->module) instantiate(context, import->module->shared_from_this());
   }
   auto made = std::make_unique<ModuleInstance>();
   made->tree = tree;

@@ -25,9 +25,17 @@ syntax::BuiltinInfo info_of(const NativeFunction& function) {
   return info;
 }
 
+// What a load reads is its own until all of it is resolved: a module that did not resolve must not be found by a later
+// program, nor one that is not resolved yet by a program that the loader of modules loads meanwhile.
 class ContextEnvironment : public syntax::NameEnvironment {
  public:
   explicit ContextEnvironment(Context& context) : context_(context) {}
+
+  void add(const std::string& key, std::shared_ptr<syntax::Module> tree) { trees_[key] = std::move(tree); }
+  // For later programs of the context.
+  void publish() {
+    for (auto& [key, tree] : trees_) context_.trees[key] = tree;
+  }
 
   const syntax::BuiltinInfo* builtin(syntax::Text name) const override {
     std::string key(name);
@@ -90,14 +98,13 @@ class ContextEnvironment : public syntax::NameEnvironment {
       return nullptr;
     }
     if (!context_.loader(from.key, std::string(path), key, name, text, why)) return nullptr;
-    auto known = context_.trees.find(key);
-    if (known != context_.trees.end()) return known->second;
+    if (auto known = read_before(key)) return known;
     syntax::Diagnostics diagnostics;
     auto source = std::make_shared<syntax::Source>(name, std::move(text));
     auto tree = syntax::parse(source, diagnostics, context_.tree_account);
     tree->key = key;
     for (const auto& diagnostic : diagnostics.all()) pending_.push_back(diagnostic);
-    context_.trees.emplace(key, tree);
+    add(key, tree);
     return tree;
   }
 
@@ -105,19 +112,21 @@ class ContextEnvironment : public syntax::NameEnvironment {
   const std::vector<syntax::Diagnostic>& pending() const { return pending_; }
 
  private:
+  std::shared_ptr<syntax::Module> read_before(const std::string& key) {
+    auto own = trees_.find(key);
+    if (own != trees_.end()) return own->second;
+    auto known = context_.trees.find(key);
+    if (known == context_.trees.end()) return nullptr;
+    add(key, known->second);  // imports refer to it as long as this load takes
+    return known->second;
+  }
+
   Context& context_;
+  std::unordered_map<std::string, std::shared_ptr<syntax::Module>> trees_;  // of this load, by key
   mutable std::unordered_map<std::string, syntax::BuiltinInfo> builtins_;
   mutable std::unordered_map<std::string, BuiltinExport> exports_;
   std::vector<syntax::Diagnostic> pending_;
 };
-
-// A module that did not resolve must not be found again by a later program.
-void forget_unresolved(Context& context) {
-  for (auto it = context.trees.begin(); it != context.trees.end();) {
-    bool used = context.instances.contains(it->second.get());
-    it = used ? std::next(it) : context.trees.erase(it);
-  }
-}
 
 std::shared_ptr<syntax::Module> read_program(Context& context, syntax::SourcePtr source, std::string key,
                                              syntax::Diagnostics& diagnostics, bool session) {
@@ -126,13 +135,15 @@ std::shared_ptr<syntax::Module> read_program(Context& context, syntax::SourcePtr
   tree->is_session = session;
   if (diagnostics.has_errors()) return nullptr;
   ContextEnvironment environment(context);
-  if (!key.empty()) context.trees[key] = tree;
+  if (!key.empty()) environment.add(key, tree);
   bool ok = syntax::resolve(tree, environment, diagnostics, session ? &context.session : nullptr);
   for (const auto& diagnostic : environment.pending()) {
     diagnostics.report(diagnostic);
     ok = ok && diagnostic.severity != syntax::Severity::Error;
   }
-  return ok && !diagnostics.has_errors() ? tree : nullptr;
+  if (!ok || diagnostics.has_errors()) return nullptr;
+  environment.publish();
+  return tree;
 }
 
 }  // namespace
@@ -154,19 +165,12 @@ std::unique_ptr<syntax::NameEnvironment> make_environment(Context& context) {
 std::shared_ptr<syntax::Module> load_program(Context& context, syntax::SourcePtr source, std::string key,
                                              syntax::Diagnostics& diagnostics, bool session) {
   TreeAccount::Loading loading(*context.tree_account, context);
-  std::shared_ptr<syntax::Module> tree;
   try {
-    tree = read_program(context, std::move(source), std::move(key), diagnostics, session);
+    return read_program(context, std::move(source), std::move(key), diagnostics, session);
   } catch (const syntax::Stopped&) {
-    forget_unresolved(context);
     loading.raise();
     return nullptr;
-  } catch (const std::bad_alloc&) {
-    forget_unresolved(context);
-    throw;
   }
-  if (!tree) forget_unresolved(context);
-  return tree;
 }
 
 }  // namespace posset::interp

@@ -1,8 +1,6 @@
 // See tree_account.h.
 #include "interp/runtime/tree_account.h"
 
-#include <utility>
-
 #include "interp/runtime/context.h"
 
 namespace posset::interp {

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <utility>
 
 #include "interp/syntax/meter.h"
 
@@ -27,11 +28,12 @@ class TreeAccount final : public syntax::Meter {
   // Takes what was given back off the count of its context.
   void settle(Context& context);
 
-  // A source of the context is being read as long as this lives.
+  // A source of the context is being read as long as this lives. They nest: a host that is asked for a module may evaluate
+  // something in the same context.
   class Loading {
    public:
-    Loading(TreeAccount& account, Context& context) : account_(account) { account.loading_ = &context; }
-    ~Loading() { account_.loading_ = nullptr; }
+    Loading(TreeAccount& account, Context& context) : account_(account), outer_(std::exchange(account.loading_, &context)) {}
+    ~Loading() { account_.loading_ = outer_; }
     Loading(const Loading&) = delete;
     Loading& operator=(const Loading&) = delete;
     // Raises what has stopped it.
@@ -39,6 +41,7 @@ class TreeAccount final : public syntax::Meter {
 
    private:
     TreeAccount& account_;
+    Context* outer_;
   };
 
  private:

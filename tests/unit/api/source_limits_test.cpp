@@ -3,11 +3,13 @@
 #include <chrono>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "fixture.h"
 
 using posset::test::Problem;
+using posset::test::str;
 using posset::test::text;
 using posset::test::World;
 
@@ -103,6 +105,61 @@ TEST_CASE("an imported source counts, and is forgotten when it does not fit") {
   CHECK(w.show("import \"big\"\n1").find("memory limit") != std::string::npos);
   module = "export let x = 5\n";
   CHECK(w.show("import \"big\"\nbig.x") == "5");
+}
+
+namespace {
+
+// Answers imports of "small" at once and of "big" with `big`, and evaluates `inside` before each answer.
+struct NestingLoader {
+  World& w;
+  std::string inside, big;
+  static bool load(void* data, posset_text, posset_text path, posset_module_source* answer) {
+    auto* self = static_cast<NestingLoader*>(data);
+    self->w.eval(self->inside);
+    if (posset_error* error = posset_take_error(self->w.context)) posset_error_free(error);
+    posset_module_found(answer, path, path, text(str(path) == "big" ? self->big : "export let x = 5\n"));
+    return true;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a program loaded by a module loader does not end the count of the outer one") {
+  posset_context_options options = posset_context_defaults();
+  options.memory_limit = 1 << 20;
+  World w(options);
+  NestingLoader loader{w, "1", repeated("1 + 2\n", 1 << 18)};
+  posset_context_set_loader(w.context, NestingLoader::load, &loader);
+  CHECK(w.show("import \"big\"\n1").find("memory limit") != std::string::npos);
+  loader.big = "export let x = 6\n";
+  CHECK(w.show("import \"big\"\nbig.x") == "6");
+}
+
+TEST_CASE("a program loaded by a module loader neither loses nor resolves modules of the outer one") {
+  for (const char* inside : {"1 +", "nosuch", "1", "throw 1"}) {
+    CAPTURE(std::string(inside));
+    World w;
+    NestingLoader loader{w, inside, "export let x = 6\n"};
+    posset_context_set_loader(w.context, NestingLoader::load, &loader);
+    CHECK(w.show("import \"small\"\nimport \"big\"\nsmall.x * big.x") == "30");
+    CHECK(w.show("import \"small\"\nsmall.x") == "5");
+  }
+  World w;  // what is loaded inside imports what is being imported outside
+  struct Inner {
+    World& w;
+    bool asked = false;
+    std::string got = {};
+    static bool load(void* data, posset_text, posset_text path, posset_module_source* answer) {
+      auto* self = static_cast<Inner*>(data);
+      if (str(path) == "big" && !std::exchange(self->asked, true)) self->got = self->w.show("import \"small\"\nsmall.x + 1");
+      posset_module_found(answer, path, path, text("export let x = 5 + 1\n"));
+      return true;
+    }
+  } inner{w};
+  posset_context_set_loader(w.context, Inner::load, &inner);
+  CHECK(w.show("import \"small\"\nimport \"big\"\nsmall.x * big.x") == "36");
+  CHECK(inner.got == "7");
+  CHECK(w.show("import \"small\"\nsmall.x") == "6");
 }
 
 TEST_CASE("trees are counted as long as they are there") {
