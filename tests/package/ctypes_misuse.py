@@ -1,25 +1,27 @@
 #!/usr/bin/env python3
 """Every function of the interface with arguments it cannot take. The headers are read for their POSSET_API functions, so none
 is left out; each is called by ctypes with nothing at all, with a context and nothing else, with values of another context,
-with values of the wrong kind, and with counts that belong to no array.
+with values of the wrong kind, with counts that belong to no array, and with a context, or a handle of one, in which another
+thread is evaluating.
 
-    ctypes_misuse.py LIBRARY HEADERS     ends with the line "misuse: N functions, M calls", or tells what went wrong
+    ctypes_misuse.py LIBRARY HEADERS     ends with the line "misuse: N functions, M calls, K of them by a second thread", or tells what went wrong
 
 Whatever the arguments, the process lives, the context goes on working, and a function that gives a status and has got no
-handle at all does not say that all is well. Calls run in a child, which says what it is about to do: where it dies is known.
+handle at all does not say that all is well; and one that would use the context of another thread gives POSSET_BUSY. Calls run in a child, which says what it is about to do: where it dies is known.
 """
 
 import ctypes
 import re
 import subprocess
 import sys
+import threading
 import time
 from ctypes import POINTER, byref, c_bool, c_char, c_double, c_int, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
 from pathlib import Path
 
 from ctypes_host import ContextOptions, Text, Value
 
-OK, BUSY = 0, 4
+OK, RAISED, MISUSE, BUSY = 0, 1, 3, 4
 PLAIN = {"void": None, "bool": c_bool, "int": c_int, "double": c_double, "size_t": c_size_t, "int64_t": c_int64,
          "uint64_t": c_uint64, "uint32_t": c_uint32, "int32_t": c_int32, "posset_value": Value, "posset_text": Text}
 CALLBACKS = re.compile(r"typedef [\w ]+\*?\s*\(\*(posset_\w+)\)")
@@ -27,6 +29,8 @@ CALLBACKS = re.compile(r"typedef [\w ]+\*?\s*\(\*(posset_\w+)\)")
 LEFT_OUT = {f"posset_ffi_{name}" for name in ("has", "argument", "take", "put_back", "return")}
 # What ends the context is only given none.
 ENDING = {"posset_context_release", "posset_context_finish"}
+# What a thread may have in hand while another one uses its context.
+HANDLES = ("posset_context", "posset_program", "posset_buffer", "posset_error", "posset_graph", "posset_sender", "posset_future", "posset_call")
 
 
 def split(parameters):
@@ -83,9 +87,9 @@ class World:
         self.context, self.other = self.make(), self.make()
         self.block = (c_char * 65536)()  # for whatever is written
 
-    def make(self):
+    def make(self, steps=100000):
         runtime, context = c_void_p(), c_void_p()
-        options = ContextOptions(size=ctypes.sizeof(ContextOptions), stack_limit=1000, step_limit=100000)
+        options = ContextOptions(size=ctypes.sizeof(ContextOptions), stack_limit=1000, step_limit=steps or 2**64 - 1)
         assert self.library.posset_default_runtime(None, byref(runtime)) == OK
         assert self.library.posset_context_create(runtime, byref(options), byref(context)) == OK
         return context
@@ -135,6 +139,85 @@ def argument(world, declaration, kind, way):
 WAYS = ("nothing", "context", "foreign", "str", "list", "fn", "int", "counts")
 
 
+class Source(ctypes.Structure):
+    _fields_ = [("size", c_size_t), ("name", Text), ("key", Text), ("text", Text)]
+
+
+class Held:
+    """A context in which another thread evaluates, and a handle of it of each kind that can be made."""
+
+    def __init__(self, library):
+        self.library, self.world = library, World(library)
+        self.context = self.world.make(steps=None)
+        self.handles, self.block = {"posset_context": self.context}, (c_char * 65536)()
+        self.make_handles()
+        self.thread = threading.Thread(target=self.evaluate)
+        self.status = None
+        self.thread.start()
+        while self.library.posset_eval(self.context, Text(None, 0), None, None) != BUSY:
+            time.sleep(0.001)
+
+    def make_handles(self):
+        library, handle = self.library, c_void_p
+        library.posset_buffer_create.argtypes, library.posset_buffer_create.restype = [handle], handle
+        self.handles["posset_buffer"] = handle(library.posset_buffer_create(self.context))
+        made = handle()
+        library.posset_graph_new.argtypes = [handle, handle, handle]
+        if library.posset_graph_new(self.context, None, byref(made)) == OK:
+            self.handles["posset_graph"] = made
+        library.posset_eval(self.context, *self.text("throw 1"), None, None)
+        source, program = Source(ctypes.sizeof(Source), Text(None, 0), Text(None, 0), *self.text("export let x = 1")), handle()
+        library.posset_load.argtypes = [handle] * 4
+        assert library.posset_load(self.context, byref(source), byref(program), None) == OK
+        self.handles["posset_program"] = program
+        self.handles["posset_error"] = handle(library.posset_take_error(self.context))
+
+    def text(self, source):
+        self.kept = ctypes.create_string_buffer(source.encode())
+        return (Text(ctypes.cast(self.kept, c_void_p), len(source)),)
+
+    def evaluate(self):
+        source = ctypes.create_string_buffer(b"while true { }")
+        self.status = self.library.posset_eval(self.context, Text(ctypes.cast(source, c_void_p), 14), None, None)
+
+    def argument(self, declaration, kind):
+        if kind is Value:
+            return Value(2, 7)  # the int 7
+        if kind is Text:
+            return Text(None, 0)
+        if kind is not c_void_p:
+            return 0
+        handle = re.match(r"(?:const )?(posset_\w+)\s*\*(?!\*)", declaration)
+        if handle and handle[1] in HANDLES:
+            return self.handles.get(handle[1])
+        ctypes.memset(self.block, 0, len(self.block))
+        return ctypes.cast(self.block, c_void_p) if "(" not in declaration and "const" not in declaration else None
+
+    def touches(self, signature):
+        return any(kind is c_void_p and re.match(r"(?:const )?(posset_context|posset_program|posset_buffer|posset_graph)\s*\*(?!\*)", declaration)
+                   for declaration, kind in signature[1])
+
+    def call(self, name, signature):
+        result, parameters = signature
+        function = getattr(self.library, name)
+        function.restype = type_of(result, set()) if result != "void" else None
+        function.argtypes = [kind for _, kind in parameters]
+        given = function(*(self.argument(declaration, kind) for declaration, kind in parameters))
+        if not self.thread.is_alive():
+            return "ended what the other thread evaluates"
+        if result == "posset_status" and given not in (BUSY, MISUSE):
+            return f"gives {given} while another thread uses the context"
+        return None
+
+    def end(self):
+        self.library.posset_interrupt(self.context)
+        self.thread.join()
+        error = self.library.posset_take_error(self.context)
+        self.library.posset_error_free(error)
+        self.world.context = self.context
+        return None if self.status == RAISED and self.world.works() else "the context does not work any more"
+
+
 def call(world, library, name, signature, way):
     result, parameters = signature
     function = getattr(library, name)
@@ -161,7 +244,21 @@ def child(path, headers, begin):
         wrong = call(world, library, name, signatures[name], way)
         if wrong:
             print("WRONG", name, way, wrong, flush=True)
-    print("END", len(calls), flush=True)
+    second = 0
+    if begin <= len(calls):  # all of them in one child
+        held = Held(library)
+        for name in sorted(signatures, key=lambda name: (name.endswith(("_free", "_release")), name)):  # handles go last
+            if name in LEFT_OUT or name in ENDING or name == "posset_interrupt" or not held.touches(signatures[name]):
+                continue
+            second += 1
+            print(len(calls), name, "second", flush=True)
+            wrong = held.call(name, signatures[name])
+            if wrong:
+                print("WRONG", name, "second", wrong, flush=True)
+        wrong = held.end()
+        if wrong:
+            print("WRONG", "all", "second", wrong, flush=True)
+    print("END", len(calls), second, flush=True)
 
 
 def main():
@@ -174,7 +271,7 @@ def main():
         lines = finished.stdout.splitlines()
         wrong += [line[6:] for line in lines if line.startswith("WRONG")]
         if lines and lines[-1].startswith("END"):
-            calls = int(lines[-1].split()[1])
+            calls, second = (int(each) for each in lines[-1].split()[1:])
             break
         if not lines:
             print(finished.stderr)
@@ -185,7 +282,7 @@ def main():
         begin = int(number) + 1
     for each in wrong:
         print(each)
-    print(f"misuse: {len(names) - len(LEFT_OUT)} functions, {calls} calls")
+    print(f"misuse: {len(names) - len(LEFT_OUT)} functions, {calls + second} calls, {second} of them by a second thread")
     return 1 if wrong else 0
 
 
