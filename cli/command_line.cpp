@@ -74,6 +74,7 @@ void add_evaluation_options(CLI::App& app, CommandLine& line, Flags& flags) {
   add_row(app, "thresholds", flags.thresholds);
   add_workers(app, line);
   add_row(app, "quantum", line.runtime.quantum_us)->check(CLI::Range(1U, 10000000U));
+  add_row(app, "cabal-limit", line.runtime.cabal_limit)->check(CLI::Range(1U, 4096U));
   add_row(app, "code-limit", line.runtime.code_limit);
   add_row(app, "native-plugin", line.native_plugin);
   add_row(app, "native-passes", line.native_passes)->check(CLI::IsMember({"quick", "light", "full"}));

@@ -37,7 +37,7 @@ bool in_range(const posset_runtime_options& options) {
   constexpr uint32_t kMostThreads = 4096, kMostQuantumUs = 10'000'000;
   return options.max_tier >= 0 && options.max_tier <= kHighest && options.forced_tier >= -1 &&
          options.forced_tier <= kHighest && options.evaluation_threads <= kMostThreads &&
-         options.workers <= kMostThreads && options.quantum_us <= kMostQuantumUs &&
+         options.workers <= kMostThreads && options.quantum_us <= kMostQuantumUs && options.cabal_limit <= kMostThreads &&
          options.trace_file && options.cache_directory && options.native_plugin && *options.native_plugin &&
          options.native_watch && watchers_of(options.native_watch) && options.native_passes &&
          passes_of(options.native_passes);
@@ -64,6 +64,7 @@ RuntimeOptions used_options(const posset_runtime_options& options) {
   used.queue_limit = options.queue_limit;
   used.workers = options.workers != 0 ? options.workers : std::max(1U, std::thread::hardware_concurrency());
   used.quantum_us = options.quantum_us;
+  used.cabal_limit = options.cabal_limit;
   used.native_plugin = options.native_plugin;
   used.native_passes = *passes_of(options.native_passes);
   used.exit_stress = options.exit_stress;

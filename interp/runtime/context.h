@@ -56,6 +56,7 @@ struct RuntimeOptions {
   uint32_t native_watch = 0;           // who is told of native code: kWatchPerf, kWatchGdb
   uint32_t workers = 1;                // executors for pure work
   uint32_t quantum_us = 0;             // 0: as posse.h chooses
+  uint32_t cabal_limit = 0;            // executors for one evaluation; 0: no limit
   std::string cache_directory;         // where native code is kept between runs (code_cache.h); empty: nowhere
   uint64_t cache_limit_bytes = 0;      // of its files together
 };

@@ -170,11 +170,15 @@ bool Seat::look() {
     return true;
   }
   if (!actor_->quantum.is_used(now_ns) || context_.heap.is_guarded()) return true;
-  if (!executor_) {
-    executor_ = &posse_.crew().enter();
-    posse_.stop(false);
-  }
+  take_part();
   return pause();
+}
+
+// The host's thread becomes an executor, if it is none yet.
+void Seat::take_part() {
+  if (executor_) return;
+  executor_ = &posse_.crew().enter(posse_.cabal());
+  posse_.stop(false);
 }
 
 // A computation becomes a member when it has run for a moment: most are over before.
@@ -193,7 +197,7 @@ bool Seat::pause() {
   actor_->quantum.begin_anew();  // what is done on top of this one looks at it too
   Member& top = members().top();
   auto theft = members().end_quantum(context_.fork_top);
-  const bool given = theft && posse_.crew().has_offer(&posse_, *executor_) && give(theft);
+  const bool given = theft && posse_.crew().has_offer(&posse_, *executor_, posse_.cabal()) && give(theft);
   if (!given || !theft.kept) return true;
   run_above(top, theft.kept);
   return wait_for(top);
@@ -209,7 +213,7 @@ bool Seat::give(posse::Theft<Member>& theft) {
     return false;
   }
   auto delegate = std::make_unique<Delegate>(*this, *theft.of, *theft.given);
-  posse::Executor* other = posse_.crew().claim(&posse_, *executor_);
+  posse::Executor* other = posse_.crew().claim(&posse_, *executor_, posse_.cabal());
   if (!other) return false;
   theft.given->header |= ForkRecord::kTaken;
   theft.given->delegate = delegate.get();
@@ -592,7 +596,8 @@ void drop_forks_above(Context& context, const Borrowed* frame, uint32_t keep) {
 
 // ---- the whole ----
 
-Posse::Posse(Context& root) : root_context_(root), crew_(*root.runtime.crew), quantum_ns_(quantum_of(root.runtime.options)), root_(*this, root) {}
+Posse::Posse(Context& root) : root_context_(root), crew_(*root.runtime.crew), quantum_ns_(quantum_of(root.runtime.options)),
+      cabal_(root.runtime.options.cabal_limit), root_(*this, root) {}
 
 Seat* Posse::seat_of(posse::Executor& executor) {
   if (root_.executor_ == &executor) return &root_;

@@ -125,6 +125,7 @@ class Seat {
   void drop_members();
   bool look();
   std::unique_ptr<RegisterStack> take_registers();
+  void take_part();
   void take_executor(sched::posse::Executor* executor) { executor_ = executor; }
   void begin_quantum(int64_t now_ns);
   bool pause();
@@ -205,6 +206,7 @@ class Posse {
   sched::posse::Crew& crew() { return crew_; }
   // The seat of an executor of the crew's own; the calling thread is that executor. Null: no memory for it.
   Seat* seat_of(sched::posse::Executor& executor);
+  sched::posse::Cabal& cabal() { return cabal_; }
   int64_t quantum_ns() const { return quantum_ns_; }
   // When an evaluation has ended.
   void free_what_was_left();
@@ -223,6 +225,7 @@ class Posse {
   Context& root_context_;
   sched::posse::Crew& crew_;
   const int64_t quantum_ns_;
+  sched::posse::Cabal cabal_;  // under the lock of the crew
   Seat root_;
   std::atomic<bool> stopped_{false};
   std::atomic<size_t> waiting_bytes_{0};

@@ -35,14 +35,12 @@ Together::Together(Context& context, size_t others) : context_(context) {
   nothings_.reserve(others);
   claimed_.reserve(others);
   if (seat->members().empty()) seat->begin_quantum(crew.clock().now_ns());
-  if (!seat->executor_) {
-    seat->executor_ = &crew.enter();
-    posse.stop(false);
-  }
+  seat->take_part();
   const int64_t deadline_ns = crew.clock().now_ns() + kStartNs;
   while (claimed_.size() < others) {
     if (nothings_.size() == claimed_.size()) nothings_.push_back(std::make_unique<Nothing>());
-    posse::Executor* const other = crew.has_offer(&posse, *seat->executor_) ? crew.claim(&posse, *seat->executor_) : nullptr;
+    const bool offered = crew.has_offer(&posse, *seat->executor_, posse.cabal());
+    posse::Executor* const other = offered ? crew.claim(&posse, *seat->executor_, posse.cabal()) : nullptr;
     if (other) {
       claimed_.push_back(other);
     } else if (crew.clock().now_ns() >= deadline_ns) {

@@ -29,8 +29,14 @@ Crew::~Crew() {
   for (std::thread& each : threads_) each.join();
 }
 
-Executor& Crew::enter() {
+Executor& Crew::enter(Cabal& cabal) {
   MutexLock lock(mutex_);
+  Executor& taken = take_free();
+  cabal.begin(taken.number());
+  return taken;
+}
+
+Executor& Crew::take_free() {
   if (free_.empty()) {
     executors_.push_back(std::make_unique<Executor>(static_cast<uint32_t>(executors_.size())));
     return *executors_.back();
@@ -71,18 +77,20 @@ template <class Fits>
 Executor* Crew::find_other(const Executor& here, Fits&& fits) {
   const std::unique_ptr<Executor>* const all = executors_.data();
   auto at = [all](size_t number) { return all[number].get(); };
-  return find_from_random(random_, executors_.size(), at, [&](Executor& each) { return &each != &here && fits(each.offer()); });
+  return find_from_random(random_, executors_.size(), at, [&](Executor& each) { return &each != &here && fits(each); });
 }
 
-bool Crew::has_offer(Owner owner, const Executor& here) {
+bool Crew::has_offer(Owner owner, const Executor& here, const Cabal& cabal) {
   MutexLock lock(mutex_);
   if (!started_) start();
-  return find_other(here, [owner](const Offer& offer) { return offer.is_made_to(owner); }) != nullptr;
+  return find_other(here, [&](Executor& each) { return cabal.admits(each.number()) && each.offer().is_made_to(owner); }) != nullptr;
 }
 
-Executor* Crew::claim(Owner owner, const Executor& here) {
+Executor* Crew::claim(Owner owner, const Executor& here, Cabal& cabal) {
   MutexLock lock(mutex_);
-  return find_other(here, [owner](Offer& offer) { return offer.claim(owner); });
+  Executor* const found = find_other(here, [&](Executor& each) { return cabal.admits(each.number()) && each.offer().claim(owner); });
+  if (found) cabal.add(found->number());
+  return found;
 }
 
 }  // namespace posset::sched::posse

@@ -21,6 +21,7 @@
 #include "sched/base/thread_safety.h"
 #include "sched/base/trace.h"
 #include "sched/base/wait.h"
+#include "sched/posse/cabal.h"
 #include "sched/posse/offer.h"
 
 namespace posset::sched::posse {
@@ -93,14 +94,15 @@ class Crew {
 
   const Clock& clock() const { return clock_; }
 
-  // The calling thread becomes an executor. It is given back by the same thread, which waits for nothing any more.
-  Executor& enter() POSSET_EXCLUDES(mutex_);
+  // The calling thread becomes an executor, and the first of the cabal, for another computation; of the last one nothing is left.
+  // It is given back by the same thread, which waits for nothing any more.
+  Executor& enter(Cabal& cabal) POSSET_EXCLUDES(mutex_);
   void leave(Executor& executor) POSSET_EXCLUDES(mutex_);
 
-  // Whether some executor but `here` offers itself to that owner, as far as can be seen.
-  bool has_offer(Owner owner, const Executor& here) POSSET_EXCLUDES(mutex_);
-  // One of them, claimed. Null: there is none.
-  Executor* claim(Owner owner, const Executor& here) POSSET_EXCLUDES(mutex_);
+  // Whether some executor but `here` offers itself to that owner, as far as can be seen, and its cabal admits it.
+  bool has_offer(Owner owner, const Executor& here, const Cabal& cabal) POSSET_EXCLUDES(mutex_);
+  // One of them, claimed, and of the cabal now. Null: there is none.
+  Executor* claim(Owner owner, const Executor& here, Cabal& cabal) POSSET_EXCLUDES(mutex_);
 
   // `here` waits, as Executor::wait does, and the trace is told for how long.
   template <class Done>
@@ -113,6 +115,7 @@ class Crew {
   }
 
  private:
+  Executor& take_free() POSSET_REQUIRES(mutex_);
   template <class Fits>
   Executor* find_other(const Executor& here, Fits&& fits) POSSET_REQUIRES(mutex_);
   void start() POSSET_REQUIRES(mutex_);

@@ -27,6 +27,7 @@ def stats_are_on_standard_error(cli):
 @each({"tree": ["--tier", "0"], "bytecode": ["--tier", "1"], "highest": ["--tier", "3"],
        "forced_tree": ["--force-tier", "0"], "forced_bytecode": ["--force-tier", "1"],
        "thresholds": ["--thresholds", "1,2,3"], "one_worker": ["--workers", "1"], "workers": ["--workers", "4"], "quantum": ["--quantum", "100"],
+       "cabal_limit": ["--cabal-limit", "2", "--workers", "3"],
        "no_cache": ["--no-cache"], "cache": ["--cache", "folder"], "cache_limit": ["--cache-limit", "1000"],
        "quick_passes": ["--native-passes", "quick", "--thresholds", "1,2,3"],
        "exit_stress": ["--exit-stress", "7", "--thresholds", "1,2,3"]})

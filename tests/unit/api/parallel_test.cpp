@@ -89,6 +89,24 @@ TEST_CASE("parallel: with one worker nothing is taken") {
   CHECK(written(world.runtime).find(" part_") == std::string::npos);
 }
 
+TEST_CASE("parallel: a cabal limit keeps an evaluation on so many executors") {
+  posset_runtime_options options = stealing(4);
+  options.trace_events = 1 << 16;
+  options.cabal_limit = 2;
+  World world(posset_context_defaults(), options);
+  for (int tries = 0; tries < 1000 && written(world.runtime).find(" part_merged ") == std::string::npos; ++tries) {
+    REQUIRE(world.show(kProgram) == kResult);
+  }
+  REQUIRE(world.show(kProgram) == kResult);
+  // Between two evaluations the host's thread may become another executor; within one no third takes part.
+  CHECK(!by_job(written(world.runtime), "part_taken").empty());
+  options.cabal_limit = 1;
+  World alone(posset_context_defaults(), options);
+  for (int n = 0; n < 5; ++n) REQUIRE(alone.show(kProgram) == kResult);
+  const std::string trace = written(alone.runtime);
+  for (const auto& [job, line] : by_job(trace, "part_taken")) CHECK_MESSAGE(line.empty(), line);
+}
+
 TEST_CASE("parallel: any number of workers takes the same steps") {
   uint64_t expected = 0;
   for (uint32_t workers : {1, 2, 3, 8}) {

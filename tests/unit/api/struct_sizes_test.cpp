@@ -33,7 +33,8 @@ AT(posset_runtime_options, cache_directory, 96);
 AT(posset_runtime_options, cache_limit, 104);
 AT(posset_runtime_options, evaluation_threads, 112);
 AT(posset_runtime_options, queue_limit, 116);
-static_assert(sizeof(posset_runtime_options) == 120);
+AT(posset_runtime_options, cabal_limit, 120);
+static_assert(sizeof(posset_runtime_options) == 128);
 
 AT(posset_context_options, grants, 8);
 AT(posset_context_options, read_directory, 16);
