@@ -155,7 +155,7 @@ size_t Solve::update_batch(S& schedule, size_t number, size_t count) {
   for (size_t made = 0; made < count;) {
     const Run run = next_run(schedule, number, count - made);
     if (run.begin == run.end) return made;
-    if (found_by_run({run.begin, run.end, true})) {
+    if (run_ && found_by_run({run.begin, run.end, true})) {
       for (size_t i = run.begin; i < run.end; ++i, ++made) {
         if (!settle(schedule, number, i, tally.x[i], found_[i - run.begin], tally)) return made;
       }
@@ -170,7 +170,7 @@ size_t Solve::update_batch(S& schedule, size_t number, size_t count) {
 }
 
 bool Solve::found_by_run(const RunOfCoordinates& run) {
-  if (!run_ || run.end - run.begin < 2) return false;
+  if (run.end - run.begin < 2) return false;
   found_.resize(std::max(found_.size(), run.end - run.begin));
   return (*run_)(run, x_, found_.data());
 }
@@ -286,7 +286,7 @@ void Solve::scan(size_t number) {
 }
 
 void Solve::scan_chunk(Worker& worker, size_t from, size_t to) {
-  if (found_by_run({from, to, false})) {
+  if (run_ && found_by_run({from, to, false})) {
     for (size_t i = from; i < to; ++i) note_residual(worker, i, found_[i - from]);
   } else {
     for (size_t i = from; i < to; ++i) note_residual(worker, i, f_(i, x_));
