@@ -270,6 +270,7 @@ extern "C" posset_status posset_context_statistics(posset_context* context,
   Entry entry(context);
   if (entry.failed()) return entry.status();
   context->tree_account->settle(*context);
+  context->heap.bury_all();
   const posset::interp::HeapStats& heap = context->heap.stats();
   posset_statistics made = {};
   made.allocations = heap.allocations;

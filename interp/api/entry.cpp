@@ -56,6 +56,9 @@ void end_run(posset_context* context) {
   context->clear_interrupt();
   context->drop_kept_views();
   context->scratch = Value();
+  // Most of what has died in it; the rest goes with the next evaluation.
+  constexpr int kPortions = 4;
+  for (int i = 0; i < kPortions; ++i) context->heap.bury_some();
   if (context->retired.size() >= context->retire_at) sweep_retired(context);
 }
 

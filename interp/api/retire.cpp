@@ -149,6 +149,7 @@ extern "C" posset_status posset_context_finish(posset_context* context) {
   context->session.inputs.clear();
   context->retired.clear();
   for (auto& [tree, instance] : context->instances) release_globals(*instance);
+  context->heap.bury_all();
   context->heap.collect_cycles();
   // Instances that a value of the host still points into stay until the context goes.
   std::erase_if(context->instances,

@@ -201,6 +201,7 @@ bool Context::poll_after_host_call() {
 
 bool Context::poll() {
   if (brief_) settle_in();
+  heap.bury_some();
   steps_before_slice_ += static_cast<uint64_t>(slice_ - fuel);
   slice_ = fuel = 0;
   runtime.control.end_slice();

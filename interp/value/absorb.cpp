@@ -30,6 +30,7 @@ void splice(Item*& to, Item*& from, Visit&& visit) {
 
 bool Heap::absorb(Heap& other) {
   other.take_remote_frees();
+  other.bury_all();
   if (!has_room(other.used_) && !make_room(other.used_)) return false;
   absorb_cells(other);
   absorb_pages(other);

@@ -5,8 +5,13 @@
 // needs (tag, packing, size class) in its low 16 bits and the address of the next object above. The
 // same form carries objects that another thread released last over to the thread of their heap.
 //
+// What is large dies in portions, so that whoever waits for an interruption does not wait for it: after kPortion values the
+// list is left with the heap (`buried_`), and what dies as long as something waits there joins it. A container with more
+// values than that waits there itself, and shrinks.
+//
 // A local object refers to local objects of its own heap and to shared ones, never to local objects
 // of another heap; so one heap is looked up per death, not one per object.
+#include <algorithm>
 #include <vector>
 
 #include "interp/value/cycles.h"
@@ -17,6 +22,9 @@
 namespace posset::interp {
 
 namespace {
+
+constexpr int64_t kPortion = 1 << 15;  // values: less than a millisecond
+constexpr int64_t kSmallPortion = 16;  // with each death that joins those that wait, which keeps these from piling up
 
 constexpr uint64_t kClassBits = 7;
 constexpr uint64_t kPackingBits = 2;
@@ -53,26 +61,29 @@ uint64_t unbury(Object* object) {
 
 }  // namespace
 
-// One run of dying objects of one heap.
+// One run of dying objects of one heap, which ends when it has looked at so many values.
 class Burial {
  public:
-  explicit Burial(Heap& heap) : heap_(heap) {}
+  explicit Burial(Heap& heap, int64_t portion = kPortion) : heap_(heap), left_(portion) {}
 
   void run(Object* object) {
     while (object != nullptr) {
       if (object->tag == Tag::Record || object->tag == Tag::Variant) [[likely]] {
         auto* record = static_cast<Record*>(object);
         drop_all(record->new_fields(), record->size);
-      } else {
-        release_values(object);
+      } else if (!release_values(object)) {
+        object = next();
+        continue;
       }
       heap_.free_object(object);
       object = next();
     }
   }
+  // With what waits.
+  void go_on() { run(next()); }
 
   // For hooks: what dies while one runs is taken up by the run that called the hook, else a chain
-  // of host objects would use the native stack.
+  // of host objects would use the native stack. And where a run has left something.
   static void put_off(Heap& heap, Object* object) {
     bury(object, heap.buried_);
     heap.buried_ = link_to(object);
@@ -92,9 +103,25 @@ class Burial {
   Object* next() {
     if (list_ == 0) std::swap(list_, heap_.buried_);
     if (list_ == 0) return nullptr;
+    if (left_ <= 0) [[unlikely]] return leave_rest();
     Object* object = linked(list_);
     list_ = unbury(object);
     return object;
+  }
+
+  [[gnu::noinline, gnu::cold]] Object* leave_rest() {
+    while (heap_.buried_ != 0) {  // at the hands of hooks, in this run
+      Object* object = linked(heap_.buried_);
+      heap_.buried_ = unbury(object);
+      put_back(object);
+    }
+    heap_.buried_ = std::exchange(list_, 0);
+    return nullptr;
+  }
+
+  void put_back(Object* object) {
+    bury(object, list_);
+    list_ = link_to(object);
   }
 
   [[gnu::always_inline]] void drop(Borrowed v) {
@@ -104,8 +131,7 @@ class Burial {
     if (count > 1) {
       object->count = count - 1;
     } else if (count == 1 && !has_no_values(object->tag)) {
-      bury(object, list_);
-      list_ = link_to(object);
+      put_back(object);
     } else {
       drop_last(object, count);
     }
@@ -126,29 +152,26 @@ class Burial {
     if (&heap != &heap_) {
       heap.push_remote(object);
     } else {
-      bury(object, list_);
-      list_ = link_to(object);
+      put_back(object);
     }
   }
 
   void drop_all(Borrowed* values, uint64_t n) {
+    left_ -= static_cast<int64_t>(n) + 1;
     for (uint64_t i = 0; i < n; ++i) drop(values[i]);
   }
 
-  void release_values(Object* object) {
+  // False: there are more of them, and it waits with the others.
+  bool release_values(Object* object) {
     switch (object->tag) {
-      case Tag::List: {
-        auto* list = static_cast<List*>(object);
-        if (list->packing() == Packing::Any) drop_all(list->any(), list->size);
-        break;
-      }
+      case Tag::List:
+        return static_cast<List*>(object)->packing() != Packing::Any || release_list(static_cast<List*>(object));
       case Tag::Record:
       case Tag::Variant:
         drop_all(static_cast<Record*>(object)->new_fields(), static_cast<Record*>(object)->size);
         break;
       case Tag::Map:
-        release_map(static_cast<Map*>(object));
-        break;
+        return release_map(static_cast<Map*>(object));
       case Tag::Fn: {
         auto* closure = static_cast<Closure*>(object);
         drop_all(closure->captured(), closure->size);
@@ -181,15 +204,36 @@ class Burial {
       default:
         break;  // no values inside
     }
+    return true;
   }
 
-  void release_map(Map* map) {
-    for (uint32_t i = map->first; i < map->used; ++i) {
+  uint64_t portion_of(uint64_t n) const { return std::min(n, static_cast<uint64_t>(std::max<int64_t>(left_, kSmallPortion))); }
+
+  // From the end, where that can be cut off.
+  bool release_list(List* list) {
+    const uint64_t n = portion_of(list->size);
+    list->size -= n;
+    const bool all = list->size == 0;
+    Borrowed* const values = list->any() + list->size;
+    if (!all) put_back(list);
+    drop_all(values, n);
+    return all;
+  }
+
+  bool release_map(Map* map) {
+    const uint32_t first = map->first;
+    const auto n = static_cast<uint32_t>(portion_of(map->used - first));
+    const uint32_t end = map->first = first + n;
+    const bool all = end == map->used;
+    if (!all) put_back(map);
+    left_ -= 2 * int64_t{n} + 1;
+    for (uint32_t i = first; i < end; ++i) {
       if (map->entries[i].key.is_unset()) continue;
       drop(map->entries[i].key);
       drop(map->entries[i].value);
     }
-    free_map_table(heap_, map);
+    if (all) free_map_table(heap_, map);
+    return all;
   }
 
   void release_error(ErrorObject* error) {
@@ -208,14 +252,16 @@ class Burial {
 
   Heap& heap_;
   uint64_t list_ = 0;
+  int64_t left_;
 };
 
 void destroy(Object* object) {
   Heap& heap = Heap::heap_of(object);
   if (has_no_values(object->tag)) {
     heap.free_object(object);
-  } else if (heap.in_hook_) [[unlikely]] {
+  } else if (heap.in_hook_ || heap.buried_ != 0) [[unlikely]] {
     Burial::put_off(heap, object);
+    if (!heap.in_hook_) Burial(heap, kSmallPortion).go_on();
   } else {
     Burial(heap).run(object);
   }
@@ -273,7 +319,17 @@ void Heap::push_remote(Object* object) {
 void Heap::take_remote_frees() {
   if (remote_frees_.load(std::memory_order_relaxed) == nullptr) return;
   Object* first = remote_frees_.exchange(nullptr, std::memory_order_acquire);
-  if (first != nullptr) Burial::take_all(first);
+  if (first == nullptr) return;
+  if (buried_ == 0) {
+    buried_ = link_to(first);  // the same kind of list
+    bury_some();
+  } else {
+    Burial::take_all(first);
+  }
+}
+
+void Heap::bury_portion() {
+  if (!in_hook_) Burial(*this).go_on();
 }
 
 }  // namespace posset::interp

@@ -173,6 +173,7 @@ class CycleSearch {
 
 void Heap::collect_cycles(bool shared_too) {
   if (collecting_ || in_hook_ || ref_count_ == 0) return;
+  bury_all();  // it could not be walked
   collecting_ = true;
   CycleSearch search(shared_too);
   if (search.trace(refs_, ref_count_)) {

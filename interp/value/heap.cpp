@@ -37,6 +37,7 @@ Heap::Heap(ShapeTable& shapes, size_t limit_bytes)
 Heap::~Heap() {
   bind_to_thread();
   take_remote_frees();
+  bury_all();
   collect_cycles(/*shared_too=*/true);
   mi_free(refs_);
   while (large_ != nullptr) {  // immortal ones
@@ -70,6 +71,7 @@ bool Heap::note_peak(size_t more) {
 // Memory is short: give back what nobody uses, then what nobody can reach.
 bool Heap::make_room(size_t bytes) {
   take_remote_frees();
+  bury_all();
   if (stats_.frees - frees_at_trim_ > trim_cost_ / kTrimLooksPerFree) trim_pages();
   if (has_room(bytes)) return true;
   if (ref_count_ == 0 || bytes > limit_) return false;
@@ -96,6 +98,10 @@ void* Heap::pop_cell(size_t cls) {
 bool Heap::refill(size_t cls) {
   if (remote_frees_.load(std::memory_order_relaxed) != nullptr) {
     take_remote_frees();
+    if (free_[cls] != nullptr) return true;
+  }
+  if (buried_ != 0) {
+    bury_portion();
     if (free_[cls] != nullptr) return true;
   }
   size_t size = cls * kGranule;
@@ -265,6 +271,7 @@ void Heap::free_chunk(Chunk* chunk) {
 
 void* Heap::allocate_large(size_t bytes) {
   if (bytes > kMaxBytes) return nullptr;
+  bury_some();
   size_t total = LargeBlock::good_bytes(bytes);
   if (!charge(total)) return nullptr;
   LargeBlock* block = LargeBlock::allocate(total);

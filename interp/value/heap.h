@@ -189,6 +189,15 @@ class Heap {
   void unbind_from_thread() { owner_.store({}, std::memory_order_release); }
   // Frees what other threads have released.
   void take_remote_frees();
+  // Something large dies in portions: what is over when its first has gone waits, and dies here as the heap's owner allocates
+  // or looks at limits. One portion, or all of it.
+  void bury_some() {
+    if (buried_ != 0) [[unlikely]] bury_portion();
+  }
+  void bury_all() {
+    while (buried_ != 0 && !in_hook_) bury_portion();
+  }
+  bool has_buried() const { return buried_ != 0; }
   // Gives wholly unused pages back to mimalloc.
   void trim_pages();
   // A property's function or one that gives a host its own back is running: nothing that scripts see may change.
@@ -253,6 +262,7 @@ class Heap {
   bool has_room(size_t bytes) const { return used_ <= limit_ && bytes <= limit_ - used_; }
   bool make_room(size_t bytes);
   void push_remote(Object* object);
+  void bury_portion();
 
   Cell* free_[kClasses] = {};
   Page* current_[kClasses] = {};  // where the next cells of a class are carved
@@ -274,7 +284,7 @@ class Heap {
 
   std::atomic<Object*> remote_frees_{nullptr};
   std::atomic<std::thread::id> owner_;
-  uint64_t buried_ = 0;  // objects that died while a hook ran (counting.cpp)
+  uint64_t buried_ = 0;  // objects that have died and wait for their end (counting.cpp)
   bool in_hook_ = false;
 
   Ref** refs_ = nullptr;  // every live ref; Ref::place is its index

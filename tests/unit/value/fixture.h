@@ -21,7 +21,10 @@ namespace posset::interp::test {
 struct World {
   ShapeTable shapes;
   Heap heap{shapes};
-  ~World() { CHECK(heap.live_objects() == 0); }
+  ~World() {
+    heap.bury_all();
+    CHECK(heap.live_objects() == 0);
+  }
 
   Value text(std::string_view s) { return make_string(heap, s); }
   static Value integer(int64_t i) { return Value::integer(i); }

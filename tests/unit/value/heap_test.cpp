@@ -110,7 +110,75 @@ TEST_CASE("heap: a deep structure dies without native recursion") {
   Value v = world.nested(1000000);
   CHECK(world.heap.live_objects() == 1000000);
   v = Value::nil();
+  world.heap.bury_all();
   CHECK(world.heap.live_objects() == 0);
+}
+
+namespace {
+
+constexpr uint64_t kMostAtOnce = uint64_t{1} << 17;  // well above a portion, well below what dies
+
+// A list of `n` lists of one list.
+Value wide(World& world, int n) {
+  Borrowed place = Borrowed::heap(Tag::List, new_list(world.heap, Packing::Any, 0));
+  for (int i = 0; i < n; ++i) world.push(place, world.list(world.list()));
+  return Value::adopt(place);
+}
+
+Value wide_map(World& world, int n) {
+  Map* made = new_map(world.heap);
+  for (int i = 0; i < n; ++i) REQUIRE(map_set(world.heap, made, Value::integer(i), world.list(world.list())));
+  return Value::adopt(Borrowed::heap(Tag::Map, made));
+}
+
+}  // namespace
+
+TEST_CASE("heap: what is large dies in portions, whatever its shape") {
+  constexpr int kMany = 300000;
+  for (Value (*make)(World&, int) : {wide, wide_map}) {
+    World world;
+    Value v = make(world, kMany);
+    uint64_t live = world.heap.live_objects();
+    REQUIRE(live > 2 * kMany);
+    v = Value();
+    CHECK(world.heap.has_buried());
+    CHECK(live - world.heap.live_objects() < kMostAtOnce);
+    while (world.heap.has_buried()) {
+      live = world.heap.live_objects();
+      world.heap.bury_some();
+      CHECK(live - world.heap.live_objects() < kMostAtOnce);
+    }
+    CHECK(world.heap.live_objects() == 0);
+  }
+}
+
+TEST_CASE("heap: what dies while something waits joins it, and allocating takes some of it") {
+  World world;
+  Value first = wide(world, 300000), second = wide(world, 300000), small = world.list(world.list());
+  const uint64_t live = world.heap.live_objects();
+  first = Value();
+  second = Value();
+  small = Value();
+  CHECK(world.heap.has_buried());
+  CHECK(live - world.heap.live_objects() < 2 * kMostAtOnce);
+  // In the end there is nothing left of what waited, though nothing else looked after it.
+  std::vector<Value> made;
+  while (world.heap.has_buried() && made.size() < 2000000) made.push_back(world.list());
+  CHECK_FALSE(world.heap.has_buried());
+  CHECK(world.heap.live_objects() == made.size());
+  CHECK(world.heap.has_sound_cells());
+}
+
+TEST_CASE("heap: near the limit all that is dead goes first") {
+  World world;
+  Value v = wide(world, 300000);
+  const size_t used = world.heap.used_bytes();
+  world.heap.set_limit_bytes(used + 1000);
+  v = Value();
+  CHECK(world.heap.has_buried());
+  Value again = wide(world, 290000);  // fits only in the place of the other
+  CHECK_FALSE(world.heap.has_buried());
+  CHECK(world.heap.used_bytes() <= used + 1000);
 }
 
 TEST_CASE("heap: immortal objects are never counted and go with the heap") {
