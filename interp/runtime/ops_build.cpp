@@ -40,7 +40,9 @@ FormatOptions format_options(const syntax::FormatSpec& spec) {
   const size_t before = out.view().size();
   std::string problem;
   if (!spec || !spec->present) {
-    print_to(out, v);
+    ContextPatience patience(context);
+    print_to(out, v, &patience);
+    if (!patience.held()) return false;
   } else if (!format_to(out, v, format_options(*spec), problem)) {
     if (out.failed()) return or_memory_limit(context, false);
     context.raise(ErrorCode::TypeMismatch, std::move(problem));

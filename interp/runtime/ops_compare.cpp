@@ -45,6 +45,14 @@ bool charge_comparison(Context& context, Borrowed a, Borrowed b) {
   return charge_weight(context, a);
 }
 
+// 1, 0, or -1: raised.
+int same(Context& context, Borrowed a, Borrowed b) {
+  if (!needs_a_walk(a, b)) return equal(a, b);
+  ContextPatience patience(context);
+  const bool found = equal(a, b, &patience);
+  return patience.held() ? found : -1;
+}
+
 bool holds(BinaryOp op, Order o) {
   switch (op) {
     case BinaryOp::Lt:
@@ -64,10 +72,15 @@ bool holds(BinaryOp op, Order o) {
 
 int compare(Context& context, BinaryOp op, Borrowed left, Borrowed right) {
   if (!charge_comparison(context, left, right)) return -1;
-  if (op == BinaryOp::Eq) return equal(left, right);
-  if (op == BinaryOp::Ne) return !equal(left, right);
+  if (op == BinaryOp::Eq) return same(context, left, right);
+  if (op == BinaryOp::Ne) {
+    const int found = same(context, left, right);
+    return found < 0 ? found : !found;
+  }
   Borrowed inner_left = left, inner_right = right;
-  Order o = order(left, right, &inner_left, &inner_right);
+  ContextPatience patience(context);
+  Order o = order(left, right, &inner_left, &inner_right, &patience);
+  if (!patience.held()) return -1;
   if (o != Order::Incomparable) return holds(op, o);
   raise_not_comparable(context, std::string(" ") + spelling(op) + " ", left, right, inner_left,
                        inner_right);
@@ -84,7 +97,7 @@ int list_contains(Context& context, Borrowed item, const List* list) {
   for (uint64_t i = 0; i < list->size; ++i) {
     Borrowed element = list_get(list, i);
     if (!meter.add(1) || !charge_comparison(context, item, element)) return -1;
-    if (equal(item, element)) return 1;
+    if (const int found = same(context, item, element); found != 0) return found;
   }
   return 0;
 }

@@ -11,8 +11,10 @@ bool charge_weight(Context& context, Borrowed v) {
   constexpr uint64_t kFirstRound = 1024, kGrowth = 4;
   if (!v.is_heap()) return true;
   uint64_t charged = 0;
+  ContextPatience patience(context);
   for (uint64_t enough = kFirstRound;; enough *= kGrowth) {
-    uint64_t weight = weight_of(v, enough);
+    uint64_t weight = weight_of(v, enough, &patience);
+    if (!patience.held()) return false;
     uint64_t steps = weight / kElementsPerStep;
     if (steps > charged && !context.charge(steps - charged)) return false;
     charged = std::max(charged, steps);

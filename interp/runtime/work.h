@@ -15,6 +15,7 @@
 
 #include "interp/runtime/context.h"
 #include "interp/value/list.h"
+#include "interp/value/patience.h"
 
 namespace posset::interp {
 
@@ -31,6 +32,22 @@ inline bool charge_elements(Context& context, uint64_t n) {
 inline bool charge_bytes(Context& context, uint64_t n) {
   return n < kBytesPerStep || context.charge(n / kBytesPerStep);
 }
+// For walks in the value layer: they end where the evaluation is interrupted or its time is over. Charges nothing.
+class ContextPatience final : public Patience {
+ public:
+  explicit ContextPatience(Context& context) : context_(context) {}
+  // After the walk. False: it has been given up, the error is pending.
+  bool held() {
+    if (!ended()) [[likely]] return true;
+    while (context_.poll()) context_.interrupt();  // that is why it has ended
+    return false;
+  }
+
+ private:
+  bool is_over() override { return context_.wants_to_stop(); }
+  Context& context_;
+};
+
 // Before v is compared, hashed or printed as a whole: charges the values inside it. A value that
 // holds the same one many times over can weigh more than time has seconds; the weight is found in
 // growing rounds with a look at the limits after each.

@@ -5,16 +5,17 @@
 #include <compare>
 
 #include "interp/value/objects.h"
+#include "interp/value/patience.h"
 #include "interp/value/value.h"
 
 namespace posset::interp {
 
-bool equal_slow(Borrowed a, Borrowed b);
+bool equal_slow(Borrowed a, Borrowed b, Patience* patience);
 // Never fails; NaN equals nothing.
-inline bool equal(Borrowed a, Borrowed b) {
+inline bool equal(Borrowed a, Borrowed b, Patience* patience = nullptr) {
   // Inside the value and no float: equal when the words are.
   if (a.word0 == b.word0 && !a.is_heap() && !a.is_float()) return a.word1 == b.word1;
-  return equal_slow(a, b);
+  return equal_slow(a, b, patience);
 }
 int compare_int_float(int64_t a, double b);  // exact: -1, 0, 1; 2 when b is NaN
 uint64_t hash_of(Borrowed v);                // equal values, equal hashes; any value
@@ -26,7 +27,8 @@ enum class Order : int8_t { Less = -1, Equal = 0, Greater = 1, Unordered = 2, In
 // Numbers exactly (Unordered when a NaN is met), strings by scalar value, lists by the first pair
 // that is not ==, variants of one type by ordinal, then fields. Incomparable: kinds that have no
 // order; the two values that could not be compared are left in `left` and `right` when given.
-Order order(Borrowed a, Borrowed b, Borrowed* left = nullptr, Borrowed* right = nullptr);
+Order order(Borrowed a, Borrowed b, Borrowed* left = nullptr, Borrowed* right = nullptr,
+            Patience* patience = nullptr);
 
 // The ints of a range: none, or `first` to `last` with both. Ranges with the same ones are equal.
 struct RangeInts {
@@ -43,6 +45,6 @@ inline RangeInts ints_of(const Range* range) {
 // How much work comparing or hashing v may be (elements looked at; 64 bytes of a string are one),
 // for charging steps before it is done. Counts no further than `enough`. The packing of lists does
 // not show.
-uint64_t weight_of(Borrowed v, uint64_t enough);
+uint64_t weight_of(Borrowed v, uint64_t enough, Patience* patience = nullptr);
 
 }  // namespace posset::interp

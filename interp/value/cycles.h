@@ -71,4 +71,24 @@ void for_each_value(Object* object, Visit&& visit) {
   }
 }
 
+// The same until visit gives false, which is given.
+template <class Visit>
+bool each_value(Object* object, Visit&& visit) {
+  if (object->tag == Tag::Map) {
+    auto* map = static_cast<Map*>(object);
+    for (uint32_t i = map->first; i < map->used; ++i) {
+      if (map->entries[i].key.is_unset()) continue;
+      if (!visit(map->entries[i].key) || !visit(map->entries[i].value)) return false;
+    }
+    return true;
+  }
+  for (Borrowed& each : values_of(object)) {
+    if (!visit(each)) return false;
+  }
+  if (!values_of(object).empty()) return true;
+  bool goes_on = true;
+  for_each_value(object, [&](Borrowed v) { goes_on = goes_on && visit(v); });
+  return goes_on;
+}
+
 }  // namespace posset::interp

@@ -1,6 +1,7 @@
 // Structural equality. Pairs that need no descent are decided on the spot; containers become a
 // frame of an explicit stack. There is no shortcut for "the same object", because a NaN inside
 // equals nothing.
+#include <algorithm>
 #include <cstring>
 
 #include "interp/value/compare.h"
@@ -26,17 +27,32 @@ struct Frame {
 
 Verdict verdict(bool same) { return same ? Verdict::Same : Verdict::Different; }
 
-Verdict compare_lists(List* a, List* b) {
+constexpr uint64_t kBytesPerUnit = 64;        // of work, as weight.cpp counts it
+constexpr size_t kBytesAtOnce = size_t{1} << 20;  // between two looks at the patience
+constexpr uint64_t kFloatsAtOnce = kBytesAtOnce / sizeof(double);
+
+bool equal_bytes(const char* a, const char* b, size_t size, Patience* patience) {
+  for (size_t at = 0; at < size; at += kBytesAtOnce) {
+    const size_t n = std::min(size - at, kBytesAtOnce);
+    if (std::memcmp(a + at, b + at, n) != 0 || !lasts(patience, n / kBytesPerUnit)) return false;
+  }
+  return true;
+}
+
+bool equal_floats(const List* a, const List* b, Patience* patience) {
+  for (uint64_t i = 0; i < a->size; ++i) {
+    if (a->float_at(i) != b->float_at(i)) return false;
+    if (i % kFloatsAtOnce == kFloatsAtOnce - 1 && !lasts(patience, kFloatsAtOnce)) return false;
+  }
+  return true;
+}
+
+Verdict compare_lists(List* a, List* b, Patience* patience) {
   if (a->size != b->size) return Verdict::Different;
   if (a->size == 0) return Verdict::Same;
   if (a->packing() != b->packing() || a->packing() == Packing::Any) return Verdict::Inside;
-  if (a->packing() == Packing::Float) {
-    uint64_t same = 0;
-    while (same < a->size && a->float_at(same) == b->float_at(same)) ++same;
-    return verdict(same == a->size);
-  }
-  return verdict(
-      std::memcmp(a->data<char>(), b->data<char>(), a->size * element_bytes(a->packing())) == 0);
+  if (a->packing() == Packing::Float) return verdict(equal_floats(a, b, patience));
+  return verdict(equal_bytes(a->data<char>(), b->data<char>(), a->size * element_bytes(a->packing()), patience));
 }
 
 bool same_ints(const Range* a, const Range* b) {
@@ -58,12 +74,12 @@ bool same_host_object(const Object* a, const Object* b) {
 }
 
 // Two heap objects of one tag.
-Verdict compare_objects(Tag tag, Object* a, Object* b) {
+Verdict compare_objects(Tag tag, Object* a, Object* b, Patience* patience) {
   switch (tag) {
     case Tag::Str:
       return verdict(a == b || equal_long_strings(static_cast<Str*>(a), static_cast<Str*>(b)));
     case Tag::List:
-      return compare_lists(static_cast<List*>(a), static_cast<List*>(b));
+      return compare_lists(static_cast<List*>(a), static_cast<List*>(b), patience);
     case Tag::Map: {
       auto *x = static_cast<Map*>(a), *y = static_cast<Map*>(b);
       return x->live != y->live ? Verdict::Different : inside_unless_empty(x->live);
@@ -97,7 +113,7 @@ Verdict compare_objects(Tag tag, Object* a, Object* b) {
   }
 }
 
-Verdict compare_shallow(Borrowed a, Borrowed b) {
+Verdict compare_shallow(Borrowed a, Borrowed b, Patience* patience) {
   if (a.is_number() && b.is_number()) {
     if (a.is_int() && b.is_int()) return verdict(a.word1 == b.word1);
     if (a.is_float() && b.is_float()) return verdict(a.as_float() == b.as_float());
@@ -106,7 +122,7 @@ Verdict compare_shallow(Borrowed a, Borrowed b) {
   }
   if (a.word0 != b.word0) return Verdict::Different;
   if (!a.is_heap()) return verdict(a.word1 == b.word1);
-  return compare_objects(a.tag(), a.object(), b.object());
+  return compare_objects(a.tag(), a.object(), b.object(), patience);
 }
 
 // The pairs of two containers, one after the other.
@@ -171,18 +187,18 @@ Next next_of(Frame& frame, Borrowed& a, Borrowed& b) {
   }
 }
 
-bool equal_inside(Object* first, Object* second) {
+bool equal_inside(Object* first, Object* second, Patience* patience) {
   SmallStack<Frame, 12> stack;
   stack.push({first, second, 0});
   while (!stack.empty()) {
     Borrowed a, b;
     Next next = next_of(stack.top(), a, b);
-    if (next == Next::Missing) return false;
+    if (next == Next::Missing || !lasts(patience)) return false;
     if (next == Next::End) {
       stack.pop();
       continue;
     }
-    Verdict found = compare_shallow(a, b);
+    Verdict found = compare_shallow(a, b, patience);
     if (found == Verdict::Different) return false;
     if (found == Verdict::Inside) stack.push({a.object(), b.object(), 0});
   }
@@ -191,9 +207,9 @@ bool equal_inside(Object* first, Object* second) {
 
 }  // namespace
 
-bool equal_slow(Borrowed a, Borrowed b) {
-  Verdict found = compare_shallow(a, b);
-  return found == Verdict::Inside ? equal_inside(a.object(), b.object()) : found == Verdict::Same;
+bool equal_slow(Borrowed a, Borrowed b, Patience* patience) {
+  Verdict found = compare_shallow(a, b, patience);
+  return found == Verdict::Inside ? equal_inside(a.object(), b.object(), patience) : found == Verdict::Same;
 }
 
 int compare_int_float(int64_t a, double b) {

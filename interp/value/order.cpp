@@ -67,15 +67,16 @@ Borrowed item_of(const Object* object, uint64_t i) {
 
 }  // namespace
 
-Order order(Borrowed a, Borrowed b, Borrowed* left, Borrowed* right) {
+Order order(Borrowed a, Borrowed b, Borrowed* left, Borrowed* right, Patience* patience) {
   SmallStack<Frame, 12> stack;
   while (true) {
+    if (!lasts(patience)) return Order::Equal;
     bool inside;
     Order found = compare_shallow(a, b, inside);
     if (inside) {
       stack.push({a.object(), b.object(), 0});
     } else if (found != Order::Equal &&
-               !(found == Order::Incomparable && !stack.empty() && equal(a, b))) {
+               !(found == Order::Incomparable && !stack.empty() && equal(a, b, patience))) {
       if (left != nullptr) *left = a;
       if (right != nullptr) *right = b;
       return found;

@@ -47,11 +47,11 @@ constexpr char kHex[] = "0123456789abcdef";
 template <class Out>
 class Printer {
  public:
-  Printer(Out& out, Heap* heap) : out_(out), heap_(heap) {}
+  Printer(Out& out, Heap* heap, Patience* patience = nullptr) : out_(out), heap_(heap), patience_(patience) {}
 
   void print(Borrowed v) {
     print_shallow(v);
-    while (!stack_.empty() && !out_.failed()) step();
+    while (!stack_.empty() && !out_.failed() && lasts(patience_)) step();
   }
 
  private:
@@ -65,7 +65,7 @@ class Printer {
     text = needed_of(out_, text);
     out_.append('"');
     size_t plain = 0;  // where the bytes begin that are copied as they are
-    for (size_t at = 0; at < text.size() && !out_.failed();) {
+    for (size_t at = 0; at < text.size() && !out_.failed() && lasts(patience_);) {
       size_t from = at;
       uint32_t scalar = decode_scalar(text, at);
       bool control = scalar < 0x20 || (scalar >= 0x7f && scalar < 0xa0);
@@ -299,17 +299,18 @@ class Printer {
 
   Out& out_;
   Heap* heap_;
+  Patience* patience_;
   SmallStack<Frame, 8> stack_;
   std::unordered_set<const Object*> open_refs_;
 };
 
 }  // namespace
 
-void print_literal(StringBuilder& out, Borrowed v) {
-  Printer<StringBuilder>(out, &out.heap()).print(v);
+void print_literal(StringBuilder& out, Borrowed v, Patience* patience) {
+  Printer<StringBuilder>(out, &out.heap(), patience).print(v);
 }
 
-void print_to(StringBuilder& out, Borrowed v) {
+void print_to(StringBuilder& out, Borrowed v, Patience* patience) {
   if (v.is_string()) {
     out.append(string_view_of(v));
   } else if (v.is_int()) {
@@ -317,7 +318,7 @@ void print_to(StringBuilder& out, Borrowed v) {
   } else if (v.is_float()) {
     append_float(out, v.as_float());
   } else {
-    print_literal(out, v);
+    print_literal(out, v, patience);
   }
 }
 

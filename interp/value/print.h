@@ -6,13 +6,15 @@
 #include <string>
 #include <string_view>
 
+#include "interp/value/patience.h"
 #include "interp/value/string.h"
 #include "interp/value/value.h"
 
 namespace posset::interp {
 
-void print_to(StringBuilder& out, Borrowed v);       // as `print` does: a string is raw at the top
-void print_literal(StringBuilder& out, Borrowed v);  // a string is a literal
+// Where the patience ends the text does.
+void print_to(StringBuilder& out, Borrowed v, Patience* patience = nullptr);       // as `print` does: a string is raw at the top
+void print_literal(StringBuilder& out, Borrowed v, Patience* patience = nullptr);  // a string is a literal
 Value to_string(Heap& heap, Borrowed v);
 // For messages: the literal form, cut to about `max_bytes` with "..." in the middle of nothing.
 std::string brief(Borrowed v, size_t max_bytes = 60);

@@ -60,7 +60,7 @@ bool has_nan(List* list) {
 
 }  // namespace
 
-uint64_t weight_of(Borrowed v, uint64_t enough) {
+uint64_t weight_of(Borrowed v, uint64_t enough, Patience* patience) {
   uint64_t weight = own_weight(v);
   if (!is_walked(v)) return weight < enough ? weight : enough;
   SmallStack<Object*, 32> stack;
@@ -68,11 +68,12 @@ uint64_t weight_of(Borrowed v, uint64_t enough) {
   while (!stack.empty() && weight < enough) {
     Object* object = stack.take();
     if (direct_values(object) >= enough - weight) return enough;
-    for_each_value(object, [&](Borrowed inside) {
-      if (weight >= enough) return;
+    const bool counted = each_value(object, [&](Borrowed inside) {
       weight += own_weight(inside);
       if (is_walked(inside)) stack.push(inside.object());
+      return weight < enough && lasts(patience);
     });
+    if (!counted && patience != nullptr && patience->ended()) break;
   }
   return weight < enough ? weight : enough;
 }

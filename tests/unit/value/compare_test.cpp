@@ -1,6 +1,7 @@
 // Equality, hashes and order of values, against the rules of the language.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <vector>
 
@@ -144,6 +145,56 @@ TEST_CASE("equal, hash, order, weight: a million levels deep") {
   CHECK(is_valid_key(a) == KeyProblem::None);
   CHECK(weight_of(a, UINT64_MAX) == 1000000);
   CHECK(weight_of(a, 10) == 10);
+}
+
+namespace {
+
+// Ends at the look with that number.
+class Counting final : public Patience {
+ public:
+  explicit Counting(int most) : most_(most) {}
+  int looks() const { return looks_; }
+
+ private:
+  bool is_over() override { return ++looks_ >= most_; }
+  const int most_;
+  int looks_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("equal, order, weight, print: walks ask whether they are still wanted, and end where they are not") {
+  World world;
+  const auto numbers = [&](bool floats) {
+    Borrowed place = Borrowed::heap(Tag::List, new_list(world.heap, floats ? Packing::Float : Packing::Int, 0));
+    for (int i = 0; i < 3000000; ++i) world.push(place, floats ? Value::floating(i) : Value::integer(i));
+    return Value::adopt(place);
+  };
+  Value a = world.nested(1000000), b = world.nested(1000000);
+  Value ints = numbers(false), same_ints = numbers(false), floats = numbers(true), same_floats = numbers(true);
+  const std::vector<std::function<void(Patience&)>> walks = {
+      [&](Patience& patience) { equal(a, b, &patience); },
+      [&](Patience& patience) { equal(ints, same_ints, &patience); },
+      [&](Patience& patience) { equal(floats, same_floats, &patience); },
+      [&](Patience& patience) { equal(ints, floats, &patience); },
+      [&](Patience& patience) { order(a, b, nullptr, nullptr, &patience); },
+      [&](Patience& patience) { order(ints, same_ints, nullptr, nullptr, &patience); },
+      [&](Patience& patience) { weight_of(a, UINT64_MAX, &patience); },
+      [&](Patience& patience) {
+        StringBuilder out(world.heap);
+        print_literal(out, a, &patience);
+      },
+  };
+  for (size_t i = 0; i < walks.size(); ++i) {
+    CAPTURE(i);
+    Counting patient(INT32_MAX), impatient(3);
+    walks[i](patient);
+    CHECK(patient.looks() > 10);
+    CHECK_FALSE(patient.ended());
+    walks[i](impatient);
+    CHECK(impatient.looks() == 3);
+    CHECK(impatient.ended());
+  }
 }
 
 TEST_CASE("order: numbers, strings, lists") {
