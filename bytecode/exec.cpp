@@ -23,7 +23,12 @@ const Insn* exec(NativeFrame* frame, const Insn* pc) {
           frame->chunk->constants.data(), frame->closure, frame->chunk,
           frame->place,          frame->shared_cell != 0, frame->registers,
           Borrowed::nil(),       Leave::Failed, false};
-  const Insn* next = kHandler(s, *pc);
+  const Insn* next = nullptr;
+  try {
+    next = kHandler(s, *pc);
+  } catch (const std::bad_alloc&) {  // native code does not let it through
+    s.cx.raise_no_memory();
+  }
   frame->place = s.place;
   frame->shared_cell = s.shared_cell;
   return next;

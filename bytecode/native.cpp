@@ -98,7 +98,7 @@ bool call_link(NativeFrame& frame, Borrowed callee, Borrowed* window, const Insn
 
 }  // namespace
 
-bool native_call(NativeFrame* frame, const Insn* pc) {
+bool native_call(NativeFrame* frame, const Insn* pc) try {
   Borrowed* window = frame->registers + pc->a;
   const Borrowed** links = frame->closure->function->links;
   switch (static_cast<Op>(pc->op)) {
@@ -106,6 +106,9 @@ bool native_call(NativeFrame* frame, const Insn* pc) {
     case Op::CallLink: return call_link(*frame, *links[pc->b], window, pc);
     default: return call_with_marks(*frame, frame->registers[pc->b], window, pc->c, pc);
   }
+} catch (const std::bad_alloc&) {
+  frame->context->raise_no_memory();
+  return false;
 }
 
 bool native_poll(Context* context) { return context->poll(); }

@@ -30,16 +30,20 @@ void release_temporaries(Borrowed* registers, const std::vector<uint16_t>& owned
   }
 }
 
-void enter_handler(Context& context, Frame& frame, const Region& region, const LiveChange& live) {
+// False: with the last of its trace the error has become one that cannot be caught.
+bool enter_handler(Context& context, Frame& frame, const Region& region, const LiveChange& live) {
   Chunk& chunk = *frame.chunk;
+  const Borrowed site = Borrowed::integer(context.noted_site());
+  Value error = region.cleanup ? context.take_error() : context.catch_error();
+  if (error.failed()) return false;
   interp::drop_forks_above(context, frame.registers, region.forks);
   release_slots(frame.registers, region.locals, live.locals, 0);
   release_temporaries(frame.registers, chunk.live_sets[live.set], &chunk.live_sets[region.live_set]);
-  if (region.cleanup) frame.registers[region.reg + 1] = Borrowed::integer(context.noted_site());
-  Value error = region.cleanup ? context.take_error() : context.catch_error();
+  if (region.cleanup) frame.registers[region.reg + 1] = site;
   frame.registers[region.reg] = error.take();
   bool first_half = frame.pc < chunk.code.get() + chunk.size;
   frame.pc = chunk.code.get() + (first_half ? 0 : chunk.size) + region.handler;
+  return true;
 }
 
 bool walks(Op op) {
@@ -67,8 +71,8 @@ bool unwind(Context& context, Frame& frame, const Borrowed* first_frame) {
     context.note_failure(*frame.closure->function, chunk.site_of(pc, context.limit_pending()));
     const LiveChange& live = chunk.live_at(pc);
     if (const Region* region = find_region(chunk, pc, context.limit_pending())) {
-      enter_handler(context, frame, *region, live);
-      return true;
+      if (enter_handler(context, frame, *region, live)) return true;
+      continue;
     }
     uint64_t lent = chunk.is_loop ? 0 : chunk.inout_mask;
     release_slots(frame.registers, chunk.first_local, live.locals, lent);

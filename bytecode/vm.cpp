@@ -44,6 +44,8 @@ Leave run(Context& context, Chunk* chunk, Closure* closure, Borrowed* registers,
           from.place, from.shared_cell, from.first ? from.first : registers,
           Borrowed::nil(), Leave::Failed, true};
 #define DISPATCH() goto* labels[s.pc->op]
+  for (;;) {
+    try {
   DISPATCH();
 #define OP(Name, a, b, c, flags, meaning)                          \
   label_##Name : {                                                 \
@@ -76,6 +78,14 @@ raised : {
 left:
   result = Value::adopt(s.result);
   return s.leave;
+    } catch (const std::bad_alloc&) {
+      s.cx.raise_no_memory();
+    }
+    // As above: the operands of the instruction are as they were, or nil.
+    Frame frame{s.pc, s.r, s.closure, s.chunk};
+    if (!go_to_handler(s.cx, frame, s.first)) return Leave::Failed;
+    set_frame(s, frame.pc, frame.registers, frame.closure, frame.chunk);
+  }
 #undef DISPATCH
 }
 

@@ -1,6 +1,8 @@
 // The composition root: the runtime that most hosts want, with all tiers and the whole standard
 // library. It is the only place that names them all, and sees nothing but the public API; a host
 // that wants less writes its own ten lines of this kind.
+#include <iterator>
+
 #include <posset/attach.h>
 #include <posset/posset.h>
 
@@ -8,7 +10,7 @@
 
 namespace {
 
-using Register = void (*)(posset_runtime*);
+using Register = posset_status (*)(posset_runtime*);
 
 constexpr Register kModules[] = {
     posset_register_math, posset_register_strings, posset_register_lists,   posset_register_maps,
@@ -36,11 +38,11 @@ extern "C" posset_status posset_default_runtime(const posset_runtime_options* op
   posset_status status = posset_runtime_create(options, &runtime);
   if (status != POSSET_OK) return status;
   status = attach_tiers(runtime);
+  for (size_t i = 0; status == POSSET_OK && i < std::size(kModules); ++i) status = kModules[i](runtime);
   if (status != POSSET_OK) {
     posset_runtime_release(runtime);
     return status;
   }
-  for (Register module : kModules) module(runtime);
   *out = runtime;
   return POSSET_OK;
 }

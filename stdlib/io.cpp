@@ -189,6 +189,6 @@ constexpr posset_function_row kRows[] = {
 
 }  // namespace posset::stdlib
 
-void posset_register_io(posset_runtime* runtime) {
-  posset::stdlib::register_rows(runtime, "io", posset::stdlib::kRows);
+posset_status posset_register_io(posset_runtime* runtime) {
+  return posset::stdlib::register_rows(runtime, "io", posset::stdlib::kRows);
 }

@@ -3,6 +3,9 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cstring>
+#include <new>
 #include <vector>
 
 #include "stdlib/json_write.h"
@@ -22,14 +25,16 @@ class Builder {
   posset_json_sink sink() {
     posset_json_sink sink;
     sink.data = this;
-    sink.null = [](void* b) { return self(b).add(posset_nil()); };
-    sink.boolean = [](void* b, bool v) { return self(b).add(posset_bool(v)); };
-    sink.integer = [](void* b, int64_t v) { return self(b).add(posset_int(v)); };
-    sink.number = [](void* b, double v) { return self(b).add(posset_float(v)); };
-    sink.string = [](void* b, const char* text, size_t size) { return self(b).add_string({text, size}); };
-    sink.key = [](void* b, const char* text, size_t size) { return self(b).set_key({text, size}); };
-    sink.begin = [](void* b, bool is_object) { return self(b).begin(is_object); };
-    sink.end = [](void* b) { return self(b).end(); };
+    sink.null = [](void* b) { return tell(b, [](Builder& it) { return it.add(posset_nil()); }); };
+    sink.boolean = [](void* b, bool v) { return tell(b, [v](Builder& it) { return it.add(posset_bool(v)); }); };
+    sink.integer = [](void* b, int64_t v) { return tell(b, [v](Builder& it) { return it.add(posset_int(v)); }); };
+    sink.number = [](void* b, double v) { return tell(b, [v](Builder& it) { return it.add(posset_float(v)); }); };
+    sink.string = [](void* b, const char* text, size_t size) {
+      return tell(b, [=](Builder& it) { return it.add_string({text, size}); });
+    };
+    sink.key = [](void* b, const char* text, size_t size) { return tell(b, [=](Builder& it) { return it.set_key({text, size}); }); };
+    sink.begin = [](void* b, bool is_object) { return tell(b, [=](Builder& it) { return it.begin(is_object); }); };
+    sink.end = [](void* b) { return tell(b, [](Builder& it) { return it.end(); }); };
     return sink;
   }
   Owned& result() { return result_; }
@@ -42,7 +47,16 @@ class Builder {
     bool is_object;
   };
 
-  static Builder& self(void* builder) { return *static_cast<Builder*>(builder); }
+  // No exception goes through the reader, which has a C++ library of its own.
+  template <class Body>
+  static bool tell(void* builder, Body&& body) {
+    auto& self = *static_cast<Builder*>(builder);
+    try {
+      return body(self);
+    } catch (const std::bad_alloc&) {
+      return self.ok(POSSET_NO_MEMORY);
+    }
+  }
   bool ok(posset_status status) {
     if (status != POSSET_OK) status_ = status;
     return status == POSSET_OK;
@@ -97,11 +111,12 @@ void* open_library() {
 
 // Opened once per process and never closed: what it holds is code.
 posset_json_reader reader() {
-  static const posset_json_reader found = [] {
-    void* library = open_library();
-    return library ? reinterpret_cast<posset_json_reader>(dlsym(library, "posset_json_read")) : nullptr;
-  }();
-  return found;
+  static std::atomic<posset_json_reader> found{nullptr};
+  if (posset_json_reader known = found.load(std::memory_order_acquire)) return known;
+  void* library = open_library();
+  auto opened = library ? reinterpret_cast<posset_json_reader>(dlsym(library, "posset_json_read")) : nullptr;
+  found.store(opened, std::memory_order_release);  // several threads find the same
+  return opened;
 }
 
 posset_status decode(posset_call* call) {
@@ -120,6 +135,7 @@ posset_status decode(posset_call* call) {
   const char* problem = read(text.data ? text.data : "", text.size, &sink);
   posset_discharge_memory(call->context, tape);
   if (problem && builder.status() != POSSET_OK) return builder.status();
+  if (problem && std::strcmp(problem, POSSET_JSON_NO_MEMORY) == 0) return POSSET_NO_MEMORY;
   if (problem) {
     return posset_raisef(call->context, POSSET_ERROR_BadArgument, "cannot read the text as JSON: %s", problem);
   }
@@ -143,6 +159,6 @@ constexpr posset_function_row kRows[] = {
 
 }  // namespace posset::stdlib
 
-void posset_register_json(posset_runtime* runtime) {
-  posset::stdlib::register_rows(runtime, "json", posset::stdlib::kRows);
+posset_status posset_register_json(posset_runtime* runtime) {
+  return posset::stdlib::register_rows(runtime, "json", posset::stdlib::kRows);
 }

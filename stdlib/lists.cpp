@@ -180,6 +180,6 @@ constexpr posset_function_row kRows[] = {
 
 }  // namespace posset::stdlib
 
-void posset_register_lists(posset_runtime* runtime) {
-  posset::stdlib::register_rows(runtime, "lists", posset::stdlib::kRows);
+posset_status posset_register_lists(posset_runtime* runtime) {
+  return posset::stdlib::register_rows(runtime, "lists", posset::stdlib::kRows);
 }

@@ -79,15 +79,21 @@ constexpr posset_function_row kRows[] = {
 
 }  // namespace posset::stdlib
 
-void posset_register_math(posset_runtime* runtime) {
+posset_status posset_register_math(posset_runtime* runtime) {
   using namespace posset::stdlib;
-  register_rows(runtime, "math", kRows);
-  auto constant = [&](const char* name, double value, const char* doc) {
-    posset_register_constant(runtime, "math", name, posset_float(value), doc);
+  const struct {
+    const char* name;
+    double value;
+    const char* doc;
+  } constants[] = {
+      {"pi", std::numbers::pi, "The ratio of a circle's circumference to its diameter."},
+      {"e", std::numbers::e, "The base of the natural logarithm."},
+      {"tau", 2 * std::numbers::pi, "Two pi."},
+      {"inf", HUGE_VAL, "Positive infinity."},
+      {"nan", std::nan(""), "Not a number."},
   };
-  constant("pi", std::numbers::pi, "The ratio of a circle's circumference to its diameter.");
-  constant("e", std::numbers::e, "The base of the natural logarithm.");
-  constant("tau", 2 * std::numbers::pi, "Two pi.");
-  constant("inf", HUGE_VAL, "Positive infinity.");
-  constant("nan", std::nan(""), "Not a number.");
+  POSSET_TRY(register_rows(runtime, "math", kRows));
+  for (const auto& each : constants)
+    POSSET_TRY(posset_register_constant(runtime, "math", each.name, posset_float(each.value), each.doc));
+  return POSSET_OK;
 }

@@ -109,6 +109,6 @@ constexpr posset_function_row kRows[] = {
 
 }  // namespace posset::stdlib
 
-void posset_register_os(posset_runtime* runtime) {
-  posset::stdlib::register_rows(runtime, "os", posset::stdlib::kRows);
+posset_status posset_register_os(posset_runtime* runtime) {
+  return posset::stdlib::register_rows(runtime, "os", posset::stdlib::kRows);
 }

@@ -64,6 +64,6 @@ constexpr posset_function_row kRows[] = {
 
 }  // namespace posset::stdlib
 
-void posset_register_runtime(posset_runtime* runtime) {
-  posset::stdlib::register_rows(runtime, "runtime", posset::stdlib::kRows);
+posset_status posset_register_runtime(posset_runtime* runtime) {
+  return posset::stdlib::register_rows(runtime, "runtime", posset::stdlib::kRows);
 }

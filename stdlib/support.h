@@ -65,8 +65,8 @@ constexpr posset_function_row impure_row(const char* name, const char* signature
 }
 
 template <size_t N>
-void register_rows(posset_runtime* runtime, const char* module, const posset_function_row (&rows)[N]) {
-  posset_register_functions(runtime, module, rows, N, sizeof rows[0]);
+posset_status register_rows(posset_runtime* runtime, const char* module, const posset_function_row (&rows)[N]) {
+  return posset_register_functions(runtime, module, rows, N, sizeof rows[0]);
 }
 
 // Calls a script function and wants a bool back.

@@ -329,14 +329,10 @@ inline posset_status give(Value v, posset_value* to) {
   if (to) *to = out(v.take());
   return POSSET_OK;
 }
-// Memory ran out, perhaps also that for an error which says so.
+// Memory ran out.
 inline posset_status raise_memory_limit(posset_context* context) noexcept {
-  try {
-    if (!context->error_pending()) context->raise_memory_limit();
-    return POSSET_RAISED;
-  } catch (const std::bad_alloc&) {
-    return POSSET_NO_MEMORY;
-  }
+  context->raise_no_memory();
+  return POSSET_RAISED;
 }
 // The same as `give` for what the value layer gives when memory ran out.
 inline posset_status give_or_limit(posset_context* context, Value v, posset_value* to) {

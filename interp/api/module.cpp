@@ -110,7 +110,8 @@ posset_status posset_register_functions(posset_runtime* runtime, const char* mod
   for (size_t i = 0; i < count; ++i, at += row_size) {
     posset_function_row row;
     if (!posset::api::read_row(at, row_size, row)) return POSSET_MISUSE;
-    posset_status status = register_row(runtime, module ? module : "", row);
+    const posset_status status =
+        posset::api::or_no_memory([&] { return register_row(runtime, module ? module : "", row); });
     if (status != POSSET_OK) return status;
   }
   return POSSET_OK;
@@ -119,31 +120,36 @@ posset_status posset_register_functions(posset_runtime* runtime, const char* mod
 posset_status posset_register_constant(posset_runtime* runtime, const char* module,
                                        const char* name, posset_value value, const char* doc) {
   if (posset_kind_of(value) > POSSET_FLOAT) return POSSET_MISUSE;
-  return register_value(runtime, module, name, in(value), doc);
+  return posset::api::or_no_memory([&] { return register_value(runtime, module, name, in(value), doc); });
 }
 
 posset_status posset_register_text(posset_runtime* runtime, const char* module, const char* name,
                                    posset_text text, const char* doc) {
   if (!is_open(runtime) || !posset_is_utf8(text)) return POSSET_MISUSE;
-  return register_value(runtime, module, name, runtime->state.immortal_string(view(text)), doc);
+  return posset::api::or_no_memory(
+      [&] { return register_value(runtime, module, name, runtime->state.immortal_string(view(text)), doc); });
 }
 
 posset_status posset_each_builtin(posset_runtime* runtime, posset_visit_builtin visit, void* data) {
   if (!runtime || !visit) return POSSET_MISUSE;
-  posset_status result = POSSET_OK;
-  for (const posset_builtin_info& info : all_builtins(*runtime)) {
-    if (!posset::api::goes_on(visit(data, &info), result)) break;
-  }
-  return result;
+  return posset::api::or_no_memory([&] {
+    posset_status result = POSSET_OK;
+    for (const posset_builtin_info& info : all_builtins(*runtime)) {
+      if (!posset::api::goes_on(visit(data, &info), result)) break;
+    }
+    return result;
+  });
 }
 
 posset_status posset_each_module(posset_runtime* runtime, posset_visit_name visit, void* data) {
   if (!runtime || !visit) return POSSET_MISUSE;
-  posset_status result = POSSET_OK;
-  for (std::string_view name : module_names(*runtime)) {
-    if (!posset::api::goes_on(visit(data, posset::api::text(name)), result)) break;
-  }
-  return result;
+  return posset::api::or_no_memory([&] {
+    posset_status result = POSSET_OK;
+    for (std::string_view name : module_names(*runtime)) {
+      if (!posset::api::goes_on(visit(data, posset::api::text(name)), result)) break;
+    }
+    return result;
+  });
 }
 
 posset_status posset_find_builtin(posset_runtime* runtime, posset_text name,

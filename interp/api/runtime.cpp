@@ -152,8 +152,10 @@ posset_status posset_attach_tier(posset_runtime* runtime, const void* descriptor
     return POSSET_MISUSE;
   }
   if (runtime->state.tier(tier->level)) return POSSET_EXISTS;
-  runtime->state.attach(tier);
-  return POSSET_OK;
+  return posset::api::or_no_memory([&] {
+    runtime->state.attach(tier);
+    return POSSET_OK;
+  });
 }
 
 const void* posset_native_tier([[maybe_unused]] int level) {

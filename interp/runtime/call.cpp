@@ -157,8 +157,12 @@ Value call_native(Context& context, const NativeFunction* function, Borrowed* ba
   Borrowed* saved_top = base;
   context.stack_top = base + count;
   NativeCall call{context, base, count, function, self};
-  Value result = context.native.low() ? context.on_fresh_stack([&] { return function->entry(call); })
-                                      : function->entry(call);
+  Value result;
+  try {
+    result = context.native.low() ? context.on_fresh_stack([&] { return function->entry(call); }) : function->entry(call);
+  } catch (const std::bad_alloc&) {
+    result = context.raise_no_memory();
+  }
   context.stack_top = saved_top;
   drop_arguments(base, count, function->inout_mask);
   return result;

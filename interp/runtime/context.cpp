@@ -36,6 +36,19 @@ RuntimeState::RuntimeState(RuntimeOptions given)
     made->heap.join(root.heap);
     return made;
   };
+  make_no_memory();
+}
+
+void RuntimeState::make_no_memory() {
+  no_memory_data_.code = ErrorCode::MemoryLimit;
+  no_memory_data_.limit = true;
+  auto* made = constants_.make<ErrorObject>(Tag::Error);
+  if (!made) throw std::bad_alloc();
+  made->message = immortal_string("memory limit: more than the system or one context can have");
+  made->value = Borrowed::unset();
+  made->data = &no_memory_data_;
+  made->count = 0;
+  no_memory_ = made;
 }
 
 RuntimeState::~RuntimeState() = default;
@@ -45,10 +58,12 @@ Borrowed RuntimeState::immortal_string(std::string_view text) {
   std::lock_guard lock(constants_mutex_);
   auto found = immortal_strings_.find(std::string(text));
   if (found != immortal_strings_.end()) return found->second;
-  Borrowed made = make_string(constants_, text).take();
+  Value string = make_string(constants_, text);
+  if (string.failed()) throw std::bad_alloc();
+  auto place = immortal_strings_.emplace(std::string(text), Borrowed::nil()).first;  // before it is for ever
+  Borrowed made = place->second = string.take();
   string_hash(made);  // written now, so that threads only read it
   made.object()->count = 0;
-  immortal_strings_.emplace(std::string(text), made);
   return made;
 }
 

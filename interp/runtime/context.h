@@ -73,6 +73,8 @@ class RuntimeState {
 
   // A string that is never counted and lives as long as the runtime; equal texts are one object. Any thread.
   Borrowed immortal_string(std::string_view text);
+  // The error where there is no memory for one. It has neither place nor trace, is never counted, and stays as it is.
+  ErrorObject* no_memory() const { return no_memory_; }
 
   const RuntimeOptions options;
   ShapeTable shapes;
@@ -102,6 +104,9 @@ class RuntimeState {
   std::mutex constants_mutex_;
   Heap constants_;
   std::unordered_map<std::string, Borrowed> immortal_strings_;
+  ErrorData no_memory_data_;
+  ErrorObject* no_memory_ = nullptr;
+  void make_no_memory();
 
  public:
   TierControl control;  // last: its threads end before what they read goes
@@ -134,9 +139,13 @@ class Context : public Strand {
   Reclaimer::Slot code_slot;  // entered while the context evaluates
 
   // ---- errors (error.cpp) ----
-  // Makes the pending error; gives Failed. Must not be called while one is pending.
-  Value raise(ErrorCode code, std::string message, std::string hint = {});
-  Value raise_memory_limit();
+  // Makes the pending error; gives Failed. Must not be called while one is pending. Where there is no memory for it, that is
+  // the error.
+  Value raise(ErrorCode code, std::string message, std::string hint = {}) noexcept;
+  Value raise_memory_limit() noexcept;
+  // What std::bad_alloc becomes, whatever is pending. Who meets it between values and frames, where an error would be raised:
+  // the tiers, and the calls of native functions.
+  Value raise_no_memory() noexcept;
   // Throws a script value (an error value keeps its place and trace).
   Value throw_value(Value thrown);
   bool error_pending() const { return pending_ != nullptr; }
@@ -282,6 +291,8 @@ class Context : public Strand {
 
  private:
   Value make_error(ErrorCode code, std::string message, std::string hint, bool limit);
+  void lose_trace() noexcept;
+  bool has_trace() const { return count_of(pending_) != 0; }
   ErrorObject* pending_ = nullptr;                // owned
   TracePoint point_;                              // of the frame the error is in
   bool noted_ = false;

@@ -25,39 +25,67 @@ bool is_limit(ErrorCode code) {
 
 // ---- raising ----
 
+namespace {
+
+// An error must be reportable when memory has run out: it is made outside the limit.
+class NoLimit {
+ public:
+  explicit NoLimit(Heap& heap) : heap_(heap), limit_(heap.limit_bytes()) { heap.set_limit_bytes(SIZE_MAX); }
+  ~NoLimit() { heap_.set_limit_bytes(limit_); }
+  NoLimit(const NoLimit&) = delete;
+  NoLimit& operator=(const NoLimit&) = delete;
+
+ private:
+  Heap& heap_;
+  size_t limit_;
+};
+
+}  // namespace
+
+// Not even the system may have any memory: then std::bad_alloc.
 Value Context::make_error(ErrorCode code, std::string message, std::string hint, bool limit) {
-  // An error must be reportable when memory has run out: it is made outside the limit.
-  size_t saved = heap.limit_bytes();
-  heap.set_limit_bytes(SIZE_MAX);
-  // Not even the system may have any; then who called the library is told by a status (handles.h, `guarded`).
+  NoLimit no_limit(heap);
   auto data = std::make_unique<ErrorData>();
   Value text = make_string_lossy(heap, message);
   auto* error = text.failed() ? nullptr : heap.make<ErrorObject>(Tag::Error);
-  if (!error) {
-    heap.set_limit_bytes(saved);
-    throw std::bad_alloc();
-  }
+  if (!error) throw std::bad_alloc();
   error->message = text.take();
   error->value = Borrowed::unset();
   error->data = data.release();
   error->data->code = code;
   error->data->limit = limit;
   error->data->hint = std::move(hint);
-  heap.set_limit_bytes(saved);
   return Value::adopt(Borrowed::heap(Tag::Error, error));
 }
 
-Value Context::raise(ErrorCode code, std::string message, std::string hint) {
-  Value error = make_error(code, std::move(message), std::move(hint), is_limit(code));
+Value Context::raise(ErrorCode code, std::string message, std::string hint) noexcept {
+  Value error;
+  try {
+    error = make_error(code, std::move(message), std::move(hint), is_limit(code));
+  } catch (const std::bad_alloc&) {
+    error = Value::adopt(Borrowed::heap(Tag::Error, runtime.no_memory()));
+  }
   restore_error(std::move(error));
   return Value::failure();
 }
 
-Value Context::raise_memory_limit() {
-  return raise(ErrorCode::MemoryLimit,
-               limits_.memory_bytes > heap.limit_bytes()
-                   ? std::string("memory limit: more than the system or one context can have")
-                   : "memory limit of " + std::to_string(heap.limit_bytes()) + " bytes exceeded");
+Value Context::raise_no_memory() noexcept {
+  if (pending_ && pending_->data->limit) return Value::failure();
+  if (pending_) take_error();
+  return raise_memory_limit();
+}
+
+Value Context::raise_memory_limit() noexcept {
+  std::string message;
+  try {
+    message = limits_.memory_bytes > heap.limit_bytes()
+                  ? std::string("memory limit: more than the system or one context can have")
+                  : "memory limit of " + std::to_string(heap.limit_bytes()) + " bytes exceeded";
+  } catch (const std::bad_alloc&) {
+    restore_error(Value::adopt(Borrowed::heap(Tag::Error, runtime.no_memory())));
+    return Value::failure();
+  }
+  return raise(ErrorCode::MemoryLimit, std::move(message));
 }
 
 Value Context::raise_stack_overflow() {
@@ -106,12 +134,24 @@ void Context::note_failure(const Function& function, uint32_t site) {
   if (noted_) return;
   noted_ = true;
   point_ = {function.decl, site};
+  if (!has_trace()) return;
   ErrorData& data = *pending_->data;
-  data.keep(function.module->tree);
+  try {
+    data.keep(function.module->tree);
+  } catch (const std::bad_alloc&) {  // a point may not outlive it
+    lose_trace();
+    return;
+  }
   if (!data.located) {
     data.located = true;
     data.place = point_;
   }
+}
+
+// An error with a trace that lacks something would be another one to the script that catches it.
+void Context::lose_trace() noexcept {
+  if (!pending_->data->limit) take_error();
+  if (!pending_) restore_error(Value::adopt(Borrowed::heap(Tag::Error, runtime.no_memory())));
 }
 
 void Context::leave_failed() {
@@ -120,19 +160,21 @@ void Context::leave_failed() {
     blame_caller_ = false;
     return;
   }
+  if (!has_trace()) return;
   ErrorData& data = *pending_->data;
   bool same_frame = data.rethrown && !data.trace.empty() && data.trace.back().function == point_.function;
   data.rethrown = false;
-  if (!same_frame) data.trace.push_back(point_);
+  if (!same_frame && !data.add(point_)) lose_trace();
 }
 
 void Context::leave_host_function(const NativeFunction& function) {
-  pending_->data->trace.push_back({.host = function.name});
+  if (has_trace() && !pending_->data->add({.host = function.name})) lose_trace();
 }
 
 Value Context::catch_error() {
   if (pending_->data->limit) return Value::failure();
   leave_failed();
+  if (pending_->data->limit) return Value::failure();
   ErrorObject* error = pending_;
   pending_ = nullptr;
   return Value::adopt(Borrowed::heap(Tag::Error, error));

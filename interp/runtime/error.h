@@ -9,6 +9,7 @@
 
 #include <deque>
 #include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -38,8 +39,22 @@ struct ErrorData {
   std::deque<std::string> parts;                             // what trace points call so
   std::vector<std::shared_ptr<const syntax::Module>> trees;  // what `place` and `trace` point into
 
+  // False: there is no memory for it.
+  bool add(const TracePoint& point) noexcept {
+    try {
+      trace.push_back(point);
+      return true;
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
+  }
   // The error leaves something that is no function, as a node of a graph.
-  void leave_part(std::string name) { trace.push_back({.part = parts.emplace_back(std::move(name)).c_str()}); }
+  void leave_part(std::string name) noexcept {
+    try {
+      add({.part = parts.emplace_back(std::move(name)).c_str()});
+    } catch (const std::bad_alloc&) {
+    }
+  }
   void keep(const std::shared_ptr<const syntax::Module>& tree) {
     for (auto& kept : trees) {
       if (kept == tree) return;

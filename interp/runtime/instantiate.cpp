@@ -203,6 +203,7 @@ void make_closures(Context& context, ModuleInstance& instance) {
   instance.closures.reserve(instance.by_index.size());
   for (Function* function : instance.by_index) {
     instance.closures.push_back(make_closure(context, function, nullptr, 0));
+    if (instance.closures.back().failed()) throw std::bad_alloc();
     // The instance's own closures do not keep it alive.
     auto* closure = instance.closures.back()->as<Closure>();
     --*closure->owner_count;

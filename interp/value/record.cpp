@@ -27,6 +27,16 @@ RecordBuilder::~RecordBuilder() {
   for (Borrowed v : values_) release(v);
 }
 
+namespace {
+
+// The place first, which there may be no memory for.
+void keep(std::vector<Borrowed>& values, Value v) {
+  values.push_back(Borrowed::nil());
+  values.back() = v.take();
+}
+
+}  // namespace
+
 void RecordBuilder::set(const Symbol* name, Value v) {
   if (failed_) return;
   if (shape_ == nullptr) shape_ = heap_.shapes().empty_record();
@@ -35,7 +45,7 @@ void RecordBuilder::set(const Symbol* name, Value v) {
     auto [found, is_new] = index_.try_emplace(name, values_.size());
     if (!is_new) return release(std::exchange(values_[found->second], v.take()));
     names_.push_back(name);
-    values_.push_back(v.take());
+    keep(values_, std::move(v));
     return;
   }
   int index = shape_->index_of(name);
@@ -48,8 +58,8 @@ void RecordBuilder::set(const Symbol* name, Value v) {
     failed_ = true;
     return;
   }
+  keep(values_, std::move(v));
   shape_ = larger;
-  values_.push_back(v.take());
 }
 
 void RecordBuilder::list_names() {
@@ -60,8 +70,8 @@ void RecordBuilder::list_names() {
 void RecordBuilder::spread(const Record* r) {
   const Shape* shape = shape_of(heap_, r);
   if (values_.empty() && !shape->is_variant()) {  // the usual {..p, x: 3}: takes the shape as it is
-    shape_ = shape;
     values_.reserve(r->size + 1);
+    shape_ = shape;
     for (uint32_t i = 0; i < r->size; ++i) values_.push_back(Value::copy(r->fields()[i]).take());
     return;
   }

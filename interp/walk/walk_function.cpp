@@ -25,7 +25,11 @@ Value Walker::run() {
   if (session) load_session();
   Value result;
   for (;;) {
-    result = bind_parameters() ? body() : returned();
+    try {
+      result = bind_parameters() ? body() : returned();
+    } catch (const std::bad_alloc&) {  // outside of any node
+      result = no_memory();
+    }
     if (signal_ != Signal::TailCall) break;
     bool elsewhere = false;
     const bool again = start_again(elsewhere, result);
@@ -250,13 +254,24 @@ void Walker::note(const Node* node) {
 
 // ---- dispatch ----
 
+[[gnu::noinline, gnu::cold]] Value Walker::no_memory() {
+  signal_ = Signal::None;
+  return context_.raise_no_memory();
+}
+
 // Apart from `eval`, whose frame is on the stack once for every level of nesting.
 [[gnu::noinline]] Value Walker::dispatch_elsewhere(const Node* node) {
   return context_.on_fresh_stack([&] { return dispatch(node); });
 }
 
+// No memory fails the node that has met it, so that those around it end as with any other error.
 Value Walker::eval(const Node* node) {
-  Value v = context_.native.low() ? dispatch_elsewhere(node) : dispatch(node);
+  Value v;
+  try {
+    v = context_.native.low() ? dispatch_elsewhere(node) : dispatch(node);
+  } catch (const std::bad_alloc&) {
+    v = no_memory();
+  }
   if (v.failed() && signal_ == Signal::None) [[unlikely]]
     note(node);
   return v;

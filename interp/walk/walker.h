@@ -107,6 +107,7 @@ class Walker {
   Value eval(const syntax::Node* node);
   Value dispatch(const syntax::Node* node);
   Value dispatch_elsewhere(const syntax::Node* node);
+  Value no_memory();  // std::bad_alloc has come
   void note(const syntax::Node* node);
   Value stop(Signal signal, Value v);
   void release_slots(uint32_t from);

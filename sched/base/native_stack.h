@@ -75,10 +75,18 @@ class StackChain {
     limit_ = stack->low() + stack->bytes() - here;
     left_ -= here;
     ++used_;
+    // Also when an exception passes.
+    struct Back {
+      StackChain& chain;
+      const char* limit;
+      size_t left;
+      ~Back() {
+        --chain.used_;
+        chain.limit_ = limit;
+        chain.left_ = left;
+      }
+    } back{*this, saved, saved_left};
     stack->run([](void* b) { (*static_cast<std::remove_reference_t<Body>*>(b))(); }, &body);
-    --used_;
-    limit_ = saved;
-    left_ = saved_left;
     return true;
   }
 

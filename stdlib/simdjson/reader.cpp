@@ -4,6 +4,8 @@
 
 #include <simdjson.h>
 
+#include <new>
+
 namespace {
 
 using simdjson::dom::element;
@@ -39,10 +41,13 @@ bool walk(const element& value, const posset_json_sink& sink) {
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) const char* posset_json_read(const char* text, size_t size,
-                                                                              const posset_json_sink* sink) {
+                                                                              const posset_json_sink* sink) try {
   simdjson::dom::parser parser;
   element root;
   simdjson::error_code problem = parser.parse(text, size, true).get(root);
+  if (problem == simdjson::MEMALLOC) return POSSET_JSON_NO_MEMORY;
   if (problem) return simdjson::error_message(problem);
   return walk(root, *sink) ? nullptr : "";
+} catch (const std::bad_alloc&) {
+  return POSSET_JSON_NO_MEMORY;
 }

@@ -23,7 +23,8 @@ typedef struct posset_json_sink {
   bool (*end)(void* data);
 } posset_json_sink;
 
-// Null: read to the end. Else what is wrong with the text (static), or "" when the sink stopped.
+#define POSSET_JSON_NO_MEMORY "no memory"
+// Null: read to the end. Else what is wrong with the text (static), "" when the sink stopped, or POSSET_JSON_NO_MEMORY.
 typedef const char* (*posset_json_reader)(const char* text, size_t size, const posset_json_sink* sink);
 
 #ifdef __cplusplus

@@ -1,10 +1,11 @@
 // See faults.h. There are three ways to memory: mimalloc's functions, which the linker sends here under --wrap in
 // ordinary builds; the C library's, which stand in for them in sanitizer builds; and operator new, which is
-// replaced in all. Whatever is handed out can be given back by the allocator's own functions.
+// replaced in all. Left out is what RE2 allocates for itself (below). Whatever is handed out can be given back by the allocator's own functions.
 #include "faults.h"
 
 #include <cstdlib>
 #include <new>
+#include <utility>
 
 namespace {
 
@@ -13,6 +14,11 @@ struct Plan {
   uint64_t first = 0, seen = 0;
 };
 thread_local Plan plan;
+
+struct Spared {
+  const bool was = std::exchange(plan.active, false);
+  ~Spared() { plan.active = was; }
+};
 
 bool fails() {
   if (!plan.active) return false;
@@ -50,6 +56,24 @@ WRAPPED(mi_malloc_aligned, (size_t size, size_t alignment), (size, alignment))
 WRAPPED(mi_realloc, (void* block, size_t size), (block, size))
 #define PLAIN_MALLOC std::malloc
 #endif
+
+// RE2 cannot do without memory: it makes its automata inside std::call_once, out of which no exception can come where libc
+// and the program have their own unwinders (docs/security.md). So nothing fails as long as one of its functions runs that
+// stdlib/re.cpp calls; weak, since another version of the library may have other ones.
+#define OF_RE2(result, name, parameters, arguments)     \
+  [[gnu::weak]] result __real_##name parameters;        \
+  result __wrap_##name parameters {                     \
+    const Spared spared;                                \
+    return __real_##name arguments;                     \
+  }
+OF_RE2(void, _ZN3re23RE2C1ERKNS_11StringPieceERKNS0_7OptionsE, (void* self, const void* pattern, const void* options), (self, pattern, options))
+OF_RE2(bool, _ZNK3re23RE25MatchERKNS_11StringPieceEmmNS0_6AnchorEPS1_i,
+       (const void* self, const void* text, size_t from, size_t to, int anchor, void* found, int count),
+       (self, text, from, to, anchor, found, count))
+OF_RE2(int, _ZN3re23RE213GlobalReplaceEPNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEERKS0_RKNS_11StringPieceE,
+       (void* text, const void* self, const void* with), (text, self, with))
+OF_RE2(bool, _ZNK3re23RE218CheckRewriteStringERKNS_11StringPieceEPNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE,
+       (const void* self, const void* with, void* problem), (self, with, problem))
 
 }  // extern "C"
 
