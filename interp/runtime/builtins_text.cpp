@@ -1,5 +1,6 @@
 // Text: join, split, trim, lines. White space is what Unicode calls so (the property White_Space).
 #include <cstring>
+#include <utility>
 
 #include "interp/runtime/builtins.h"
 #include "interp/runtime/iterate.h"
@@ -148,7 +149,7 @@ Value builtin_join(NativeCall& call) {
   bool first = true;
   bool ok = look_at_items(call.context, call[0], [&](Borrowed item) {
     if (!first) out.append(between);
-    first = false;
+    if (!std::exchange(first, false) && !charge_bytes(call.context, between.size())) return false;
     return meter.add(1) && append_formatted(call.context, out, item, nullptr);
   });
   return ok ? or_memory_limit(call.context, out.finish()) : Value::failure();

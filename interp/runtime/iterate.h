@@ -30,18 +30,21 @@ uint64_t item_count(Borrowed iterable);
 
 template <class Visit>
 bool for_each_item(Context& context, Borrowed iterable, Visit&& visit) {
-  Borrowed hidden[3] = {iterable, Borrowed::nil(), Borrowed::nil()};
+  constexpr uint32_t kItemsPerLook = 4096;  // a slice of steps is many times as many, and items may be new pairs
+  struct Hidden {
+    Borrowed all[3];
+    ~Hidden() { release(all[0]); }  // also where there is no memory
+  } hidden{{iterable, Borrowed::nil(), Borrowed::nil()}};
   retain(iterable);
-  bool ok = begin_iteration(context, hidden);
-  while (ok) {
+  bool ok = begin_iteration(context, hidden.all);
+  for (uint32_t n = 1; ok; ++n) {
     Value item;
-    Step step = next_item(context, hidden, item);
+    Step step = next_item(context, hidden.all, item);
     if (step == Step::Failed) ok = false;
     if (step != Step::Item || !visit(std::move(item))) break;
+    if (n % kItemsPerLook == 0 && context.wants_to_stop()) ok = context.poll();
   }
-  ok = ok && !context.error_pending();
-  release(hidden[0]);
-  return ok;
+  return ok && !context.error_pending();
 }
 
 }  // namespace posset::interp

@@ -1,0 +1,83 @@
+// An interruption acts in the middle of every function that is built in and of every operator. The calls are made from the
+// table (bench/embed/every_call.h), so a new function is among them by itself. Each begins with the interruption wished for
+// already: it may end with that error, with another, or, where it has little to do, with its result, which is known by the
+// steps and memory that it took. How soon in milliseconds is measured in bench/embed.
+#include <set>
+#include <string>
+#include <vector>
+
+#include "../../../bench/embed/every_call.h"
+#include "fixture.h"
+
+using posset::test::Problem;
+using posset::test::World;
+
+namespace {
+
+// Of a call that ends by itself: those of one slice, and what a few large texts take.
+constexpr uint64_t kFewSteps = 8190;
+constexpr uint64_t kFewBytes = uint64_t{16} << 20;
+
+enum class End { Interrupted, Error, Little, Much };
+
+End end_of(World& w, posset_value function, uint64_t before) {
+  posset_value result = posset_nil();
+  posset_interrupt(w.context);
+  const posset_status status = posset_invoke(w.context, function, nullptr, 0, &result);
+  if (status == POSSET_RAISED) return w.problem().is_interrupt ? End::Interrupted : End::Error;
+  REQUIRE(status == POSSET_OK);
+  const posset_statistics after = w.statistics();
+  posset_release(result);
+  const bool grown = after.used_bytes > before && after.used_bytes - before > kFewBytes;
+  return after.steps > kFewSteps || grown ? End::Much : End::Little;
+}
+
+}  // namespace
+
+TEST_CASE("an interruption acts in every function that is built in") {
+  posset_runtime_options options = posset_runtime_defaults();
+  options.max_tier = 1;
+  posset_runtime* runtime = nullptr;
+  REQUIRE(posset_default_runtime(&options, &runtime) == POSSET_OK);
+  {
+    World w(runtime, posset_context_defaults());
+    REQUIRE(every_call::give(w.context));
+    std::vector<std::string> names;
+    std::set<std::string> interrupted, tried;
+    const uint64_t before = w.statistics().used_bytes;
+    for (const every_call::Call& call : every_call::make(runtime, names)) {
+      posset_value function = posset_nil();
+      if (!every_call::prepare(w.context, call, function)) {
+        if (posset_error* error = posset_take_error(w.context)) posset_error_free(error);
+        continue;
+      }
+      tried.insert(call.name);
+      const End end = end_of(w, function, before);
+      CHECK_MESSAGE(end != End::Much, call.text);
+      if (end == End::Interrupted) interrupted.insert(call.name);
+      posset_release(function);
+    }
+    for (const std::string& name : names) CHECK_MESSAGE(tried.contains(name), name);
+    // Most functions that take more than a number can be given much to do.
+    for (const char* name : {"operators", "sort", "sum", "map", "split", "str", "strings.upper", "json.encode", "re.find_all"})
+      CHECK_MESSAGE(interrupted.contains(name), std::string(name));
+    CHECK(interrupted.size() > names.size() / 4);
+  }
+  posset_runtime_release(runtime);
+}
+
+TEST_CASE("join is interrupted between long separators, not when gigabytes of them stand there") {
+  posset_runtime* runtime = nullptr;
+  REQUIRE(posset_default_runtime(nullptr, &runtime) == POSSET_OK);
+  {
+    World w(runtime, posset_context_defaults());
+    posset_value joined = posset_nil();
+    REQUIRE(w.eval("let long = join(fill(100000, \"0123456789\"))\n() => join(0..4000, long)", &joined) == POSSET_OK);
+    posset_interrupt(w.context);
+    REQUIRE(posset_invoke(w.context, joined, nullptr, 0, nullptr) == POSSET_RAISED);
+    CHECK(w.problem().is_interrupt);
+    CHECK(w.statistics().peak_bytes < 256 << 20);
+    posset_release(joined);
+  }
+  posset_runtime_release(runtime);
+}
