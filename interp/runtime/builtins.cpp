@@ -140,7 +140,7 @@ bool check_pure(const NativeCall& call, uint32_t i, Borrowed f, const char* what
 }
 
 bool want_iterable(const NativeCall& call, uint32_t i) {
-  if (call[i].is_list() || call[i].is_range() || call[i].is_map() || call[i].is_string()) [[likely]]
+  if (call[i].is_list() || call[i].is_range() || call[i].is_map() || call[i].is_string() || call[i].is(Tag::Chan)) [[likely]]
     return true;
   raise_not_iterable(call.context, call[i]);
   return false;

@@ -246,6 +246,21 @@ namespace {
 
 const char* kind_if_empty(Borrowed v) { return item_count(v) == 0 ? type_name(v.tag()) : nullptr; }
 
+// What a channel is empty of shows when it has been asked.
+Value found_or_empty(const NativeCall& call, Value found) {
+  return found->is_unset() ? raise_empty(call, type_name(call[0].tag())) : std::move(found);
+}
+
+Value last_received(const NativeCall& call) {
+  Value found = Value::adopt(Borrowed::unset());
+  Meter meter(call.context);
+  bool ok = for_each_item(call.context, call[0], [&](Value item) {
+    found = std::move(item);
+    return meter.add(1);
+  });
+  return ok ? found_or_empty(call, std::move(found)) : Value::failure();
+}
+
 Value last_of_map(Context& context, const Map* map) {
   uint32_t at = map->used - 1;
   while (map->entries[at].key.is_unset()) --at;
@@ -257,12 +272,12 @@ Value last_of_map(Context& context, const Map* map) {
 Value builtin_first(NativeCall& call) {
   if (!want_iterable(call, 0)) return Value::failure();
   if (const char* kind = kind_if_empty(call[0])) return raise_empty(call, kind);
-  Value found;
+  Value found = Value::adopt(Borrowed::unset());
   bool ok = for_each_item(call.context, call[0], [&](Value item) {
     found = std::move(item);
     return false;
   });
-  return ok ? std::move(found) : Value::failure();
+  return ok ? found_or_empty(call, std::move(found)) : Value::failure();
 }
 
 Value builtin_last(NativeCall& call) {
@@ -276,6 +291,8 @@ Value builtin_last(NativeCall& call) {
       return Value::integer(call[0].as<Range>()->back());
     case Tag::Map:
       return last_of_map(call.context, call[0].as<Map>());
+    case Tag::Chan:
+      return last_received(call);
     default:
       return Value::adopt(string_at(call[0], n - 1));
   }

@@ -248,7 +248,7 @@ Value raise_no_field(Context& context, Borrowed base, std::string_view name) {
 }
 
 Value raise_not_iterable(Context& context, Borrowed v) {
-  const char* hint = "a list, range, map or string can be iterated over";
+  const char* hint = "a list, range, map, string, channel or generator can be iterated over";
   if (v.is_int()) hint = "0..n counts up to an int";
   if (v.is_nil()) hint = "give a default with ??, for instance []";
   return context.raise(ErrorCode::WrongOperands,
