@@ -280,7 +280,10 @@ void Compiler::spawn(const SpawnNode& node, uint16_t dst) {
   uint16_t list = argument_list(call);
   uint16_t result = alloc();
   disown(list);
-  emit(Op::Spawn, result, callee.reg, list, node.is_statement ? kSense : 0);
+  {
+    Site site(*this, &call);  // where what fails in it before it runs has its place
+    emit(Op::Spawn, result, callee.reg, list, node.is_statement ? kSense : 0);
+  }
   release_after(callee, result);
   emit(Op::Move, dst, result);
 }

@@ -85,7 +85,8 @@ POSSET_HANDLER const Insn* op_CallSpread(State& s, Insn i) {
   return call_with_list(s.cx, &s.r[i.a], s.r[i.b], &s.r[i.c]) ? s.pc + 1 : nullptr;
 }
 POSSET_HANDLER const Insn* op_Spawn(State& s, Insn i) {
-  return spawn_with_list(s.cx, &s.r[i.a], s.r[i.b], &s.r[i.c], (i.x & kSense) == 0) ? s.pc + 1 : nullptr;
+  const interp::Spawn spawn{*s.closure->function, s.chunk->site_of(s.chunk->index_of(s.pc), false), (i.x & kSense) == 0};
+  return spawn_with_list(s.cx, &s.r[i.a], s.r[i.b], &s.r[i.c], spawn) ? s.pc + 1 : nullptr;
 }
 POSSET_HANDLER const Insn* op_Await(State& s, Insn i) {
   s.cx.stack_top = s.r + s.chunk->registers;

@@ -7,6 +7,10 @@
 #include "interp/runtime/context.h"
 #include "interp/syntax/ast.h"
 
+namespace posset::interp {
+struct Spawn;
+}
+
 namespace posset::bytecode {
 
 using interp::Closure;
@@ -83,7 +87,7 @@ uint32_t native_entry_at(const Chunk& chunk, const Insn* head);
 // One round of a loop in bytecode that is recording, by the instruction that jumps back.
 void count_round(Context& context, const interp::Function& function, const Chunk& chunk, uint32_t pc);
 bool call_with_list(Context& context, Borrowed* dst, Borrowed callee, Borrowed* list);
-bool spawn_with_list(Context& context, Borrowed* dst, Borrowed callee, Borrowed* list, bool held);
+bool spawn_with_list(Context& context, Borrowed* dst, Borrowed callee, Borrowed* list, const interp::Spawn& spawn);
 bool await_task(Context& context, Borrowed* dst, Borrowed task);
 bool spread_parameters(Context& context, Closure* running, Borrowed* first, Borrowed* list);
 void remember_field(Context& context, Borrowed base, FieldCache& cache);

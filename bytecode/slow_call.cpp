@@ -91,8 +91,8 @@ bool call_with_list(Context& context, Borrowed* dst, Borrowed callee, Borrowed* 
   return answer(interp::call_with_list(context, callee, move_out(*list)), dst);
 }
 
-bool spawn_with_list(Context& context, Borrowed* dst, Borrowed callee, Borrowed* list, bool held) {
-  return answer(interp::spawn_task(context, Value::copy(callee), move_out(*list), held), dst);
+bool spawn_with_list(Context& context, Borrowed* dst, Borrowed callee, Borrowed* list, const interp::Spawn& spawn) {
+  return answer(interp::spawn_task(context, Value::copy(callee), move_out(*list), spawn), dst);
 }
 
 bool await_task(Context& context, Borrowed* dst, Borrowed task) {

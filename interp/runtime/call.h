@@ -20,8 +20,14 @@ Value call_native(Context& context, const NativeFunction* function, Borrowed* ba
 // The arguments in a list, none of them marked.
 Value call_with_list(Context& context, Borrowed callee, Value arguments);
 
-// callee(..arguments), a list, as a task. Gives the handle, or nil when it is `held` by nobody.
-Value spawn_task(Context& context, Value callee, Value arguments, bool held);
+// What `spawn` does where it stands, a call in a function: callee(..arguments), a list, as a task. Gives the handle, or nil
+// when it is `held` by nobody.
+struct Spawn {
+  const Function& function;
+  uint32_t site;  // of the call
+  bool held;
+};
+Value spawn_task(Context& context, Value callee, Value arguments, const Spawn& spawn);
 // What the task gives, when it has ended.
 Value await_task(Context& context, Borrowed task);
 

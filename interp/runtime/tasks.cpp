@@ -189,7 +189,7 @@ bool Tasks::schedule(Job& job) {
   return true;
 }
 
-Value Tasks::spawn(Value callee, Value arguments, bool held) {
+Value Tasks::spawn(Value callee, Value arguments, const Spawn& spawn) {
   auto* handle = start() ? context_.heap.make<TaskObject>(Tag::Task) : nullptr;
   if (handle) {
     handle->job = nullptr;
@@ -203,11 +203,13 @@ Value Tasks::spawn(Value callee, Value arguments, bool held) {
   job->callee = std::move(callee);
   job->arguments = std::move(arguments);
   job->function = function_of(job->callee);
+  job->spawned = {spawn.function.decl, spawn.site};
+  job->tree = spawn.function.module->tree;
   if (!schedule(*job)) {
     release(*job);
     return Value::failure();
   }
-  if (!held) {
+  if (!spawn.held) {
     release(*job);
     return Value();
   }
@@ -279,6 +281,7 @@ void Tasks::run(Job& job) {
   std::optional<Actor> actor;
   if (context_.seat) context_.seat->begin_task(actor.emplace(context_.seat->quantum_ns()));
   Value result = perform(job, stacks->are_there());
+  if (result.failed()) locate(job);
   if (actor) context_.seat->end_task();
   context_.drop_kept_views();
   context_.scratch = Value();
@@ -308,6 +311,20 @@ Value Tasks::call(Job& job) {
   }
   job.function = nullptr;  // it may go with the callee
   return result;
+}
+
+// A call that failed before it was in any function, for its arguments or within a built-in, points at the `spawn`.
+void Tasks::locate(const Job& job) {
+  if (!job.spawned.function) return;
+  Value error = context_.take_error();
+  ErrorData& data = *error->as<ErrorObject>()->data;
+  if (!data.located) {
+    data.keep(job.tree);
+    data.place = job.spawned;
+    data.located = true;
+    data.trace.push_back(job.spawned);
+  }
+  context_.restore_error(std::move(error));
 }
 
 void Tasks::end(Job& job, Value result) {
@@ -476,8 +493,8 @@ void Tasks::cancel_all() {
   for (Job* job = jobs_; job; job = job->next) cancel(*job);
 }
 
-Value spawn_task(Context& context, Value callee, Value arguments, bool held) {
-  return tasks_of(context).spawn(std::move(callee), std::move(arguments), held);
+Value spawn_task(Context& context, Value callee, Value arguments, const Spawn& spawn) {
+  return tasks_of(context).spawn(std::move(callee), std::move(arguments), spawn);
 }
 
 Value await_task(Context& context, Borrowed task) { return tasks_of(context).await(task); }

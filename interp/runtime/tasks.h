@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "interp/runtime/context.h"
+#include "interp/runtime/error.h"
 #include "interp/value/objects.h"
 #include "sched/base/clock.h"
 #include "sched/fiber/executors.h"
@@ -31,6 +32,7 @@ class Doorbell;
 class Tasks;
 struct Channel;
 struct Job;
+struct Spawn;
 struct Waiter;
 
 // One wait of something, for one or several things of which one is to happen.
@@ -120,6 +122,8 @@ struct Job {
   const syntax::FunctionDecl* function = nullptr;  // that it calls, as long as it does; null: one of the host
   const char* waits_for = nullptr;                 // while it waits
   std::string problem;                             // which and why, once it has failed by itself
+  TracePoint spawned;                              // the call behind `spawn`; of a helper none
+  std::shared_ptr<const syntax::Module> tree;      // that it points into
   TaskObject* handle = nullptr;     // while somebody has it
   Value error;                      // that nobody has awaited; until the evaluation's end
   WaitQueue ended_queue;            // who awaits it
@@ -140,8 +144,7 @@ class Tasks {
   Tasks(const Tasks&) = delete;
   Tasks& operator=(const Tasks&) = delete;
 
-  // callee(..arguments), a list, as a task. Gives the handle, or nil when it is `held` by nobody.
-  Value spawn(Value callee, Value arguments, bool held);
+  Value spawn(Value callee, Value arguments, const Spawn& spawn);  // call.h
   // Starts it for a channel, which holds it.
   Job* start_generator(Channel& channel, Value callee, Value arguments);
   // Starts a helper that runs `body`, which throws nothing and leaves no error pending. Null: raised.
@@ -202,6 +205,7 @@ class Tasks {
   void run(Job& job);
   Value perform(Job& job, bool has_registers);
   Value call(Job& job);
+  void locate(const Job& job);
   void end(Job& job, Value result);
   void cancel_all();
   bool may_go_on();

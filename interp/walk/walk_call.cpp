@@ -331,7 +331,9 @@ Value Walker::visit(const SpawnNode& node) {
   if (callee.failed()) return callee;
   Value arguments = list_of(call.arguments);
   if (arguments.failed()) return arguments;
-  return spawn_task(context_, std::move(callee), std::move(arguments), !node.is_statement);
+  Value task = spawn_task(context_, std::move(callee), std::move(arguments), {function_, call.site, !node.is_statement});
+  if (task.failed()) note(&call);
+  return task;
 }
 
 Value Walker::visit(const AwaitNode& node) {
