@@ -21,6 +21,11 @@ inline void drop(Borrowed& reg) { interp::release(std::exchange(reg, Borrowed::n
 inline Value move_out(Borrowed& reg) { return Value::adopt(std::exchange(reg, Borrowed::nil())); }
 // The value of an operand: taken out of its register or copied.
 inline Value operand_value(Borrowed& reg, bool consume) { return consume ? move_out(reg) : Value::copy(reg); }
+// What an instruction consumes of its operands, by the flags in x.
+inline void drop_consumed(Borrowed* b, Borrowed* c, uint8_t x) {
+  if (x & kConsumeB) drop(*b);
+  if (x & kConsumeC) drop(*c);
+}
 
 // slow_arith.cpp. False or -1: raised.
 bool slow_binary(Context& context, syntax::BinaryOp op, Borrowed* dst, Borrowed* left, Borrowed* right, uint8_t x);

@@ -12,11 +12,6 @@ bool concatenates(syntax::BinaryOp op, Borrowed left, Borrowed right) {
   return (left.is_string() && right.is_string()) || (left.is_list() && right.is_list());
 }
 
-void drop_consumed(Borrowed* left, Borrowed* right, uint8_t x) {
-  if (x & kConsumeB) drop(*left);
-  if (x & kConsumeC) drop(*right);
-}
-
 }  // namespace
 
 bool slow_binary(Context& context, syntax::BinaryOp op, Borrowed* dst, Borrowed* left, Borrowed* right, uint8_t x) {

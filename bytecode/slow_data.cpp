@@ -28,11 +28,6 @@ bool finish(Value result, Borrowed* dst) {
   return true;
 }
 
-void drop_consumed(Borrowed* b, Borrowed* c, uint8_t x) {
-  if (x & kConsumeB) drop(*b);
-  if (x & kConsumeC) drop(*c);
-}
-
 // Remembers where a shape keeps the field; gives its index or -1.
 int64_t fill_cache(Context& context, Borrowed base, FieldCache& cache) {
   if (!base.is_record() && !base.is_variant()) return -1;

@@ -218,22 +218,22 @@ void end_list(std::string& out) {
   out += ']';
 }
 
-void append_member(std::string& out, const char* name, int64_t value) {
+void append_member_and_comma(std::string& out, const char* name, int64_t value) {
   out.append("\"").append(name).append("\":").append(std::to_string(value)).append(",");
 }
 
 void append_part(std::string& out, const TraceView& view, const TracedPart& part, int64_t source) {
   out += '{';
-  append_member(out, "loop", part.loop);
-  append_member(out, "source", source);
+  append_member_and_comma(out, "loop", part.loop);
+  append_member_and_comma(out, "source", source);
   out += "\"file\":";
   append_json(out, view.text(part.file));
   out += ',';
-  append_member(out, "first", part.first_line);
-  append_member(out, "last", part.last_line);
-  append_member(out, "count", part.count);
-  append_member(out, "tier", part.tier);
-  append_member(out, "parent", part.parent);
+  append_member_and_comma(out, "first", part.first_line);
+  append_member_and_comma(out, "last", part.last_line);
+  append_member_and_comma(out, "count", part.count);
+  append_member_and_comma(out, "tier", part.tier);
+  append_member_and_comma(out, "parent", part.parent);
   out += part.within ? "\"within\":true," : "\"within\":false,";
   out += "\"why\":[";
   for (int level = 1; level < interp::kTiers; ++level) {
@@ -260,7 +260,7 @@ void append_units(std::string& out, const TraceView& view, const std::function<i
   out += '[';
   for (const auto& [number, unit] : view.units()) {
     out += "\n{";
-    append_member(out, "number", number);
+    append_member_and_comma(out, "number", number);
     for (auto [name, text] : {std::pair{"name", &unit.name}, {"place", &unit.place}, {"hash", &unit.hash}}) {
       out.append("\"").append(name).append("\":");
       append_json(out, *text);
@@ -278,12 +278,12 @@ void append_units(std::string& out, const TraceView& view, const std::function<i
 void append_settings(std::string& out, const interp::RuntimeState& runtime) {
   const interp::RuntimeOptions& options = runtime.options;
   out += '{';
-  append_member(out, "max_tier", options.max_tier);
-  append_member(out, "forced_tier", options.forced_tier);
+  append_member_and_comma(out, "max_tier", options.max_tier);
+  append_member_and_comma(out, "forced_tier", options.forced_tier);
   for (int level = 1; level < interp::kTiers; ++level) {
-    append_member(out, ("tier" + std::to_string(level) + "_after").c_str(), options.thresholds[level]);
+    append_member_and_comma(out, ("tier" + std::to_string(level) + "_after").c_str(), options.thresholds[level]);
   }
-  append_member(out, "code_limit", static_cast<int64_t>(std::min<uint64_t>(options.code_limit_bytes, INT64_MAX)));
+  append_member_and_comma(out, "code_limit", static_cast<int64_t>(std::min<uint64_t>(options.code_limit_bytes, INT64_MAX)));
   out += "\"tiers\":[";
   for (int level = 0; level < interp::kTiers; ++level) {
     append_json(out, runtime.tier(level) ? runtime.tier(level)->name : "");

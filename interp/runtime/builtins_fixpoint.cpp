@@ -391,7 +391,7 @@ Value fixpoint_solve(NativeCall& call) {
   }
 }
 
-constexpr NativeFunction kRows[] = {
+constexpr NativeFunction kFixpointRows[] = {
     module_function("fixpoint", "solve", "solve(n, f, options = nil)",
                     "Solves x[i] = f(i, x) for i below n; f is pure and gives a number. Options, a record: start (zeros), "
                     "tolerance (1e-6), schedule (\"auto\", \"static\", \"residual\"), workers, timeout in seconds. Gives x, "
@@ -401,6 +401,6 @@ constexpr NativeFunction kRows[] = {
 
 }  // namespace
 
-void register_fixpoint_module(RuntimeState& runtime) { register_module(runtime, kRows); }
+void register_fixpoint_module(RuntimeState& runtime) { register_module(runtime, kFixpointRows); }
 
 }  // namespace posset::interp

@@ -201,7 +201,7 @@ Value graph_new(NativeCall& call) {
   return guarded(call.context, [&] { return make_graph(call.context, std::move(asked)); });
 }
 
-constexpr NativeFunction kRows[] = {
+constexpr NativeFunction kGraphRows[] = {
     module_function("graph", "new", "new(options = nil)",
                     "A graph of nodes that send each other messages, with the methods add, connect, input, expose, run, stop, "
                     "send, set_priority, set_capacity, stats and dot. Options, a record: tick (0.05), the interval of nodes that "
@@ -242,6 +242,6 @@ Value make_node_handle(Context& context, ScriptNode& node) {
   return object ? Value::adopt(Borrowed::heap(Tag::Host, object)) : context.raise_memory_limit();
 }
 
-void register_graph_module(RuntimeState& runtime) { register_module(runtime, kRows); }
+void register_graph_module(RuntimeState& runtime) { register_module(runtime, kGraphRows); }
 
 }  // namespace posset::interp

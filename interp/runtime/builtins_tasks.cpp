@@ -111,7 +111,7 @@ constexpr NativeFunction row(const char* name, const char* signature, const char
   return module_function("task", name, signature, doc, entry, least, most);
 }
 
-constexpr NativeFunction kRows[] = {
+constexpr NativeFunction kTaskRows[] = {
     row("sleep", "sleep(seconds)", "Waits so long; other tasks go on. A second counts as a million steps.", task_sleep, 1, 1),
     row("select", "select(..cases)",
         "The first thing that can happen, as [index, value]: a channel receives, a pair [channel, value] sends, a task ends. "
@@ -128,6 +128,6 @@ constexpr NativeFunction kRows[] = {
 
 }  // namespace
 
-void register_task_module(RuntimeState& runtime) { register_module(runtime, kRows); }
+void register_task_module(RuntimeState& runtime) { register_module(runtime, kTaskRows); }
 
 }  // namespace posset::interp

@@ -120,7 +120,7 @@ int open_directory(std::string path, Reason& reason) {
   struct stat status;
   if (fstat(folder, &status) == 0 && is_private(status)) return folder;
   reason = Reason::cache_unsafe;
-  close(folder);
+  ::close(folder);
   return -1;
 }
 
@@ -130,7 +130,7 @@ void for_each_file(int folder, Visit&& visit) {
   const int again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   DIR* listing = again < 0 ? nullptr : fdopendir(again);
   if (!listing) {
-    if (again >= 0) close(again);
+    if (again >= 0) ::close(again);
     return;
   }
   while (const dirent* each = readdir(listing)) {
@@ -267,7 +267,7 @@ Digest digest_of(std::string_view bytes) {
 }
 
 CodeCache::~CodeCache() {
-  if (folder_ >= 0) close(folder_);
+  if (folder_ >= 0) ::close(folder_);
 }
 
 int CodeCache::folder(Reason& reason) {

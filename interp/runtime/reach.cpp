@@ -16,13 +16,13 @@ constexpr int kLongest = 1000;
 bool is_to_mark(Borrowed v) { return v.is_heap() && count_of(v.object()) > 0; }
 
 // One of the values an object holds, and for how many it stands.
-struct Choice {
+struct ReachChoice {
   Borrowed value = Borrowed::unset();
   double among = 0;
 };
 
 // Of few those that end the way are left out, or most ways in a tree with numbers in its nodes would be short.
-Choice choose(std::span<Borrowed> values, sched::Random& random) {
+ReachChoice choose(std::span<Borrowed> values, sched::Random& random) {
   constexpr size_t kFew = 16;
   if (values.empty()) return {};
   if (values.size() > kFew) return {values[random.below(values.size())], static_cast<double>(values.size())};
@@ -33,7 +33,7 @@ Choice choose(std::span<Borrowed> values, sched::Random& random) {
   return {found[random.below(count)], static_cast<double>(count)};
 }
 
-Choice choose(const Map& map, sched::Random& random) {
+ReachChoice choose(const Map& map, sched::Random& random) {
   if (map.live == 0) return {};
   const MapEntry& entry = map.entries[map.first + random.below(map.used - map.first)];
   return {random.below(2) ? entry.key : entry.value, 2 * static_cast<double>(map.live)};
@@ -45,7 +45,7 @@ double follow_one_way(Borrowed v, sched::Random& random) {
     reached += stands_for;
     Object* const object = v.object();
     const bool map = object->tag == Tag::Map;
-    const Choice next = map ? choose(*static_cast<Map*>(object), random) : choose(values_of(object), random);
+    const ReachChoice next = map ? choose(*static_cast<Map*>(object), random) : choose(values_of(object), random);
     stands_for *= next.among;
     v = next.value;
   }

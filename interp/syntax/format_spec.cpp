@@ -15,7 +15,6 @@ constexpr int32_t kMaxWidth = 1'000'000;
 constexpr int32_t kMaxPrecision = 1000;
 
 bool is_alignment(char c) { return c == '<' || c == '>' || c == '^'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 bool take(std::string_view& text, char c) {
   if (text.empty() || text.front() != c) return false;

@@ -15,7 +15,6 @@ namespace {
 constexpr size_t kMaxReports = 1000;  // more would only cost memory: 100 are shown
 
 bool starts_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool continues_name(char c) { return starts_name(c) || is_digit(c); }
 bool is_ascii(char c) { return static_cast<unsigned char>(c) < 0x80; }
 

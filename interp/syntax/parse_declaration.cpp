@@ -24,10 +24,6 @@ constexpr TypeName kTypeNames[] = {
     {"error", TypeKind::Error}, {"module", TypeKind::Module},
 };
 
-bool starts_with_capital(std::string_view name) {
-  return !name.empty() && name[0] >= 'A' && name[0] <= 'Z';
-}
-
 bool is_identifier(std::string_view text) {
   const auto is_letter = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';

@@ -7,14 +7,6 @@
 
 namespace posset::syntax {
 
-namespace {
-
-bool starts_with_capital(std::string_view name) {
-  return !name.empty() && name[0] >= 'A' && name[0] <= 'Z';
-}
-
-}  // namespace
-
 // With alternatives; a line may start with their `|`.
 Node* Parser::pattern() {
   const uint32_t begin = token().begin;

@@ -28,6 +28,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "interp/syntax/diagnostic.h"
@@ -49,6 +50,11 @@ struct OperatorInfo {
   bool inclusive = false;  // Range
 };
 const OperatorInfo& operator_info(TokenKind kind);
+
+// Names of constructors do, and only they.
+inline bool starts_with_capital(std::string_view name) {
+  return !name.empty() && name[0] >= 'A' && name[0] <= 'Z';
+}
 
 inline constexpr int kPipePrecedence = 1;
 inline constexpr int kCoalescePrecedence = 2;

@@ -1,5 +1,5 @@
 // UTF-8, as far as the front end needs it: reading one scalar, finding the first byte that is not
-// valid, and how wide a scalar is on a terminal (for carets). The run time has its own, faster
+// valid, what a digit is, and how wide a scalar is on a terminal (for carets). The run time has its own, faster
 // routines in interp/value; syntax may not include them.
 #pragma once
 
@@ -30,6 +30,8 @@ size_t find_invalid_utf8(std::string_view text);
 inline bool is_continuation_byte(char byte) {
   return (static_cast<unsigned char>(byte) & 0xC0) == 0x80;
 }
+
+inline bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
 
 // The text, or as much of its beginning as fits into `bytes` without cutting a scalar.
 std::string_view clip(std::string_view text, size_t bytes);

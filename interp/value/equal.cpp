@@ -19,7 +19,7 @@ constexpr double kTwo63 = 9223372036854775808.0;
 
 enum class Verdict : uint8_t { Different, Same, Inside };  // Inside: the elements decide
 
-struct Frame {
+struct ComparedFrame {
   Object* a;
   Object* b;
   uint64_t next;
@@ -128,7 +128,7 @@ Verdict compare_shallow(Borrowed a, Borrowed b, Patience* patience) {
 // The pairs of two containers, one after the other.
 enum class Next : uint8_t { Pair, End, Missing };
 
-Next next_of_records(Frame& frame, Borrowed& a, Borrowed& b) {
+Next next_of_records(ComparedFrame& frame, Borrowed& a, Borrowed& b) {
   auto *x = static_cast<Record*>(frame.a), *y = static_cast<Record*>(frame.b);
   if (frame.next == x->size) return Next::End;
   uint64_t place = frame.next++;
@@ -143,7 +143,7 @@ Next next_of_records(Frame& frame, Borrowed& a, Borrowed& b) {
   return Next::Pair;
 }
 
-Next next_of_maps(Frame& frame, Borrowed& a, Borrowed& b) {
+Next next_of_maps(ComparedFrame& frame, Borrowed& a, Borrowed& b) {
   auto *x = static_cast<Map*>(frame.a), *y = static_cast<Map*>(frame.b);
   uint32_t place = map_next(x, static_cast<uint32_t>(frame.next));
   if (place == x->used) return Next::End;
@@ -155,7 +155,7 @@ Next next_of_maps(Frame& frame, Borrowed& a, Borrowed& b) {
   return Next::Pair;
 }
 
-Next next_of(Frame& frame, Borrowed& a, Borrowed& b) {
+Next next_of(ComparedFrame& frame, Borrowed& a, Borrowed& b) {
   switch (frame.a->tag) {
     case Tag::List: {
       auto *x = static_cast<List*>(frame.a), *y = static_cast<List*>(frame.b);
@@ -188,7 +188,7 @@ Next next_of(Frame& frame, Borrowed& a, Borrowed& b) {
 }
 
 bool equal_inside(Object* first, Object* second, Patience* patience) {
-  SmallStack<Frame, 12> stack;
+  SmallStack<ComparedFrame, 12> stack;
   stack.push({first, second, 0});
   while (!stack.empty()) {
     Borrowed a, b;

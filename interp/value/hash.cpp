@@ -13,7 +13,7 @@ namespace posset::interp {
 
 namespace {
 
-struct Frame {
+struct HashedFrame {
   Object* object;
   uint64_t next;
   uint64_t state;
@@ -90,7 +90,7 @@ uint64_t seed_of(const Object* object) {
 }
 
 // The next value inside, or false. A record's field names and a map's keys come in with `add`.
-bool next_inside(Frame& frame, Borrowed& v) {
+bool next_inside(HashedFrame& frame, Borrowed& v) {
   switch (frame.object->tag) {
     case Tag::List: {
       auto* list = static_cast<List*>(frame.object);
@@ -128,7 +128,7 @@ bool next_inside(Frame& frame, Borrowed& v) {
   }
 }
 
-void add(Frame& frame, uint64_t hash) {
+void add(HashedFrame& frame, uint64_t hash) {
   switch (frame.object->tag) {
     case Tag::Map:
       frame.state +=
@@ -151,10 +151,10 @@ void add(Frame& frame, uint64_t hash) {
 uint64_t hash_of(Borrowed v) {
   uint64_t hash;
   if (hash_shallow(v, hash)) return hash;
-  SmallStack<Frame, 12> stack;
+  SmallStack<HashedFrame, 12> stack;
   stack.push({v.object(), 0, seed_of(v.object())});
   while (true) {
-    Frame& frame = stack.top();
+    HashedFrame& frame = stack.top();
     Borrowed inside;
     if (!next_inside(frame, inside)) {
       hash = mix(frame.state ^ kMixA, kMixC);

@@ -11,7 +11,7 @@ namespace posset::interp {
 
 namespace {
 
-struct Frame {
+struct OrderedFrame {
   Object* a;
   Object* b;
   uint64_t next;
@@ -68,7 +68,7 @@ Borrowed item_of(const Object* object, uint64_t i) {
 }  // namespace
 
 Order order(Borrowed a, Borrowed b, Borrowed* left, Borrowed* right, Patience* patience) {
-  SmallStack<Frame, 12> stack;
+  SmallStack<OrderedFrame, 12> stack;
   while (true) {
     if (!lasts(patience)) return Order::Equal;
     bool inside;
@@ -84,7 +84,7 @@ Order order(Borrowed a, Borrowed b, Borrowed* left, Borrowed* right, Patience* p
     // The next pair: of the innermost frame that is not through.
     while (true) {
       if (stack.empty()) return Order::Equal;
-      Frame& frame = stack.top();
+      OrderedFrame& frame = stack.top();
       uint64_t x = size_of(frame.a), y = size_of(frame.b);
       if (frame.next < x && frame.next < y) {
         a = item_of(frame.a, frame.next);
