@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "../../../bench/embed/every_call.h"
+#include <every_call.h>
+
 #include "fixture.h"
 
 using posset::test::Problem;
