@@ -1,12 +1,12 @@
-// Ends the sleep of a thread, also from a signal handler: nothing is locked or allocated, so it may
-// come in the middle of anything, the sleeper's own code included. (A condition variable may not be
-// notified there.) A post that comes before the sleep is kept, and several are one; who wakes looks
-// at everything that may have been posted for.
+// Ends the sleep of a thread, also from a signal handler: nothing is locked or allocated, so it may come in the middle of
+// anything, the sleeper's own code included. (A condition variable may not be notified there.) A post that comes before the
+// sleep is kept, and several are one; who wakes looks at everything that may have been posted for.
 #pragma once
 
-#include <atomic>
 #include <semaphore.h>
 #include <time.h>
+
+#include <atomic>
 
 #include "sched/base/clock.h"
 
@@ -24,8 +24,7 @@ class WakeUp {
     if (!posted_.exchange(true, std::memory_order_acq_rel)) sem_post(&semaphore_);
   }
 
-  // One thread at a time: until there was a post or the clock reaches the deadline; may return
-  // early.
+  // One thread at a time: until there was a post or the clock reaches the deadline; may return early.
   void wait_until(const Clock& clock, int64_t deadline_ns) {
     if (deadline_ns == kNever) {
       took(sem_wait(&semaphore_));
@@ -35,8 +34,7 @@ class WakeUp {
     const int64_t left_ns = deadline_ns - clock.now_ns();
     if (left_ns <= 0) return;
     const int64_t until_ns = SystemClock().now_ns() + left_ns;
-    const timespec until{static_cast<time_t>(until_ns / kSecond),
-                         static_cast<long>(until_ns % kSecond)};
+    const timespec until{static_cast<time_t>(until_ns / kSecond), static_cast<long>(until_ns % kSecond)};
     took(sem_clockwait(&semaphore_, CLOCK_MONOTONIC, &until));
   }
 

@@ -176,20 +176,6 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "parallel graphs: a deep recursion overflows in a task at the same depth, wherever its parts "
-    "are computed") {
-  const std::string program =
-      "fn fib(n) => if n < 2 { n } else { fib(n - 1) + fib(n - 2) }\n"
-      "fn deep(n) => if n == 0 { 0 } else { 1 + deep(n - 1) }\n"
-      "fn twice() => (fib(14) + deep(9000)) + (fib(14) + deep(11000))\n"
-      "await spawn twice()";
-  Stealing alone(1), stolen(3);
-  const std::string expected = alone.show(program);
-  REQUIRE(expected.find("nested calls") != std::string::npos);
-  for (int round = 0; round < 10; ++round) CHECK(stolen.show(program) == expected);
-}
-
-TEST_CASE(
     "parallel graphs: in the middle of a handler whose parts are computed here and elsewhere "
     "others have their turns") {
   Stealing w(2);

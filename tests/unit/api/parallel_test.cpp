@@ -189,6 +189,18 @@ TEST_CASE("parallel: an interruption leaves nothing behind, whenever it comes") 
   CHECK(world.show(kProgram) == kResult);
 }
 
+TEST_CASE("parallel: a deep recursion overflows in a task at the same depth, wherever its parts are computed") {
+  constexpr std::string_view kDeep =
+      "fn fib(n) => if n < 2 { n } else { fib(n - 1) + fib(n - 2) }\n"
+      "fn deep(n) => if n == 0 { 0 } else { 1 + deep(n - 1) }\n"
+      "fn twice() => (fib(14) + deep(9000)) + (fib(14) + deep(11000))\n"
+      "await spawn twice()";
+  World alone(posset_context_defaults(), stealing(1)), stolen(posset_context_defaults(), stealing());
+  const std::string expected = alone.show(kDeep);
+  REQUIRE(expected.find("nested calls") != std::string::npos);
+  for (int round = 0; round < 10; ++round) CHECK(stolen.show(kDeep) == expected);
+}
+
 namespace {
 
 // The second half needs more at once than the first leaves behind. `limit` bytes of memory; true: that was enough.
