@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <csignal>
 #include <memory>
 #include <pthread.h>
 #include <random>
@@ -335,75 +334,6 @@ TEST_CASE("host graph: an interruption ends a graph that waits for other threads
   });
   CHECK(error_of([&] { graph.run(); }) == "interrupted");
   other.join();
-}
-
-namespace {
-
-// How often this thread has gone to sleep. Whoever looks at anything every 10 ms does it thirty
-// times in the 300 ms below.
-long sleeps() {
-  rusage used = {};
-  REQUIRE(getrusage(RUSAGE_THREAD, &used) == 0);
-  return used.ru_nvcsw;
-}
-constexpr long kFewSleeps = 10;
-
-Context* interrupted_by_signal = nullptr;
-
-}  // namespace
-
-TEST_CASE(
-    "host graph: one that has nothing to do is not woken for nothing, and an interruption or the "
-    "time limit ends it") {
-  enum class Ends { Interrupt, Signal, TimeLimit, Timeout };
-  for (const Ends ends : {Ends::Interrupt, Ends::Signal, Ends::TimeLimit, Ends::Timeout}) {
-    CAPTURE(static_cast<int>(ends));
-    World w;
-    if (ends == Ends::TimeLimit) w.context.set_options({.time_limit_seconds = 0.3});
-    Graph graph(w.context);
-    graph.add("sink", Node({"in"}).on_message([](Turn&) {}));
-    graph.add("late", Node().on_tick([](Turn&) {}, 1000.0));
-    graph.input("in", "sink:in");
-    const posset::Sender sender = graph.sender("in");
-    std::thread other;
-    if (ends == Ends::Interrupt || ends == Ends::Signal) {
-      interrupted_by_signal = &w.context;
-      std::signal(SIGUSR1, [](int) { interrupted_by_signal->interrupt(); });
-      other = std::thread([&, evaluating = pthread_self()] {
-        std::this_thread::sleep_for(std::chrono::milliseconds(300));
-        if (ends == Ends::Signal) return static_cast<void>(pthread_kill(evaluating, SIGUSR1));
-        w.context.interrupt();
-      });
-    }
-    const long before = sleeps();
-    const std::string error =
-        error_of([&] { ends == Ends::Timeout ? graph.run(0.3) : graph.run(); });
-    CHECK(sleeps() - before < kFewSleeps);
-    if (other.joinable()) other.join();
-    std::signal(SIGUSR1, SIG_DFL);
-    if (ends == Ends::Timeout) CHECK(error.empty());
-    if (ends == Ends::TimeLimit) CHECK(error.find("time limit") != std::string::npos);
-    if (ends == Ends::Interrupt || ends == Ends::Signal) CHECK(error == "interrupted");
-  }
-}
-
-TEST_CASE(
-    "a task that sleeps, and who awaits it, are not woken for nothing; an interruption and the "
-    "time limit end them") {
-  World w;
-  const long before = sleeps();
-  CHECK(w.context.eval<bool>(
-      "import \"task\"\nlet t = spawn (() => { task.sleep(0.3)\ntrue })()\nawait t"));
-  CHECK(sleeps() - before < kFewSleeps);
-  std::thread other([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    w.context.interrupt();
-  });
-  const std::string wait = "import \"task\"\nlet t = spawn (() => task.sleep(1000.0))()\nawait t";
-  CHECK(error_of([&] { w.context.eval(wait); }) == "interrupted");
-  other.join();
-  w.context.set_options({.time_limit_seconds = 0.1});
-  CHECK(error_of([&] { w.context.eval(wait); }).find("time limit") != std::string::npos);
 }
 
 TEST_CASE("methods of host objects are called by name") {
