@@ -116,7 +116,7 @@ TEST_CASE("heap: a deep structure dies without native recursion") {
 
 namespace {
 
-constexpr uint64_t kMostAtOnce = uint64_t{1} << 17;  // well above a portion, well below what dies
+constexpr uint64_t kMostDyingAtOnce = uint64_t{1} << 17;  // well above a portion, well below what dies
 
 // A list of `n` lists of one list.
 Value wide(World& world, int n) {
@@ -142,11 +142,11 @@ TEST_CASE("heap: what is large dies in portions, whatever its shape") {
     REQUIRE(live > 2 * kMany);
     v = Value();
     CHECK(world.heap.has_buried());
-    CHECK(live - world.heap.live_objects() < kMostAtOnce);
+    CHECK(live - world.heap.live_objects() < kMostDyingAtOnce);
     while (world.heap.has_buried()) {
       live = world.heap.live_objects();
       world.heap.bury_some();
-      CHECK(live - world.heap.live_objects() < kMostAtOnce);
+      CHECK(live - world.heap.live_objects() < kMostDyingAtOnce);
     }
     CHECK(world.heap.live_objects() == 0);
   }
@@ -160,7 +160,7 @@ TEST_CASE("heap: what dies while something waits joins it, and allocating takes 
   second = Value();
   small = Value();
   CHECK(world.heap.has_buried());
-  CHECK(live - world.heap.live_objects() < 2 * kMostAtOnce);
+  CHECK(live - world.heap.live_objects() < 2 * kMostDyingAtOnce);
   // In the end there is nothing left of what waited, though nothing else looked after it.
   std::vector<Value> made;
   while (world.heap.has_buried() && made.size() < 2000000) made.push_back(world.list());
