@@ -233,11 +233,15 @@ TEST_CASE("host fixpoint: a tolerance of 0 takes an exact fixed point, and else 
   // x = 1 - x has a fixed point, but undamped a single coordinate swings between 0 and 1.
   Ring swings{.beta = -1};
   std::vector<double> one(1);
-  options.timeout_seconds = 0.02;
-  const Solved solved = solve_ring(swings, one, options);
-  CHECK(solved.status == POSSET_OK);
-  CHECK(solved.result.status == POSSET_SOLVE_TIMED_OUT);
-  CHECK(solved.result.seconds >= 0.02);
+  // Until the first scan nothing is known of the residual, and a busy machine may not come to it in so short a time.
+  Solved solved;
+  for (options.timeout_seconds = 0.02; options.timeout_seconds < 60; options.timeout_seconds *= 4) {
+    solved = solve_ring(swings, one, options);
+    CHECK(solved.status == POSSET_OK);
+    CHECK(solved.result.status == POSSET_SOLVE_TIMED_OUT);
+    CHECK(solved.result.seconds >= options.timeout_seconds);
+    if (std::isfinite(solved.result.residual)) break;
+  }
   CHECK(solved.result.residual == 1);
 }
 
