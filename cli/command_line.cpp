@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -25,7 +26,7 @@ constexpr const char* kUsageText =
     "                                  FILE may be a trace (.json) of a run\n"
     "posset dump --tree|--bytecode FILE [NAME]\n"
     "posset trace diff A B             compare two traces written by --trace FILE.json by what happened\n"
-    "posset doc [NAME]                 the standard library, or one function (math.sin)\n"
+    "posset doc [NAME]                 the standard library, a module (math) or a function (math.sin)\n"
     "posset --version\n\n"
     "Exit status: 0 done, 1 error in the script, 2 usage, 3 the source does not parse or resolve,\n"
     "4 a limit was exceeded, 130 interrupted. `posset VERB --help` lists the options.\n";
@@ -64,11 +65,30 @@ CLI::Option* add_row(CLI::App& app, const char* flag, T& out) {
   return app.add_option(std::string("--") + flag, out, text.help)->envname(text.environment);
 }
 
+// CLI11's own checks tell the bounds of a type, one of them with 309 digits.
+CLI::Validator positive(const char* what, bool (*holds)(posset_text)) {
+  return CLI::Validator([=](std::string& text) {
+    if (holds(posset_text_n(text.data(), text.size()))) return std::string();
+    return std::string("takes ") + what + " above 0, got '" + text + "'";
+  }, "above 0");
+}
+
+bool is_positive_count(posset_text text) {
+  int64_t value = 0;
+  return posset_parse_int(text, &value) && value > 0;
+}
+
+bool is_positive_time(posset_text text) {
+  double value = 0;
+  return posset_parse_float(text, &value) && value > 0 && std::isfinite(value);
+}
+
 void add_workers(CLI::App& app, CommandLine& line) {
   add_row(app, "workers", line.runtime.workers)->check(CLI::Range(1U, 4096U));
 }
 
 void add_evaluation_options(CLI::App& app, CommandLine& line, Flags& flags) {
+  const CLI::Validator count = positive("a whole number", is_positive_count);
   add_row(app, "tier", line.runtime.max_tier)->check(CLI::Range(0, 3));
   add_row(app, "force-tier", line.runtime.forced_tier)->check(CLI::Range(0, 3));
   add_row(app, "thresholds", flags.thresholds);
@@ -82,10 +102,10 @@ void add_evaluation_options(CLI::App& app, CommandLine& line, Flags& flags) {
   add_row(app, "native-watch", line.native_watch)->check(CLI::IsMember({"", "perf", "gdb", "perf,gdb", "gdb,perf"}));
   add_row(app, "trace", flags.trace);
   add_row(app, "trace-events", line.runtime.trace_events);
-  add_row(app, "memory-limit", line.context.memory_limit)->check(CLI::PositiveNumber);
-  add_row(app, "time-limit", line.context.time_limit_seconds)->check(CLI::PositiveNumber);
-  add_row(app, "step-limit", line.context.step_limit)->check(CLI::PositiveNumber);
-  add_row(app, "stack-limit", line.context.stack_limit)->check(CLI::PositiveNumber);
+  add_row(app, "memory-limit", line.context.memory_limit)->check(count);
+  add_row(app, "time-limit", line.context.time_limit_seconds)->check(positive("a number", is_positive_time));
+  add_row(app, "step-limit", line.context.step_limit)->check(count);
+  add_row(app, "stack-limit", line.context.stack_limit)->check(count);
   add_row(app, "cache", flags.cache)->each([&](const std::string&) { flags.has_cache = true; });
   add_row(app, "cache-limit", line.runtime.cache_limit);
   app.add_flag("--no-cache", flags.no_cache, "keep no native code between runs");

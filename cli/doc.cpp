@@ -52,10 +52,31 @@ posset_status add_row(void* data, const posset_builtin_info* info) {
   return POSSET_OK;
 }
 
-}  // namespace
-
 std::string describe_builtin(const posset_builtin_info& info) {
   return string_of(info.signature) + (info.pure ? "" : "   (not pure)") + "\n  " + string_of(info.doc);
+}
+
+// The functions of one module, as text.
+struct Listing {
+  std::string module, text;
+};
+
+posset_status add_of_module(void* data, const posset_builtin_info* info) {
+  auto& listing = *static_cast<Listing*>(data);
+  if (string_of(info->module) == listing.module) listing.text += (listing.text.empty() ? "" : "\n") + describe_builtin(*info);
+  return POSSET_OK;
+}
+
+}  // namespace
+
+std::string describe(posset_runtime* runtime, const std::string& name) {
+  posset_builtin_info info;
+  if (posset_find_builtin(runtime, posset_text_n(name.data(), name.size()), &info) == POSSET_OK) {
+    return describe_builtin(info);
+  }
+  Listing listing{name, {}};
+  if (!name.empty()) posset_each_builtin(runtime, add_of_module, &listing);
+  return listing.text;
 }
 
 int doc(const CommandLine& line) {
@@ -67,12 +88,12 @@ int doc(const CommandLine& line) {
     posset_each_builtin(host.runtime(), add_row, &page);
     text = page.text;
   } else {
-    posset_builtin_info info;
-    if (posset_find_builtin(host.runtime(), posset_text_n(line.file.data(), line.file.size()), &info) != POSSET_OK) {
+    text = describe(host.runtime(), line.file);
+    if (text.empty()) {
       std::fprintf(stderr, "posset: the standard library has no '%s'\n", line.file.c_str());
       return kUsage;
     }
-    text = describe_builtin(info) + "\n";
+    text += "\n";
   }
   host.output().write(text.data(), text.size());
   return host.finish(POSSET_OK, nullptr);

@@ -70,7 +70,7 @@ class Repl {
 
 const Repl::Command Repl::kCommands[] = {
     {"help", "", "this list", &Repl::help},
-    {"doc", "NAME", "what a function does: :doc len, :doc math.sin", &Repl::doc},
+    {"doc", "NAME", "what a function does, or those of a module: :doc len, :doc math", &Repl::doc},
     {"type", "EXPR", "the type of an expression's value", &Repl::type},
     {"tier", "NAME", "the tier a function runs in", &Repl::tier},
     {"explain", "NAME", "pure or why not, tier and why not higher, types seen", &Repl::explain},
@@ -137,12 +137,9 @@ void Repl::help(const std::string&) {
 }
 
 void Repl::doc(const std::string& name) {
-  posset_builtin_info info;
-  if (posset_find_builtin(host_->runtime(), text_of(name), &info) == POSSET_OK) {
-    return say(describe_builtin(info));
-  }
+  std::string text = describe(host_->runtime(), name);
+  if (!text.empty()) return say(text);
   posset_value value;
-  std::string text;
   if (posset_session_get(host_->context(), text_of(name), &value) == POSSET_OK) {
     if (posset_explain_function(host_->context(), value, append_text, &text) == POSSET_OK) {
       say(text);

@@ -16,7 +16,8 @@ int why_in_trace(const CommandLine& line);  // trace_files.cpp
 int doc(const CommandLine& line);      // doc.cpp
 int repl(const CommandLine& line);     // repl.cpp
 
-// What `:doc NAME` and `posset doc NAME` show, without the last line break (doc.cpp).
-std::string describe_builtin(const posset_builtin_info& info);
+// What `:doc NAME` and `posset doc NAME` show of a function or module of the library, without the last line break; empty: it
+// has none of that name (doc.cpp).
+std::string describe(posset_runtime* runtime, const std::string& name);
 
 }  // namespace posset::cli

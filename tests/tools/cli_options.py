@@ -68,6 +68,14 @@ def a_limit_ends_the_run_with_status_4(cli, row):
         outcome.ends(4).prints("begun\n").diagnoses(words).is_brief()
 
 
+@each({"memory": "--memory-limit", "steps": "--step-limit", "nested_calls": "--stack-limit", "time": "--time-limit"})
+def a_limit_says_what_it_takes(cli, option):
+    for value in ("0", "-1", "abc", "1x", "nan", "inf"):
+        outcome = cli.script("println(1)", option + "=" + value).ends(2).prints("").says(option, "number above 0", value)
+        if len(outcome.stderr) > 200:
+            outcome.fail("the bounds of a type are no help")
+
+
 @case
 def a_limit_cannot_be_caught(cli):
     source = 'try { while true { } } catch { println("caught") }\nprintln("after")'

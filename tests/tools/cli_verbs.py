@@ -299,6 +299,10 @@ def doc_shows_a_function_of_the_library(cli):
         "len(x)\n  The number of elements of a list, map or range, of characters of a string.\n")
     cli("doc", "time.now").ends(0).prints("now()   (not pure)\n  Seconds since 1970 (UTC), as a float.\n")
     cli("doc", "nosuch").ends(2).says("nosuch")
+    outcome = cli("doc", "strings").ends(0)
+    for words in ("upper(s)\n  s in upper case.\n", "bytes(s)\n"):
+        if words not in outcome.stdout:
+            outcome.fail(f"the functions of the module are without {words!r}")
     cli("doc", "len", "push").ends(2)
 
 
