@@ -16,6 +16,8 @@
 
 #include <posset/posset.hpp>
 
+#include "error_of.h"
+
 namespace {
 
 using posset::Context;
@@ -24,22 +26,13 @@ using posset::Graph;
 using posset::Node;
 using posset::Sender;
 using posset::Turn;
+using posset::test::error_of;
 using posset::Value;
 
 struct World {
   posset::Runtime runtime;
   Context context{runtime};
 };
-
-template <class Body>
-std::string error_of(Body&& body) {
-  try {
-    body();
-  } catch (const posset::Error& error) {
-    return error.message();
-  }
-  return "";
-}
 
 int64_t of_node(const Value& result, const char* node, const char* count) {
   return result["stats"]["nodes"][node][count].to<int64_t>();

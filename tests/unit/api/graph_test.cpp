@@ -19,12 +19,15 @@
 
 #include <posset/posset.hpp>
 
+#include "error_of.h"
+
 namespace {
 
 using posset::Context;
 using posset::Graph;
 using posset::Node;
 using posset::Turn;
+using posset::test::error_of;
 
 struct World {
   posset::Runtime runtime;
@@ -39,18 +42,6 @@ Node source(int count) {
 
 Node collect(std::vector<int64_t>& into) {
   return Node({"in"}).on_message([&into](Turn& turn) { into.push_back(turn.message<int64_t>()); });
-}
-
-template <class Body>
-std::string error_of(Body&& body) {
-  try {
-    body();
-  } catch (const posset::Error& error) {
-    return error.message();
-  } catch (const posset::Misuse& misuse) {
-    return std::string("misuse: ") + misuse.what();
-  }
-  return "";
 }
 
 std::string ended(const posset::Value& result) {
