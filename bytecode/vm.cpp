@@ -28,6 +28,14 @@ namespace {
   return record(*chunk, pc, registers, place, *closure->function) ? pc + chunk->size : pc;
 }
 
+// With a pending error. False: nobody in these frames catches it.
+[[gnu::always_inline]] inline bool go_on_at_handler(State& s) {
+  Frame frame{s.pc, s.r, s.closure, s.chunk};
+  if (!go_to_handler(s.cx, frame, s.first)) return false;
+  set_frame(s, frame.pc, frame.registers, frame.closure, frame.chunk);
+  return true;
+}
+
 }  // namespace
 
 Leave run(Context& context, Chunk* chunk, Closure* closure, Borrowed* registers, Value& result, Resume from) {
@@ -44,8 +52,8 @@ Leave run(Context& context, Chunk* chunk, Closure* closure, Borrowed* registers,
           from.place, from.shared_cell, from.first ? from.first : registers,
           Borrowed::nil(), Leave::Failed, true};
 #define DISPATCH() goto* labels[s.pc->op]
-  for (;;) {
-    try {
+  // Handlers throw nothing but std::bad_alloc, with the operands of the instruction as they were, or nil: an error as others.
+  for (;;) try {
   DISPATCH();
 #define OP(Name, a, b, c, flags, meaning)                          \
   label_##Name : {                                                 \
@@ -70,21 +78,15 @@ label_EnterNativeLoop : {
   DISPATCH();
 }
 raised : {
-  Frame frame{s.pc, s.r, s.closure, s.chunk};
-  if (!go_to_handler(s.cx, frame, s.first)) return Leave::Failed;
-  set_frame(s, frame.pc, frame.registers, frame.closure, frame.chunk);
+  if (!go_on_at_handler(s)) return Leave::Failed;
   DISPATCH();
 }
 left:
   result = Value::adopt(s.result);
   return s.leave;
-    } catch (const std::bad_alloc&) {
-      s.cx.raise_no_memory();
-    }
-    // As above: the operands of the instruction are as they were, or nil.
-    Frame frame{s.pc, s.r, s.closure, s.chunk};
-    if (!go_to_handler(s.cx, frame, s.first)) return Leave::Failed;
-    set_frame(s, frame.pc, frame.registers, frame.closure, frame.chunk);
+  } catch (const std::bad_alloc&) {
+    s.cx.raise_no_memory();
+    if (!go_on_at_handler(s)) return Leave::Failed;
   }
 #undef DISPATCH
 }
