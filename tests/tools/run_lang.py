@@ -25,9 +25,10 @@ On lines of their own:
     # modes: tier0 ...   only these                      # nondeterministic: REASON   do not compare modes
 
 Each script runs in the modes of MODES. In each, `stats: live_objects 0` must appear (nothing leaked),
-and all modes must agree on output, status, diagnostics and traces. Files below a folder `modules`, or
-whose name starts with `_`, are imported and not run. `--self-test` proves that this runner notices
-what it is there to notice.
+and all modes must agree on output, status, diagnostics and traces. Modes that force native tiers are
+skipped where the command is built without them. Files below a folder `modules`, or whose name starts
+with `_`, are imported and not run. `--self-test` proves that this runner notices what it is there to
+notice.
 """
 
 import argparse
@@ -70,6 +71,11 @@ MISSPELT = re.compile(r"#\s*expect(?:ed|s|ing)?(?:[\s@-][^:]{0,24})?:")
 STATUS = {"error": 3, "runtime error": 1, "limit": 4}
 OPERATORS = {"==": operator.eq, "<=": operator.le, ">=": operator.ge, "<": operator.lt,
              ">": operator.gt}
+
+
+def is_native(mode):
+    """Whether a mode insists on native code; the others do with bytecode what a build without it cannot compile."""
+    return MODES[mode][:2] in (["--force-tier", "2"], ["--force-tier", "3"])
 
 
 class Script:
@@ -224,6 +230,17 @@ class LangRunner:
         self.options, self.tally = options, tally
         self.posset = harness.posset_command(options.posset)
         self.modes = options.modes.replace(",", " ").split()
+        if not self._has_native_tiers():
+            for mode in filter(is_native, self.modes):
+                tally.add_skip(mode, "a build without native tiers")
+            self.modes = [mode for mode in self.modes if not is_native(mode)]
+
+    def _has_native_tiers(self):
+        native = next(filter(is_native, self.modes), None)
+        if native is None:
+            return True
+        told = harness.run([*self.posset, "eval", *MODES[native], "1"], b"", self.options.timeout)
+        return not (told.status == 2 and "not built yet" in told.stderr)
 
     def wanted(self, shown, mode):
         return self.options.filter in f"{mode}/{shown}"

@@ -157,6 +157,22 @@ def check_helpers_are_not_run(folder):
         raise harness.Failure(f"runs {found}")
 
 
+def check_native_modes_need_native_tiers(folder):
+    """They are left out where the command says that it has none, and for no other reason."""
+    for said, kept in (("not built yet", []), ("no such option", ["forced2", "forced3", "kept"])):
+        fake = folder / "fake_without_native_tiers.py"
+        fake.write_text(f"import sys\nsys.stderr.write('posset: --force-tier 2: {said}')\nsys.exit(2)\n")
+        options = SimpleNamespace(posset=f"{shlex.quote(sys.executable)} -S -E {shlex.quote(str(fake))}",
+                                  modes=" ".join(run_lang.MODES), filter="", timeout=20.0)
+        tally = harness.Tally()
+        with contextlib.redirect_stdout(io.StringIO()):
+            modes = run_lang.LangRunner(options, tally).modes
+        if [mode for mode in modes if run_lang.is_native(mode)] != kept or "default" not in modes:
+            raise harness.Failure(f"runs {modes} where `{said}` is said")
+        if tally.skipped != 3 - len(kept):
+            raise harness.Failure(f"skips {tally.skipped} modes where `{said}` is said")
+
+
 def main():
     tally = harness.Tally()
     with tempfile.TemporaryDirectory() as name:
@@ -168,4 +184,5 @@ def main():
         for case in CASES:
             harness.run_one(tally, case, lambda case=case: check(posset, folder, case))
         harness.run_one(tally, "helpers_are_not_run", lambda: check_helpers_are_not_run(folder))
+        harness.run_one(tally, "native_modes_need_native_tiers", lambda: check_native_modes_need_native_tiers(folder))
     return tally.finish()
