@@ -25,10 +25,10 @@ On lines of their own:
     # modes: tier0 ...   only these                      # nondeterministic: REASON   do not compare modes
 
 Each script runs in the modes of MODES. In each, `stats: live_objects 0` must appear (nothing leaked),
-and all modes must agree on output, status, diagnostics and traces. Modes that force native tiers are
-skipped where the command is built without them. Files below a folder `modules`, or whose name starts
-with `_`, are imported and not run. `--self-test` proves that this runner notices what it is there to
-notice.
+and all modes must agree on output, status, diagnostics and traces. Modes that force native tiers
+are left out for a build without them (`-DPOSSET_JIT=OFF`) when `--no-native` says so: one that has lost
+them unasked must fail. Files below a folder `modules`, or whose name starts with `_`, are imported and
+not run. `--self-test` proves that this runner notices what it is there to notice.
 """
 
 import argparse
@@ -230,17 +230,8 @@ class LangRunner:
         self.options, self.tally = options, tally
         self.posset = harness.posset_command(options.posset)
         self.modes = options.modes.replace(",", " ").split()
-        if not self._has_native_tiers():
-            for mode in filter(is_native, self.modes):
-                tally.add_skip(mode, "a build without native tiers")
+        if options.no_native:
             self.modes = [mode for mode in self.modes if not is_native(mode)]
-
-    def _has_native_tiers(self):
-        native = next(filter(is_native, self.modes), None)
-        if native is None:
-            return True
-        told = harness.run([*self.posset, "eval", *MODES[native], "1"], b"", self.options.timeout)
-        return not (told.status == 2 and "not built yet" in told.stderr)
 
     def wanted(self, shown, mode):
         return self.options.filter in f"{mode}/{shown}"
@@ -321,6 +312,7 @@ def parse_options():
     parser = argparse.ArgumentParser(description="Runs tests/lang in every tier.")
     harness.add_common_options(parser)
     parser.add_argument("--modes", default=" ".join(MODES), help=f"of {', '.join(MODES)}")
+    parser.add_argument("--no-native", action="store_true", help="the command is built without native tiers")
     parser.add_argument("--timeout", type=float, default=20.0, help="seconds for one run")
     parser.add_argument("--folder", default="tests/lang")
     parser.add_argument("--self-test", action="store_true", help="test this runner instead")

@@ -123,12 +123,12 @@ CASES = {
 }
 
 
-def run_script(posset, folder, name, script):
+def run_script(posset, folder, name, script, no_native=False):
     """(tally, report) of one case."""
     path = folder / f"{name}.posset"
     path.write_text(script + "\n", encoding="utf-8")
     options = SimpleNamespace(posset=posset, modes=" ".join(run_lang.MODES), filter="",
-                              timeout=1.0 if name == "hang" else 20.0)
+                              no_native=no_native, timeout=1.0 if name == "hang" else 20.0)
     tally = harness.Tally()
     run_lang.LangRunner(options, tally).run_script(path, str(path))
     return tally
@@ -157,20 +157,13 @@ def check_helpers_are_not_run(folder):
         raise harness.Failure(f"runs {found}")
 
 
-def check_native_modes_need_native_tiers(folder):
-    """They are left out where the command says that it has none, and for no other reason."""
-    for said, kept in (("not built yet", []), ("no such option", ["forced2", "forced3", "kept"])):
-        fake = folder / "fake_without_native_tiers.py"
-        fake.write_text(f"import sys\nsys.stderr.write('posset: --force-tier 2: {said}')\nsys.exit(2)\n")
-        options = SimpleNamespace(posset=f"{shlex.quote(sys.executable)} -S -E {shlex.quote(str(fake))}",
-                                  modes=" ".join(run_lang.MODES), filter="", timeout=20.0)
-        tally = harness.Tally()
+def check_native_modes_are_left_out_when_asked(posset, folder):
+    """A build without native tiers passes with --no-native, and fails without it."""
+    for no_native in (True, False):
         with contextlib.redirect_stdout(io.StringIO()):
-            modes = run_lang.LangRunner(options, tally).modes
-        if [mode for mode in modes if run_lang.is_native(mode)] != kept or "default" not in modes:
-            raise harness.Failure(f"runs {modes} where `{said}` is said")
-        if tally.skipped != 3 - len(kept):
-            raise harness.Failure(f"skips {tally.skipped} modes where `{said}` is said")
+            tally = run_script(posset, folder, "no_native", "#% forced2,forced3 exit 2", no_native)
+        if bool(tally.failed) == no_native or not tally.passed:
+            raise harness.Failure(f"{tally.passed} passed, {tally.failed} failed; --no-native: {no_native}")
 
 
 def main():
@@ -184,5 +177,6 @@ def main():
         for case in CASES:
             harness.run_one(tally, case, lambda case=case: check(posset, folder, case))
         harness.run_one(tally, "helpers_are_not_run", lambda: check_helpers_are_not_run(folder))
-        harness.run_one(tally, "native_modes_need_native_tiers", lambda: check_native_modes_need_native_tiers(folder))
+        harness.run_one(tally, "native_modes_are_left_out_when_asked",
+                        lambda: check_native_modes_are_left_out_when_asked(posset, folder))
     return tally.finish()
