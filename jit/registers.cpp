@@ -238,7 +238,7 @@ llvm::BasicBlock* Translator::block_at(uint32_t pc) {
     go_on_in(way);
   }
   if (!way) return way_to(pc);
-  if (leaves_strip(pc)) charge_strip();
+  if (leaves_strip(pc)) leave_strip(pc);
   b_.CreateBr(way_to(pc));
   return way;
 }

@@ -13,9 +13,38 @@ using bytecode::Op;
 namespace {
 
 constexpr uint32_t kLongestBody = 200;  // words: the body is made twice
+constexpr size_t kMostLeftOut = 8;      // blocks
 
 using Known = std::map<uint16_t, int>;  // terms by register
 using Form = Term::Form;
+
+bool is_in_register(Form form) { return form == Form::Counter || form == Form::Register || form == Form::Captured; }
+
+// From zero.
+uint64_t distance(int64_t value) { return value < 0 ? uint64_t{0} - static_cast<uint64_t>(value) : static_cast<uint64_t>(value); }
+
+// Beyond what is small it does not matter by how much.
+uint64_t product(uint64_t a, uint64_t b) {
+  uint64_t made = 0;
+  return __builtin_mul_overflow(a, b, &made) ? UINT64_MAX : made;
+}
+uint64_t sum_of(uint64_t a, uint64_t b) {
+  uint64_t made = 0;
+  return __builtin_add_overflow(a, b, &made) ? UINT64_MAX : made;
+}
+
+// How far a sum can be from zero, for Term::is_small.
+void find_reach(Term& made, const Term& left, const Term& right) {
+  if (made.form != Form::Mul) {
+    made.times = sum_of(left.times, right.times);
+    made.beside = sum_of(left.beside, right.beside);
+    return;
+  }
+  const bool by_constant = left.times == 0 || right.times == 0;
+  const Term &by = left.times == 0 ? left : right, &of = left.times == 0 ? right : left;
+  made.times = by_constant ? product(of.times, by.beside) : UINT64_MAX;
+  made.beside = product(of.beside, by.beside);
+}
 
 // Done in place, these change no list's size, and its owners only where counts_references says so.
 bool leaves_lists(Op op) {
@@ -75,29 +104,33 @@ class Body {
  protected:
   // False: something stands in the way of strips.
   bool walk() {
-    strip_.words += end_ - begin_;
-    if (strip_.words > kLongestBody || !state_.reached) return false;
+    if (!state_.reached) return false;
     for (uint32_t pc = begin_; pc < end_; pc += chunk_.length_at(pc)) {
       arrive(pc);
-      if (reached_ && !pass(pc)) return false;
+      if (!reached_) continue;
+      strip_.words += chunk_.length_at(pc);
+      if (strip_.words > kLongestBody || !pass(pc)) return false;
     }
     return true;
   }
 
   void arrive(uint32_t pc) {
+    if (reached_ && kinds_.is_leader(pc) && pc != begin_) enter(pc, known_);
     const auto found = entered_.find(pc);
     if (found == entered_.end()) return;
-    if (reached_) enter(pc, known_);
     known_ = found->second;
     state_ = kinds_.at_leader(pc);
-    reached_ = state_.reached;
+    reached_ = state_.reached && !is_left_out(pc);
+    start_block(pc);
   }
 
   bool is_harmless(uint32_t pc, const Plan& plan) const {
     return plan.way == Way::Inline && leaves_lists(chunk_.op_at(pc)) && !counts_references(chunk_.at(pc), plan, state_);
   }
 
-  int add(const Term& term) {
+  int add(Term term) {
+    if (is_in_register(term.form)) term.times = 1;
+    if (term.form == Form::Constant) term.beside = distance(term.value);
     strip_.terms.push_back(term);
     return static_cast<int>(strip_.terms.size()) - 1;
   }
@@ -113,6 +146,8 @@ class Body {
     return found >= 0 && term(found).is_function() ? -1 : found;
   }
 
+  virtual bool is_left_out(uint32_t) const { return false; }
+  virtual void start_block(uint32_t) {}
   // What is the same in all rounds.
   virtual int fixed_term(uint16_t, const State&) { return -1; }
   virtual int fixed_function(uint16_t) { return -1; }
@@ -225,12 +260,14 @@ class Body {
     const Term &l = term(left), &r = term(right);
     const bool grows = first == Op::Add ? l.by_one != r.by_one && l.varies != r.varies
                                         : first == Op::Sub && l.by_one && !r.varies;
-    const int made = add({.form = first == Op::Add ? Form::Add : first == Op::Sub ? Form::Sub : Form::Mul,
-                          .left = left,
-                          .right = right,
-                          .varies = l.varies || r.varies,
-                          .by_one = grows,
-                          .linear = l.linear && r.linear && !(first == Op::Mul && l.varies && r.varies)});
+    Term summed{.form = first == Op::Add ? Form::Add : first == Op::Sub ? Form::Sub : Form::Mul,
+                .left = left,
+                .right = right,
+                .varies = l.varies || r.varies,
+                .by_one = grows,
+                .linear = l.linear && r.linear && !(first == Op::Mul && l.varies && r.varies)};
+    find_reach(summed, l, r);
+    const int made = add(summed);
     strip_.sums.push_back({&kinds_, pc});
     strip_.checked.push_back(made);
     return made;
@@ -293,17 +330,24 @@ class LoopBody : public Body {
   LoopBody(Strip& strip, const Kinds& kinds, const Loop& loop)
       : Body(strip, kinds, loop.head, loop.latch, Term::kOwn), loop_(loop), written_(chunk_.registers), set_(chunk_.registers) {}
 
+  // Fails for what a block does that could be left out: its leader.
+  std::optional<uint32_t> in_the_way() const { return in_the_way_; }
+
   bool run() {
     const Insn& latch = chunk_.at(loop_.latch);
     const Op op = static_cast<Op>(latch.op);
     if (!kinds_.at_leader(loop_.latch).reached) return false;
     if (is_next_item(op) ? !find_iteration(latch, op) : !find_comparison(latch, op)) return false;
     if (kinds_.pinned(strip_.counter)) return false;
+    find_inside();
     find_written();
     // The place in a list is nothing that the body could read.
     const int counter = add({.form = Form::Counter, .varies = true, .by_one = true});
     if (strip_.by != Strip::By::Items) know(strip_.counter, counter);
-    if (!walk()) return false;
+    if (!walk()) {
+      if (strip_.words <= kLongestBody && leader_ != loop_.head) in_the_way_ = leader_;
+      return false;
+    }
     arrive(loop_.latch);
     if (!reached_ || !is_harmless(loop_.latch, kinds_.plan(loop_.latch, state_))) return false;
     return strip_.by != Strip::By::Comparison || (find_limit(latch) && find_step());
@@ -333,9 +377,32 @@ class LoopBody : public Body {
     return variant == 3 || variant == 4;
   }
 
-  // What the loop writes. Nothing is left to exec, so operands on numbers keep what they have.
+  bool is_left_out(uint32_t pc) const override {
+    return std::find(strip_.left_out.begin(), strip_.left_out.end(), pc) != strip_.left_out.end();
+  }
+  void start_block(uint32_t pc) override { leader_ = pc; }
+
+  // What can be come to from the head without a block that is left out.
+  void find_inside() {
+    strip_.inside.assign(loop_.latch - loop_.head + 1, false);
+    std::vector<bool> entered(strip_.inside.size(), false);
+    bool reached = true;
+    for (uint32_t pc = loop_.head; pc <= loop_.latch; pc += chunk_.length_at(pc)) {
+      reached = (reached || entered[pc - loop_.head]) && !is_left_out(pc);
+      strip_.inside[pc - loop_.head] = reached;
+      const uint8_t flags = bytecode::info(chunk_.op_at(pc)).flags;
+      if (!reached) continue;
+      if (flags & bytecode::Branch && chunk_.target_at(pc) > pc && chunk_.target_at(pc) <= loop_.latch) {
+        entered[chunk_.target_at(pc) - loop_.head] = true;
+      }
+      reached = !(flags & bytecode::Ends);
+    }
+  }
+
+  // What the strip writes. Nothing is left to exec, so operands on numbers keep what they have.
   void find_written() {
     for (uint32_t pc = loop_.head; pc <= loop_.latch; pc += chunk_.length_at(pc)) {
+      if (!strip_.inside[pc - loop_.head]) continue;
       const Op op = chunk_.op_at(pc);
       const bool reads = is_in(op, Op::Add, Op::LoopGeK) || op == Op::Index || op == Op::ViewIndex ||
                          op == Op::SetIndex || op == Op::Swap || op == Op::UpdateIndex || op == Op::PlaceLocal ||
@@ -387,6 +454,7 @@ class LoopBody : public Body {
     if (!is_packed(list) || state_.kinds[insn.b] != element_of(list) || kinds_.pinned(insn.a)) return false;
     bool only_appended = true;
     for (uint32_t at = loop_.head; at <= loop_.latch; at += chunk_.length_at(at)) {
+      if (!strip_.inside[at - loop_.head]) continue;
       const Insn& other = chunk_.at(at);
       if (chunk_.op_at(at) == Op::AppendItem && other.a == insn.a && other.b != insn.a) continue;
       for_each_access(chunk_, at, [&](const Access& each) {
@@ -429,6 +497,8 @@ class LoopBody : public Body {
   const Loop& loop_;
   RegisterSet written_;
   RegisterSet set_;  // to something else than a sum of itself
+  uint32_t leader_ = loop_.head;
+  std::optional<uint32_t> in_the_way_;
   std::map<uint16_t, int> fixed_, functions_;
   bool limit_register_ = false;
 };
@@ -446,9 +516,16 @@ bool is_innermost(const Chunk& chunk, const std::vector<Loop>& loops, const Loop
 
 std::optional<Strip> find_strip(const Kinds& kinds, const std::vector<Loop>& loops, const Loop& loop) {
   if (!loop.tidy || loop.entry != loop.latch || !is_innermost(kinds.chunk(), loops, loop)) return std::nullopt;
-  Strip strip;
-  if (!LoopBody(strip, kinds, loop).run()) return std::nullopt;
-  return strip;
+  std::vector<uint32_t> left_out;
+  while (left_out.size() <= kMostLeftOut) {
+    Strip strip;
+    strip.left_out = left_out;
+    LoopBody body(strip, kinds, loop);
+    if (body.run()) return strip;
+    if (!body.in_the_way()) return std::nullopt;
+    left_out.push_back(*body.in_the_way());
+  }
+  return std::nullopt;
 }
 
 }  // namespace posset::jit

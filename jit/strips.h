@@ -7,6 +7,10 @@
 // and without counting references: then no list changes its size or its owners while the strip runs, but for lists
 // under construction, which nothing looks into, and which have room for what is appended.
 //
+// Blocks in which something is done that stands in the way (a call of what is not inlined, a list that grows) are left
+// out when there is a way round without them: a round that comes to one leaves the strip there and goes on as an ordinary
+// one. What only they write stays as it is while the strip runs.
+//
 // A call of a function that is the same in all rounds (what a register holds, a function of the module, or what such
 // a function has captured) is asked once whether it is the function that is inlined, and what that has captured.
 //
@@ -40,8 +44,18 @@ struct Term {
   bool varies = false;        // with the round
   bool by_one = false;        // upwards, each round
   bool linear = true;
+  // It is at most so many times the largest of the registers in it, and a constant, away from zero.
+  uint64_t times = 0;
+  uint64_t beside = 0;
 
   bool is_function() const { return form >= Form::Function; }
+  bool is_sum() const { return left >= 0; }
+  // It does not overflow where no register in it is further than kNearZero from zero.
+  bool is_small() const { return linear && times <= kMostTimes && beside <= kMostBeside; }
+
+  static constexpr int64_t kNearZero = int64_t{1} << 56;
+  static constexpr uint64_t kMostTimes = 32;
+  static constexpr uint64_t kMostBeside = uint64_t{1} << 60;
 };
 
 struct Strip {
@@ -82,6 +96,8 @@ struct Strip {
   std::vector<int> checked;     // their terms
   std::vector<Look> looks;
   std::vector<Call> same_calls;  // each behind that of the function that its function is taken from
+  std::vector<uint32_t> left_out;  // leaders of blocks that a strip is left for
+  std::vector<bool> inside;        // by instruction, from the loop's head
   By by = By::Range;
   bool free = false;            // only the calls in a round are charged
   uint16_t counter = 0;

@@ -24,7 +24,7 @@ constexpr uint32_t kShortBody = 24;
 
 bool is_of_use(const Strip& strip) {
   return !strip.looks.empty() || !strip.sums.empty() || !strip.growths.empty() || !strip.appends.empty() ||
-         !strip.same_calls.empty() || strip.words <= kShortBody;
+         !strip.same_calls.empty() || (strip.left_out.empty() && strip.words <= kShortBody);
 }
 
 }  // namespace
@@ -36,6 +36,7 @@ void Translator::prepare_strips() {
     if (kinds_->at_leader(loops_[n].head).kinds[strip->counter] != Kind::Int) continue;
     shapes_[n].strip = std::move(strip);
     shapes_[n].tries = new_variable(b_.getInt32Ty());
+    if (!weighed_ && !shapes_[n].strip->left_out.empty()) weighed_ = new_variable(b_.getInt64Ty());
     if (left_) continue;
     left_ = new_variable(b_.getInt64Ty());
     fuel_behind_ = new_variable(b_.getInt64Ty());
@@ -99,6 +100,7 @@ void Translator::weigh_strip(const Strip& strip, const Loop& loop, llvm::BasicBl
   holds = b_.CreateAnd(holds, holds_in_last_round(strip, first, more, step));
   take_sizes(strip);
   put(more, left_);
+  if (!strip.left_out.empty()) put(more, weighed_);
   put(strip.free ? fuel() : b_.CreateSub(fuel(), more), fuel_behind_);
   b_.CreateCondBr(holds, fast, failed);
 }
@@ -218,13 +220,39 @@ llvm::Value* Translator::holds_in_last_round(const Strip& strip, Terms& first, l
   Terms last{end, {}, b_.getTrue()};
   Weights weights{strip, first, last, b_.getTrue(), {}};
   weigh_growths(weights, rounds);
-  for (int each : strip.checked) bounds(weights, each);
+  for (int each : strip.checked) {
+    if (!strip.terms[static_cast<size_t>(each)].is_small()) bounds(weights, each);
+  }
   llvm::Value* holds = b_.CreateAnd(weights.fits, b_.CreateAnd(first.fits, last.fits));
+  holds = b_.CreateAnd(holds, is_near_zero(strip, first, last));
   for (const Strip::Look& look : strip.looks) {
-    if (!strip.terms[static_cast<size_t>(look.term)].varies) continue;
+    const Term& at = strip.terms[static_cast<size_t>(look.term)];
+    if (!at.varies || at.by_one) continue;  // the rounds are few enough for that
     holds = b_.CreateAnd(holds, b_.CreateICmpULT(term(strip, look.term, last), size_of(list_of(look))));
   }
   return holds;
+}
+
+// Every register in a small sum.
+llvm::Value* Translator::is_near_zero(const Strip& strip, Terms& first, Terms& last) {
+  std::vector<bool> in_sum(strip.terms.size(), false);
+  for (int each : strip.checked) in_sum[static_cast<size_t>(each)] = strip.terms[static_cast<size_t>(each)].is_small();
+  llvm::Value* all = nullptr;
+  auto take = [&](llvm::Value* value) {
+    llvm::Value* from = b_.CreateAdd(value, word(static_cast<uint64_t>(Term::kNearZero)));
+    all = all ? b_.CreateOr(all, from) : from;
+  };
+  for (size_t n = strip.terms.size(); n-- > 0;) {
+    if (!in_sum[n]) continue;
+    const Term& each = strip.terms[n];
+    if (each.is_sum()) {
+      in_sum[static_cast<size_t>(each.left)] = in_sum[static_cast<size_t>(each.right)] = true;
+    } else if (each.times > 0) {
+      take(term(strip, static_cast<int>(n), first));
+      if (each.varies) take(term(strip, static_cast<int>(n), last));
+    }
+  }
+  return all ? b_.CreateICmpULT(all, word(static_cast<uint64_t>(Term::kNearZero) * 2)) : b_.getTrue();
 }
 
 llvm::Value* Translator::weighed(Weights& weights, unsigned intrinsic, llvm::Value* a, llvm::Value* b) {
@@ -292,7 +320,12 @@ Translator::Bounds Translator::bounds_of_two(Weights& weights, Term::Form form, 
   return made;
 }
 
-// Of a linear one, in one round.
+llvm::Value* Translator::plain_sum(Term::Form form, llvm::Value* left, llvm::Value* right) {
+  if (form == Term::Form::Mul) return b_.CreateMul(left, right);
+  return form == Term::Form::Add ? b_.CreateAdd(left, right) : b_.CreateSub(left, right);
+}
+
+// Of a linear one, in one round. That a small one does not overflow is asked of its registers (is_near_zero).
 llvm::Value* Translator::term(const Strip& strip, int number, Terms& in) {
   const Term& term = strip.terms[static_cast<size_t>(number)];
   if (term.form == Term::Form::Counter) return in.counter;
@@ -306,6 +339,7 @@ llvm::Value* Translator::term(const Strip& strip, int number, Terms& in) {
   if (found != in.known.end()) return found->second;
   llvm::Value* left = this->term(strip, term.left, in);
   llvm::Value* right = this->term(strip, term.right, in);
+  if (term.is_small()) return in.known[number] = plain_sum(term.form, left, right);
   const auto which = term.form == Term::Form::Add   ? llvm::Intrinsic::sadd_with_overflow
                      : term.form == Term::Form::Sub ? llvm::Intrinsic::ssub_with_overflow
                                                     : llvm::Intrinsic::smul_with_overflow;
@@ -319,12 +353,19 @@ llvm::Value* Translator::term(const Strip& strip, int number, Terms& in) {
 void Translator::strip_body(const Strip& strip, const Loop& loop) {
   std::vector<llvm::BasicBlock*> own(blocks_.begin() + loop.head, blocks_.begin() + loop.latch + 1);
   for (uint32_t pc = loop.head; pc <= loop.latch; ++pc) {
-    if (blocks_[pc]) blocks_[pc] = block("quick");
+    if (blocks_[pc] && strip.inside[pc - loop.head]) blocks_[pc] = block("quick");
   }
   b_.CreateBr(blocks_[loop.head]);
   strip_ = &strip;
   strip_loop_ = &loop;
-  for (uint32_t pc = loop.head; pc < loop.latch; pc += chunk_.length_at(pc)) instruction(pc);
+  for (uint32_t pc = loop.head; pc < loop.latch; pc += chunk_.length_at(pc)) {
+    if (strip.inside[pc - loop.head]) {
+      instruction(pc);
+    } else if (reached_) {
+      if (!b_.GetInsertBlock()->getTerminator()) b_.CreateBr(block_at(pc));
+      reached_ = false;
+    }
+  }
   if (reached_ && !b_.GetInsertBlock()->getTerminator()) b_.CreateBr(block_at(loop.latch));
   strip_latch(strip, loop, own.back());
   strip_ = nullptr;
@@ -352,6 +393,16 @@ void Translator::strip_latch(const Strip& strip, const Loop& loop, llvm::BasicBl
   if (strip.by == Strip::By::Range) advance_range(chunk_.at(loop.latch));
   if (strip.by == Strip::By::Items) advance_items(chunk_.at(loop.latch), {});
   b_.CreateBr(block_at(loop.head));
+}
+
+// By a branch. One that is left for a block after fewer rounds than its question is worth has been a try in vain.
+void Translator::leave_strip(uint32_t to) {
+  charge_strip();
+  if (!strip_loop_->contains(to)) return;
+  LoopShape& shape = shapes_[number_of_loop(*strip_loop_)];
+  llvm::Value* rounds = b_.CreateSub(load(b_.getInt64Ty(), weighed_), load(b_.getInt64Ty(), left_));
+  llvm::Value* vain = b_.CreateICmpULT(rounds, word(2));
+  put(b_.CreateSub(load(b_.getInt32Ty(), shape.tries), b_.CreateZExt(vain, b_.getInt32Ty())), shape.tries);
 }
 
 // On the ways out of a strip.

@@ -210,6 +210,8 @@ class Translator {
   Bounds bounds(Weights& weights, int number);
   Bounds bounds_of_two(Weights& weights, Term::Form form, const Bounds& a, const Bounds& b);
   llvm::Value* term(const Strip& strip, int number, Terms& in);
+  llvm::Value* is_near_zero(const Strip& strip, Terms& first, Terms& last);
+  llvm::Value* plain_sum(Term::Form form, llvm::Value* left, llvm::Value* right);
   void strip_body(const Strip& strip, const Loop& loop);
   void strip_latch(const Strip& strip, const Loop& loop, llvm::BasicBlock* condition);
   void require_lists(const Strip& strip, llvm::BasicBlock* failed);
@@ -222,7 +224,10 @@ class Translator {
   void charge_strip();
   void charge_strip_call();
   bool is_proved_kind(uint16_t reg, Kind kind) const;
-  bool leaves_strip(uint32_t to) const { return strip_loop_ && !strip_loop_->contains(to); }
+  bool leaves_strip(uint32_t to) const {
+    return strip_loop_ && !(strip_loop_->contains(to) && strip_->inside[to - strip_loop_->head]);
+  }
+  void leave_strip(uint32_t to);
   bool is_proved_sum(uint32_t pc) const;
   bool is_proved_look(uint32_t pc) const;
   bool is_proved_append(uint32_t pc) const;
@@ -642,6 +647,7 @@ class Translator {
   const Loop* strip_loop_ = nullptr;      // not of a call
   Proved* proved_ = nullptr;              // of the strip
   llvm::AllocaInst* left_ = nullptr;      // rounds of the strip that runs
+  llvm::AllocaInst* weighed_ = nullptr;   // as many as there were, where a strip may be left for a block
   llvm::AllocaInst* fuel_behind_ = nullptr;  // when none is left
   const Loop* guarded_ = nullptr;         // whose condition is being made in front of it
   static constexpr uint32_t kNowhere = UINT32_MAX;

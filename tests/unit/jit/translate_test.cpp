@@ -198,6 +198,15 @@ TEST_CASE("translate: a loop over a packed list runs in strips") {
   CHECK_FALSE(look("summed", 1).blocks.contains("strip"));
 }
 
+TEST_CASE("translate: a strip is left for a block that does what it cannot") {
+  run("fn walk(n, xs) => if n == 0 { len(xs) } else { walk(n - 1, xs) }\n"
+      "fn rare(xs, m) {\n  var t = 0\n  for i in 0..len(xs) {\n    if xs[i] % m != 0 { continue }\n    t += walk(2, xs)\n  }\n  t\n}\n"
+      "fn often(xs) {\n  var t = 0\n  for i in 0..len(xs) {\n    t += walk(2, xs) + xs[i]\n  }\n  t\n}\n"
+      "let xs = [for i in 0..40 => i]\nfor k in 0..60 { rare(xs, 9); often(xs) }");
+  CHECK(look("rare", 2).blocks.contains("strip"));
+  CHECK_FALSE(look("often", 2).blocks.contains("strip"));
+}
+
 TEST_CASE("translate: a packed list made of the items of another is made in strips") {
   run("fn mapped(xs) => xs.map(x => x * 3)\nfn kept(xs) => [for x in xs if x > 5 => x]\nfn folded(xs) => xs.fold(0, (a, x) => max(a, x))\n"
       "let xs = [for i in 0..40 => i]\nfor k in 0..60 { mapped(xs); kept(xs); folded(xs) }");
