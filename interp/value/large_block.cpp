@@ -16,8 +16,14 @@ constexpr size_t kMappedBytes = size_t{16} << 20;
 
 #if defined(MREMAP_MAYMOVE) && !defined(POSSET_SANITIZED)
 constexpr bool kMaps = true;
+// In huge pages, where the system knows the advice and has them to give: whoever asks for so much will touch it, and a
+// fault for 2 MiB costs a fifth of 512 for 4 KiB.
 void* map(size_t bytes) {
-  return mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+#ifdef MADV_HUGEPAGE
+  if (memory != MAP_FAILED) madvise(memory, bytes, MADV_HUGEPAGE);
+#endif
+  return memory;
 }
 void* remap(void* memory, size_t old_bytes, size_t bytes) {
   return mremap(memory, old_bytes, bytes, MREMAP_MAYMOVE);
@@ -42,8 +48,9 @@ size_t LargeBlock::good_bytes(size_t payload) {
 }
 
 LargeBlock* LargeBlock::allocate(size_t bytes) {
-  void* memory = mi_malloc(bytes);
-  return memory == nullptr ? nullptr : set_size(memory, bytes, false);
+  const bool maps = kMaps && bytes >= kMappedBytes;
+  void* memory = maps ? map(bytes) : mi_malloc(bytes);
+  return memory == nullptr || memory == MAP_FAILED ? nullptr : set_size(memory, bytes, maps);
 }
 
 LargeBlock* LargeBlock::grow(size_t to) {
@@ -51,12 +58,15 @@ LargeBlock* LargeBlock::grow(size_t to) {
     void* memory = remap(this, bytes, to);
     return memory == MAP_FAILED ? nullptr : set_size(memory, to, true);
   }
-  bool maps = kMaps && to >= kMappedBytes;
-  void* memory = maps ? map(to) : mi_malloc(to);
-  if (memory == nullptr || memory == MAP_FAILED) return nullptr;
-  std::memcpy(memory, static_cast<void*>(this), bytes);
+  LargeBlock* grown = allocate(to);
+  if (grown == nullptr) return nullptr;
+  std::memcpy(reinterpret_cast<char*>(grown) + sizeof(LargeBlock), reinterpret_cast<const char*>(this) + sizeof(LargeBlock),
+              bytes - sizeof(LargeBlock));
+  grown->heap = heap;
+  grown->previous = previous;
+  grown->next = next;
   mi_free(this);
-  return set_size(memory, to, maps);
+  return grown;
 }
 
 void LargeBlock::free() {

@@ -1,5 +1,5 @@
 // Blocks too large for a heap's pages, each with a prefix that tells its heap and links it into the
-// heap's list. They come from mimalloc. A block that grows very large gets pages of its own
+// heap's list. They come from mimalloc. A block that is very large, or grows so, gets pages of its own
 // from the system, which can move to a larger range without a byte being touched: a list that
 // grows by pushing neither copies itself again and again nor leaves memory behind that it touched.
 // What is charged for a block, and when, is the heap's affair (heap.cpp).
