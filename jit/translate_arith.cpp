@@ -2,7 +2,9 @@
 // handlers (bytecode/handlers_arith.h), which say why a destination needs no release.
 #include <bit>
 
+#include <llvm/IR/ConstantRange.h>
 #include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/Operator.h>
 
 #include "jit/translator.h"
 
@@ -100,6 +102,26 @@ llvm::Value* Translator::number_of(const Operand& v) {
   return v.kind == Kind::Int ? b_.CreateSIToFP(v.payload, b_.getDoubleTy()) : as_double(v);
 }
 
+namespace {
+
+unsigned plain_of(unsigned intrinsic) {
+  if (intrinsic == llvm::Intrinsic::smul_with_overflow) return llvm::Instruction::Mul;
+  return intrinsic == llvm::Intrinsic::sadd_with_overflow ? llvm::Instruction::Add : llvm::Instruction::Sub;
+}
+
+// Products that an address computation gives in a third of a multiplication's time, and what is added to them: whether
+// such a sum overflows follows from the range of the one number in it.
+bool is_asked_by_range(unsigned intrinsic, bool behind_product, llvm::Value* b, llvm::Value* c) {
+  const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(c);
+  if (!constant || llvm::isa<llvm::Constant>(b)) return false;
+  if (intrinsic == llvm::Intrinsic::smul_with_overflow) {
+    return constant->equalsInt(3) || constant->equalsInt(5) || constant->equalsInt(9);
+  }
+  return behind_product;
+}
+
+}  // namespace
+
 llvm::Value* Translator::int_result(const Arith& rule, llvm::Value* b, llvm::Value* c, llvm::BasicBlock* slow) {
   if (is_proved_sum(here_)) {
     const auto plain = rule.first == Op::Add   ? llvm::Instruction::Add
@@ -114,15 +136,33 @@ llvm::Value* Translator::int_result(const Arith& rule, llvm::Value* b, llvm::Val
 }
 
 llvm::Value* Translator::checked(llvm::Value* b, llvm::Value* c, unsigned intrinsic, llvm::BasicBlock* slow) {
+  if (llvm::isa<llvm::ConstantInt>(b) && intrinsic != llvm::Intrinsic::ssub_with_overflow) std::swap(b, c);
+  if (overflowed_ && is_asked_by_range(intrinsic, !llvm::isa<llvm::Constant>(overflowed_), b, c)) return checked_by_range(b, c, intrinsic);
   llvm::Value* both = b_.CreateBinaryIntrinsic(static_cast<llvm::Intrinsic::ID>(intrinsic), b, c);
   if (overflowed_) {
-    overflowed_ = b_.CreateOr(overflowed_, b_.CreateExtractValue(both, 1));
+    overflowed_ = b_.CreateLogicalOr(overflowed_, b_.CreateExtractValue(both, 1));
     return b_.CreateExtractValue(both, 0);
   }
   auto* fits = block("fits");
   b_.CreateCondBr(b_.CreateExtractValue(both, 1), slow, fits);
   go_on_in(fits);
   return b_.CreateExtractValue(both, 0);
+}
+
+// As one of two ways (choices.h), where what is computed is waited for and what is asked is not. What has overflowed is
+// poison, which nothing but the answer, made first, stands in front of.
+llvm::Value* Translator::checked_by_range(llvm::Value* b, llvm::Value* c, unsigned intrinsic) {
+  const auto op = static_cast<llvm::Instruction::BinaryOps>(plain_of(intrinsic));
+  const auto fitting = llvm::ConstantRange::makeExactNoWrapRegion(op, llvm::cast<llvm::ConstantInt>(c)->getValue(),
+                                                                  llvm::OverflowingBinaryOperator::NoSignedWrap);
+  llvm::CmpInst::Predicate compare{};
+  llvm::APInt with, from;
+  fitting.getEquivalentICmp(compare, with, from);
+  llvm::Value* fits = b_.CreateICmp(compare, b_.CreateAdd(b, b_.getInt(from)), b_.getInt(with));
+  overflowed_ = b_.CreateLogicalOr(overflowed_, b_.CreateNot(fits));
+  llvm::Value* result = b_.CreateBinOp(op, b, c);
+  if (auto* made = llvm::dyn_cast<llvm::BinaryOperator>(result)) made->setHasNoSignedWrap();
+  return result;
 }
 
 // Positive divisors only; the rarer sign, zero and overflow are exec's. By a power of two, floor division is a

@@ -1,4 +1,6 @@
 // Selections instead of branches: see choices.h.
+#include <llvm/IR/MDBuilder.h>
+
 #include "bytecode/exits.h"
 #include "jit/translator.h"
 
@@ -35,16 +37,28 @@ bool Translator::choose(uint32_t pc, llvm::Value* holds) {
       if (old[i].kind != Kind::None) keep(choice->written[i], old[i].kind, old[i]);
     }
   }
-  auto* chosen = block("chosen");
-  b_.CreateCondBr(b_.CreateSelect(holds, fails[1], fails[0]), exit_, chosen);
-  go_on_in(chosen);
-  for (size_t i = 0; i < choice->results.size(); ++i) {
-    keep(choice->results[i], given[0][i].kind, either(holds, given[1][i], given[0][i]));
-  }
+  // Chosen in front of the branch, where the condition need not be kept for it.
+  std::vector<Operand> results;
+  for (size_t i = 0; i < choice->results.size(); ++i) results.push_back(either(holds, given[1][i], given[0][i]));
+  leave_choice(holds, fails[1], fails[0]);
+  for (size_t i = 0; i < choice->results.size(); ++i) keep(choice->results[i], results[i].kind, results[i]);
   if (choice->append) append_unless(holds, chunk_.at(*choice->append), appended);
   after_ = choice->falls.behind;
   b_.CreateBr(block_at(choice->join));
   return true;
+}
+
+// Which way is taken does not matter while neither has overflowed, which is asked first, so that nothing is guessed
+// here either. The weights keep the optimiser from making one question of the two.
+void Translator::leave_choice(llvm::Value* holds, llvm::Value* jumps_fails, llvm::Value* falls_fails) {
+  constexpr uint32_t kUsual = 2000;  // to one
+  auto* chosen = block("chosen");
+  auto* either_fails = cold("either_fails");
+  llvm::MDNode* rarely = llvm::MDBuilder(*context_).createBranchWeights(1, kUsual);
+  b_.CreateCondBr(b_.CreateOr(jumps_fails, falls_fails), either_fails, chosen, rarely);
+  b_.SetInsertPoint(either_fails);
+  b_.CreateCondBr(b_.CreateSelect(holds, jumps_fails, falls_fails), exit_, chosen);
+  go_on_in(chosen);
 }
 
 // The item, which the way has computed.

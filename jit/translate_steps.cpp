@@ -70,7 +70,7 @@ void Translator::set_fuel(llvm::Value* left) {
 
 // It never gets near the smallest number: it is polled below zero.
 llvm::Value* Translator::spend(llvm::Value* steps) {
-  llvm::Value* left = b_.CreateSub(fuel(), steps, "", false, /*HasNSW=*/true);
+  llvm::Value* left = b_.CreateSub(fuel(), steps, "");
   set_fuel(left);
   return left;
 }

@@ -329,6 +329,8 @@ class Translator {
   llvm::Value* number_of(const Operand& v);
   void two_numbers(uint32_t pc, const Insn& insn, const Arith& rule, const Operand& b, const Operand& c);
   llvm::Value* int_result(const Arith& rule, llvm::Value* b, llvm::Value* c, llvm::BasicBlock* slow);
+  void leave_choice(llvm::Value* holds, llvm::Value* jumps_fails, llvm::Value* falls_fails);
+  llvm::Value* checked_by_range(llvm::Value* b, llvm::Value* c, unsigned intrinsic);
   llvm::Value* checked(llvm::Value* b, llvm::Value* c, unsigned intrinsic, llvm::BasicBlock* slow);
   llvm::Value* floor_divided(const Arith& rule, llvm::Value* b, llvm::Value* c, llvm::BasicBlock* slow);
   void float_result(const Insn& insn, const Arith& rule, const Operand& b, const Operand& c, llvm::BasicBlock* slow);
