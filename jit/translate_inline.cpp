@@ -42,8 +42,7 @@ void Translator::inline_call(uint32_t pc, const Insn& insn) {
   const bool itself = calls_itself(pc);
   Translator callee(*this, *kinds_->inlined(pc), pc);
   if (!itself && !begin_proved_call(pc, callee)) {
-    callee.closure_ = closure_called(pc, insn);
-    require_unit(*kinds_, pc, callee.closure_, exit_at(pc));
+    require_unit(*kinds_, pc, take_callee(pc, insn, callee), exit_at(pc));
     callee.read_captured();
   }
   strip_ ? charge_strip_call() : charge_call(pc, insn);
@@ -91,15 +90,39 @@ void Translator::require_function(const Operand& v, llvm::BasicBlock* otherwise)
 }
 
 // The callee by its unit: closures of one unit have the same code, wherever they were made.
-void Translator::require_unit(const Kinds& caller, uint32_t pc, llvm::Value* closure, llvm::BasicBlock* otherwise) {
-  llvm::Value* function = fixed_pointer(closure, offsetof(interp::Closure, function));
-  const uint64_t to_unit = offsetof(interp::Function, unit) + interp::UnitRef::unit_offset();
-  llvm::Value* unit = fixed_pointer(function, to_unit);
-  llvm::Value* number = fixed(load(b_.getInt32Ty(), word_pointer(unit, offsetof(interp::Unit, number))));
+void Translator::require_unit(const Kinds& caller, uint32_t pc, llvm::Value* number, llvm::BasicBlock* otherwise) {
   const std::string wanted = unit_.bindings.unit(caller.inlined(pc)->chunk(), caller.unit_inlined(pc));
   auto* expected = block("expected");
   b_.CreateCondBr(b_.CreateICmpEQ(number, symbol_number(wanted)), expected, otherwise);
   go_on_in(expected);
+}
+
+llvm::Value* Translator::unit_number(llvm::Value* closure) {
+  llvm::Value* function = fixed_pointer(closure, offsetof(interp::Closure, function));
+  const uint64_t to_unit = offsetof(interp::Function, unit) + interp::UnitRef::unit_offset();
+  llvm::Value* unit = fixed_pointer(function, to_unit);
+  return fixed(load(b_.getInt32Ty(), word_pointer(unit, offsetof(interp::Unit, number))));
+}
+
+// Whether the callee is a function of the module that is called again and again: then it is read where the code is
+// entered, seven loads that wait for each other. The optimiser would not do so: what a loop may leave before it comes to
+// the call might not be there. Not what is linked to inlined functions: before it is known that they are the right ones
+// they may have other links. A function that calls itself would save at each call what it has read.
+bool Translator::is_read_early(uint32_t pc, const Insn& insn) const {
+  if (caller_ || recursive() || static_cast<Op>(insn.op) != Op::CallKnown) return false;
+  return std::any_of(loops_.begin(), loops_.end(), [&](const Loop& each) { return each.contains(pc); });
+}
+
+// The callee's closure and the number of its unit.
+llvm::Value* Translator::take_callee(uint32_t pc, const Insn& insn, Translator& callee) {
+  if (!is_read_early(pc, insn)) {
+    callee.closure_ = closure_called(pc, insn);
+    return unit_number(callee.closure_);
+  }
+  llvm::IRBuilder<>::InsertPointGuard keep_place(b_);
+  b_.SetInsertPoint(function_->getEntryBlock().getTerminator());
+  callee.closure_ = closure_of_link(closure(), insn.b);
+  return unit_number(callee.closure_);
 }
 
 // Of the callee, which this is. Before the step of the call is charged, which may leave the code: so it can be done in

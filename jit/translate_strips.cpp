@@ -124,7 +124,7 @@ void Translator::require_functions(const Strip& strip, llvm::BasicBlock* failed)
   for (const Strip::Call& call : strip.same_calls) {
     const auto [place, fresh] = proved_->functions.try_emplace(call.function, nullptr);
     if (fresh) place->second = function_in_strip(strip.terms[static_cast<size_t>(call.function)], failed);
-    require_unit(*call.place.body, call.place.pc, place->second, failed);
+    require_unit(*call.place.body, call.place.pc, unit_number(place->second), failed);
     std::map<uint32_t, Operand>& captured = proved_->captured[{call.place.body, call.place.pc}];
     for (const auto& [number, kind] : call.place.body->inlined(call.place.pc)->captured()) {
       if (kind != Kind::Any) captured[number] = require_captured(place->second, number, kind, failed);

@@ -535,11 +535,14 @@ class Translator {
   llvm::Value* link_cell(llvm::Value* closure, uint16_t link);
   llvm::Value* closure_of_link(llvm::Value* closure, uint16_t link);
   llvm::Value* fixed_pointer(llvm::Value* base, uint64_t offset);
+  llvm::Value* unit_number(llvm::Value* closure);
+  bool is_read_early(uint32_t pc, const Insn& insn) const;
+  llvm::Value* take_callee(uint32_t pc, const Insn& insn, Translator& callee);
   void read_captured();
   Operand captured_value(uint32_t number);
   Operand captured_by(llvm::Value* closure, uint32_t number);
   void require_function(const Operand& v, llvm::BasicBlock* otherwise);
-  void require_unit(const Kinds& caller, uint32_t pc, llvm::Value* closure, llvm::BasicBlock* otherwise);
+  void require_unit(const Kinds& caller, uint32_t pc, llvm::Value* number, llvm::BasicBlock* otherwise);
   Operand require_captured(llvm::Value* closure, uint32_t number, Kind kind, llvm::BasicBlock* otherwise);
   void charge_call(uint32_t pc, const Insn& insn);
   void raise_at_call(uint32_t pc);
