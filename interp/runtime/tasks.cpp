@@ -19,6 +19,7 @@ namespace fiber = sched::fiber;
 constexpr uint32_t kNestedCalls = 10000;
 constexpr size_t kRegisterBytes = size_t{64} << 20;  // 400 for each of kNestedCalls; less where that cannot be had
 constexpr size_t kStackBytes = size_t{256} << 10;
+constexpr size_t kIdleStackBytes = size_t{1} << 20;
 constexpr int64_t kAgainNs = 10 * sched::kMillisecond;
 // Charged for a task: what it touches of its stacks.
 constexpr size_t kChargedBytes = size_t{16} << 10;
@@ -124,6 +125,7 @@ bool Tasks::start() {
   config.watch_at = [this] {
     return context_.wants_to_stop() ? now_ns() + kAgainNs : context_.time_limit_ns();
   };
+  if (context_.idle) config.on_sleep = [this](int64_t until_ns) { sleep_until(until_ns); };
   executors_.emplace(context_.runtime.clock, std::move(config), nullptr);
   if (executors_->bind()) return true;
   executors_.reset();
@@ -132,6 +134,7 @@ bool Tasks::start() {
 }
 
 void Tasks::nothing_happens() {
+  if (outside_ > 0) return;
   for (size_t i = onlookers_.size(); i-- > 0;) {
     if (onlookers_[i]->nothing_happens()) return;
   }
@@ -142,6 +145,25 @@ void Tasks::nothing_happens() {
 void Tasks::set_alarm() {
   alarm_ = true;
   wake(host_);
+}
+
+// Where nothing can go on, whatever has its stack here: `context_` is nobody's.
+void Tasks::sleep_until(int64_t until_ns) {
+  if (context_.wake_up.take()) return;
+  if (!idle_stack_) idle_stack_ = std::make_unique<sched::NativeStack>(kIdleStackBytes);
+  if (idle_failed_ || !idle_stack_->ok()) return context_.wake_up.wait_until(context_.runtime.clock, until_ns);
+  if (!context_.idle->hears) until_ns = std::min(until_ns, now_ns() + kAgainNs);
+  auto body = [&] { idle(until_ns == sched::kNever ? sched::kNever : std::max<int64_t>(0, until_ns - now_ns())); };
+  idle_stack_->run([](void* what) { (*static_cast<decltype(body)*>(what))(); }, &body);
+}
+
+// It runs nothing in the context, as an accessor does not. What it raises there all the same is nobody's.
+void Tasks::idle(int64_t most_ns) {
+  context_.heap.in_accessor = true;
+  idle_failed_ = !context_.idle->wait(most_ns);
+  context_.heap.in_accessor = false;
+  if (context_.error_pending()) static_cast<void>(context_.take_error());
+  if (idle_failed_) set_alarm();
 }
 
 std::unique_ptr<Tasks::Stacks> Tasks::take_stacks() {
@@ -372,7 +394,9 @@ bool Tasks::may_go_on() {
     return false;
   }
   if (context_.wants_to_stop()) return context_.poll();
-  return true;
+  if (!std::exchange(idle_failed_, false)) return true;
+  context_.raise(ErrorCode::HostError, "the host's event loop has failed");
+  return false;
 }
 
 void Tasks::park(int64_t deadline_ns, const char* what, Doorbell* bell) {
@@ -391,11 +415,18 @@ void Tasks::park(int64_t deadline_ns, const char* what, Doorbell* bell) {
   });
 }
 
-bool Tasks::wait(int64_t deadline_ns, const char* what) {
+bool Tasks::wait_outside(Doorbell& bell, const char* what) {
+  ++outside_;
+  const bool goes_on = wait(sched::kNever, what, &bell);
+  --outside_;
+  return goes_on;
+}
+
+bool Tasks::wait(int64_t deadline_ns, const char* what, Doorbell* bell) {
   if (!start() || !may_go_on()) return false;
   Job& self = *current_;
   if (self.turn && !self.turn->wait_begins()) return false;
-  park(deadline_ns, what);
+  park(deadline_ns, what, bell);
   if (self.turn && !self.turn->wait_ends()) return false;
   if (!may_go_on()) return false;
   return &self != &host_ || !std::exchange(stuck_, false) || raise_deadlock(what);
@@ -564,7 +595,7 @@ Value Tasks::finish(Value result) {
   }
   executors_->unbind();
   executors_.reset();
-  alarm_ = stuck_ = false;
+  alarm_ = stuck_ = idle_failed_ = false;
   fatal_ = Value();
   const bool is_deadlock = failed && error->as<ErrorObject>()->data->code == ErrorCode::Deadlock;
   if (is_deadlock) {  // which tells of them already
