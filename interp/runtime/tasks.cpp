@@ -28,10 +28,11 @@ constexpr size_t kMostFreeStacks = 64;
 constexpr size_t kMostTold = 8;
 
 // "count_words (words.posset:26:1)".
+std::string name_of(const Job& job) { return job.function->name.empty() ? "<fn>" : std::string(job.function->name); }
+
 std::string text_of(const Job& job) {
   if (!job.function) return "of the host";
-  const std::string name = job.function->name.empty() ? "<fn>" : std::string(job.function->name);
-  return name + " (" + job.function->module->source->place(job.function->span.begin) + ")";
+  return name_of(job) + " (" + job.function->module->source->place(job.function->span.begin) + ")";
 }
 
 // What an error's trace tells of tasks, as far as there is room.
@@ -103,7 +104,7 @@ Tasks& tasks_of(Context& context) {
   return *context.tasks;
 }
 
-Tasks::Tasks(Context& context) : context_(context), host_(*this) { host_.begun = true; }
+Tasks::Tasks(Context& context) : context_(context), trace_(context.runtime), host_(*this) { host_.begun = true; }
 
 Tasks::~Tasks() = default;
 
@@ -127,7 +128,10 @@ bool Tasks::start() {
   };
   if (context_.idle) config.on_sleep = [this](int64_t until_ns) { sleep_until(until_ns); };
   executors_.emplace(context_.runtime.clock, std::move(config), nullptr);
-  if (executors_->bind()) return true;
+  if (executors_->bind()) {
+    trace_made(host_);
+    return true;
+  }
   executors_.reset();
   context_.raise(ErrorCode::HostError, "this thread cannot run tasks");
   return false;
@@ -193,6 +197,27 @@ const syntax::FunctionDecl* function_of(Borrowed callee) {
 
 }  // namespace
 
+// ---- the trace ----
+
+// A helper without a function is a graph's, which has events of its own.
+void Tasks::trace_made(Job& job) {
+  if (!trace_.is_on() || job.body) return;
+  if (&job == &host_) {
+    trace_.made(job.traced, "evaluation", "");
+  } else if (!job.function) {
+    trace_.made(job.traced, text_of(job), "");
+  } else {
+    trace_.made(job.traced, name_of(job), job.function->module->source->place(job.function->span.begin));
+  }
+}
+
+void Tasks::trace_end(Job& job) {
+  using sched::Outcome;
+  trace_.left(job.traced, "");
+  trace_.ended(job.traced, job.cancelled ? Outcome::Cancelled : job.failed ? Outcome::Failed : Outcome::Done);
+  job.traced = {};
+}
+
 // Null: raised, and the arguments are released.
 bool Tasks::schedule(Job& job) {
   ++job.references;
@@ -202,6 +227,7 @@ bool Tasks::schedule(Job& job) {
     context_.raise(ErrorCode::HostError, "the tasks have been stopped");
     return false;
   }
+  trace_made(job);
   job.next = jobs_;
   if (jobs_) jobs_->previous = &job;
   jobs_ = &job;
@@ -272,10 +298,12 @@ Job* Tasks::start_helper(std::function<void()> body) {
 
 // ---- running ----
 
-// What runs has its part of the context set aside while `body` lets others run.
+// What runs has its part of the context set aside while `body` lets others run. The trace is told until what; null: there
+// are none.
 template <class Body>
-void Tasks::aside(Body&& body) {
+void Tasks::aside(const char* until, Body&& body) {
   Job& self = *current_;
+  if (until) trace_.left(self.traced, until);
   Strand own = std::move(static_cast<Strand&>(context_));
   Actor* const actor = context_.seat ? &context_.seat->leave() : nullptr;
   body();
@@ -283,11 +311,13 @@ void Tasks::aside(Body&& body) {
   static_cast<Strand&>(context_) = std::move(own);
   current_ = &self;
   since_ns_ = kNotYet;
+  if (until) trace_.went_on(self.traced);
 }
 
 // On a fiber, from its beginning to its end. Whoever ran before has set its part aside.
 void Tasks::run(Job& job) {
   current_ = &job;
+  trace_.went_on(job.traced);
   job.begun = true;
   since_ns_ = kNotYet;
   auto stacks = take_stacks();
@@ -367,6 +397,7 @@ void Tasks::end(Job& job, Value result) {
   }
   job.callee = Value();
   job.ended = true;
+  trace_end(job);
   (job.previous ? job.previous->next : jobs_) = job.next;
   if (job.next) job.next->previous = job.previous;
   --job_count_;
@@ -401,7 +432,7 @@ bool Tasks::may_go_on() {
 
 void Tasks::park(int64_t deadline_ns, const char* what, Doorbell* bell) {
   Job& self = *current_;
-  aside([&] {
+  aside(what, [&] {
     fiber::ThisParker parker(fiber::ThisParker::kRegardless);
     self.parker = &*parker;
     self.waits_for = what;
@@ -467,7 +498,7 @@ bool Tasks::wait_for(const Choice& choice, const char* what) {
 }
 
 void Tasks::let_others_run() {
-  aside([] { fiber::this_fiber::yield_preempted(); });
+  aside(is_alone(runs_task() ? 1 : 0) ? nullptr : "its turn", [] { fiber::this_fiber::yield_preempted(); });
 }
 
 bool Tasks::yield() {
@@ -595,6 +626,8 @@ Value Tasks::finish(Value result) {
   }
   executors_->unbind();
   executors_.reset();
+  host_.failed = failed;
+  trace_end(host_);
   alarm_ = stuck_ = idle_failed_ = false;
   fatal_ = Value();
   const bool is_deadlock = failed && error->as<ErrorObject>()->data->code == ErrorCode::Deadlock;

@@ -18,6 +18,7 @@
 
 #include "interp/runtime/context.h"
 #include "interp/runtime/error.h"
+#include "interp/runtime/task_trace.h"
 #include "interp/value/objects.h"
 #include "sched/base/clock.h"
 #include "sched/base/native_stack.h"
@@ -129,6 +130,7 @@ struct Job {
   Value error;                      // that nobody has awaited; until the evaluation's end
   WaitQueue ended_queue;            // who awaits it
   sched::fiber::Parker* parker = nullptr;  // while it waits
+  TaskTrace::Traced traced;
   bool begun = false;
   bool woken = false;
   bool cancelled = false;
@@ -216,8 +218,10 @@ class Tasks {
   void cancel_all();
   bool may_go_on();
   void set_alarm();
+  void trace_made(Job& job);
+  void trace_end(Job& job);
   template <class Body>
-  void aside(Body&& body);
+  void aside(const char* until, Body&& body);
   struct Stacks {
     explicit Stacks(size_t register_bytes) : registers(register_bytes) {}
     RegisterStack registers;
@@ -227,6 +231,7 @@ class Tasks {
   std::unique_ptr<Stacks> take_stacks();
 
   Context& context_;
+  TaskTrace trace_;
   Job host_;             // the evaluation
   Job* current_ = &host_;
   Job* jobs_ = nullptr;  // that have not ended

@@ -610,6 +610,30 @@ TEST_CASE("host calls that suspend: what waits for the host says so in task.stat
   posset_completion_free(desk.take().completion);
 }
 
+TEST_CASE("host calls that suspend: the trace tells who waits for the host, and for how long") {
+  posset_runtime_options options = posset_runtime_defaults();
+  options.trace_events = 1000;
+  Desk desk;
+  World w(posset_context_defaults(), options);
+  define(w, "ask", ask, &desk);
+  std::thread other([&] {
+    const Desk::Request request = desk.take();
+    std::this_thread::sleep_for(20ms);
+    CHECK(complete(request.completion, 1) == POSSET_OK);
+    posset_completion_free(request.completion);
+  });
+  CHECK(w.show("fn asks() => ask(1)\nlet t = spawn asks()\nawait t") == "1");
+  other.join();
+  std::string lines, json;
+  REQUIRE(posset_trace_write(w.runtime, POSSET_TRACE_TEXT, posset::test::append, &lines) == POSSET_OK);
+  REQUIRE(posset_trace_write(w.runtime, POSSET_TRACE_CHROME, posset::test::append, &json) == POSSET_OK);
+  CHECK_MESSAGE(lines.find("name=asks until=a call of the host took=") != std::string::npos, lines);
+  const size_t again = lines.rfind("task_went_on task=2 name=asks waited=");
+  REQUIRE(again != std::string::npos);
+  CHECK(lines.substr(again, 60).find("ms") != std::string::npos);  // 20 or more of them
+  CHECK(json.find("{\"name\":\"waits for a call of the host\",\"cat\":\"task\",\"ph\":\"b\"") != std::string::npos);
+}
+
 TEST_CASE("host calls that suspend: handlers of a graph wait beside each other, and the graph does not end for it") {
   Desk desk;
   World w;
