@@ -1,6 +1,7 @@
 // See task_trace.h.
 #include "interp/runtime/task_trace.h"
 
+#include <initializer_list>
 #include <utility>
 
 #include "interp/runtime/trace_events.h"
@@ -9,7 +10,9 @@ namespace posset::interp {
 
 namespace {
 
-uint16_t kind(TierEvent event) { return static_cast<uint16_t>(event); }
+void record(sched::Trace& trace, TierEvent event, std::initializer_list<int64_t> fields) {
+  trace.record(static_cast<uint16_t>(event), fields);
+}
 
 }  // namespace
 
@@ -24,21 +27,21 @@ void TaskTrace::made(Traced& task, std::string_view name, std::string_view place
   task.number = runtime_.next_task.fetch_add(1, std::memory_order_relaxed);
   task.name = trace.text(name);
   task.since_ns = runtime_.clock.now_ns();
-  trace.record(kind(TierEvent::task_made), {task.number, task.name, trace.text(place)});
+  record(trace, TierEvent::task_made, {task.number, task.name, trace.text(place)});
 }
 
 void TaskTrace::tell_went_on(Traced& task) {
-  runtime_.trace->record(kind(TierEvent::task_went_on), {task.number, task.name, since(task)});
+  record(*runtime_.trace, TierEvent::task_went_on, {task.number, task.name, since(task)});
 }
 
 void TaskTrace::tell_left(Traced& task, const char* until) {
   sched::Trace& trace = *runtime_.trace;
-  trace.record(kind(TierEvent::task_ran), {task.number, task.name, trace.text(until), since(task)});
+  record(trace, TierEvent::task_ran, {task.number, task.name, trace.text(until), since(task)});
 }
 
 void TaskTrace::ended(const Traced& task, sched::Outcome outcome) {
   if (!is_on() || task.number == 0) return;
-  runtime_.trace->record(kind(TierEvent::task_ended), {task.number, task.name, static_cast<int64_t>(outcome)});
+  record(*runtime_.trace, TierEvent::task_ended, {task.number, task.name, static_cast<int64_t>(outcome)});
 }
 
 }  // namespace posset::interp
