@@ -57,6 +57,20 @@ struct Signature<R (C::*)(Args...) const noexcept> : Signature<R (*)(Args...)> {
 template <class C, class R, class... Args>
 struct Signature<R (C::*)(Args...) noexcept> : Signature<R (*)(Args...)> {};
 
+// The parameters behind the object.
+template <class F, class List = typename Signature<F>::Arguments>
+struct MethodArguments;
+template <class F, class First, class... Rest>
+  requires(!std::is_member_function_pointer_v<F>)
+struct MethodArguments<F, TypeList<First, Rest...>> {
+  using List = TypeList<Rest...>;
+};
+template <class F, class... All>
+  requires std::is_member_function_pointer_v<F>
+struct MethodArguments<F, TypeList<All...>> {
+  using List = TypeList<All...>;
+};
+
 // ---- arguments ----
 
 template <class T, class = void>

@@ -150,13 +150,13 @@ class Sender {
   template <class T>
   posset_put put(const T& v) const {
     posset_datum datum = {};
-    return fill(v, datum) ? posset_sender_put(sender_.get(), &datum) : POSSET_PUT_INVALID;
+    return detail::fill(v, datum) ? posset_sender_put(sender_.get(), &datum) : POSSET_PUT_INVALID;
   }
   // Waits for room, for so many seconds at most; see posset_sender_put_by.
   template <class T>
   posset_put send(const T& v, double seconds = std::numeric_limits<double>::infinity()) const {
     posset_datum datum = {};
-    return fill(v, datum) ? posset_sender_put_by(sender_.get(), &datum, seconds) : POSSET_PUT_INVALID;
+    return detail::fill(v, datum) ? posset_sender_put_by(sender_.get(), &datum, seconds) : POSSET_PUT_INVALID;
   }
   void stop() const { posset_sender_stop(sender_.get()); }
   // False: no such edge, no such value, or the graph has ended.
@@ -171,28 +171,6 @@ class Sender {
   struct Free {
     void operator()(posset_sender* sender) const { posset_sender_free(sender); }
   };
-  // False: an integer that a script's int does not hold.
-  template <class T>
-  static bool fill(const T& v, posset_datum& datum) {
-    if constexpr (std::is_same_v<T, bool>) {
-      datum.kind = POSSET_BOOL;
-      datum.of.truth = v;
-    } else if constexpr (std::is_integral_v<T>) {
-      datum.kind = POSSET_INT;
-      datum.of.integer = static_cast<int64_t>(v);
-      return std::is_signed_v<T> || datum.of.integer >= 0;
-    } else if constexpr (std::is_floating_point_v<T>) {
-      datum.kind = POSSET_FLOAT;
-      datum.of.number = static_cast<double>(v);
-    } else if constexpr (std::is_same_v<T, std::nullptr_t>) {
-      datum.kind = POSSET_NIL;
-    } else {
-      datum.kind = POSSET_STR;
-      datum.of.text = to_text(v);
-    }
-    return true;
-  }
-
   detail::Owner<posset_sender, Free> sender_;
 };
 

@@ -26,6 +26,7 @@
 
 #include "cpp_define.hpp"
 #include "cpp_error.hpp"
+#include "cpp_suspend.hpp"
 #include "cpp_value.hpp"
 #include "posset.h"
 
@@ -44,20 +45,6 @@ decltype(auto) apply_to(F& function, T& object, Args&&... args) {
     return function(object, std::forward<Args>(args)...);
   }
 }
-
-// The parameters behind the object.
-template <class F, class List = typename Signature<F>::Arguments>
-struct MethodArguments;
-template <class F, class First, class... Rest>
-  requires(!std::is_member_function_pointer_v<F>)
-struct MethodArguments<F, TypeList<First, Rest...>> {
-  using List = TypeList<Rest...>;
-};
-template <class F, class... All>
-  requires std::is_member_function_pointer_v<F>
-struct MethodArguments<F, TypeList<All...>> {
-  using List = TypeList<All...>;
-};
 
 // The entries of members of T: `call->data` is the function.
 template <class T, class F>
@@ -175,15 +162,13 @@ class Type {
   template <class F>
   Type& method(const char* name, F function, const char* doc = "") {
     constexpr size_t kCount = detail::MethodArguments<F>::List::size;
-    posset_function_row row = {};
-    row.name = keep_text(name);
-    row.signature = keep_text(detail::signature_text(name, kCount));
-    row.doc = keep_text(doc);
-    row.min_arguments = row.max_arguments = static_cast<uint32_t>(kCount);
-    row.function = detail::MemberEntry<T, F>::method;
-    row.data = keep(std::move(function));
-    methods_.push_back(row);
-    return *this;
+    return add_method(name, std::move(function), doc, kCount, detail::MemberEntry<T, F>::method);
+  }
+  // One whose calls end later: a function of a Completion, a T&, and the arguments.
+  template <class F>
+  Type& method(const char* name, Suspending<F> function, const char* doc = "") {
+    using Entry = detail::SuspendingMethod<T, F>;
+    return add_method(name, std::move(function.function), doc, Entry::kCount, Entry::entry);
   }
   // What is printed behind the name; a lambda without captures that gives a text.
   template <class F>
@@ -221,6 +206,19 @@ class Type {
 
  private:
   using AllKept = std::vector<detail::Owner<detail::Kept, detail::Delete>>;
+
+  template <class F>
+  Type& add_method(const char* name, F function, const char* doc, size_t count, posset_function entry) {
+    posset_function_row row = {};
+    row.name = keep_text(name);
+    row.signature = keep_text(detail::signature_text(name, count));
+    row.doc = keep_text(doc);
+    row.min_arguments = row.max_arguments = static_cast<uint32_t>(count);
+    row.function = entry;
+    row.data = keep(std::move(function));
+    methods_.push_back(row);
+    return *this;
+  }
 
   // Until the runtime ends.
   template <class K>

@@ -209,6 +209,34 @@ struct Convert<std::nullptr_t> {
 };
 namespace detail {
 
+// ---- values outside of contexts ----
+
+template <class T>
+inline constexpr bool is_datum =
+    std::is_arithmetic_v<T> || std::is_null_pointer_v<T> || std::is_convertible_v<const T&, std::string_view>;
+
+// A number, bool, text or nullptr. False: an integer that a script's int does not hold.
+template <class T>
+bool fill(const T& v, posset_datum& datum) {
+  if constexpr (std::is_same_v<T, bool>) {
+    datum.kind = POSSET_BOOL;
+    datum.of.truth = v;
+  } else if constexpr (std::is_integral_v<T>) {
+    datum.kind = POSSET_INT;
+    datum.of.integer = static_cast<int64_t>(v);
+    return std::is_signed_v<T> || datum.of.integer >= 0;
+  } else if constexpr (std::is_floating_point_v<T>) {
+    datum.kind = POSSET_FLOAT;
+    datum.of.number = static_cast<double>(v);
+  } else if constexpr (std::is_same_v<T, std::nullptr_t>) {
+    datum.kind = POSSET_NIL;
+  } else {
+    datum.kind = POSSET_STR;
+    datum.of.text = to_text(v);
+  }
+  return true;
+}
+
 // Convert for what a caller writes: string literals are const char*, references are what they refer
 // to.
 template <class T>

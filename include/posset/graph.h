@@ -145,18 +145,6 @@ typedef struct posset_sender posset_sender;
 POSSET_API posset_status posset_graph_sender(posset_context* context, posset_value graph, posset_text input,
                                              posset_sender** out);
 
-/* A value that belongs to no context. */
-typedef struct posset_datum {
-  posset_kind kind; /* POSSET_NIL, _BOOL, _INT, _FLOAT, _STR */
-  uint32_t reserved;
-  union {
-    bool truth;
-    int64_t integer;
-    double number;
-    posset_text text; /* copied */
-  } of;
-} posset_datum;
-
 /* All of these from any thread, also at the same time and when the graph and its context are gone. An input keeps as many
  * data as it has capacity, and its edge as many; their texts are charged to the context when a handler gets them, not
  * before. posset_sender_put does not wait: POSSET_PUT_BLOCKED asks for another try later. */

@@ -10,6 +10,7 @@
  *   function.h    functions written in C
  *   module.h      modules written in C; what is built in
  *   host.h        objects of the host: types, properties, methods
+ *   suspend.h     functions whose calls end later, by an event loop or another thread
  *   program.h     loading, running, evaluating; sessions
  *   graph.h       nodes of the host in graphs of scripts
  *   submit.h      evaluating on another thread; futures
@@ -39,6 +40,7 @@
 #include "program.h"
 #include "runtime.h"
 #include "submit.h"
+#include "suspend.h"
 #include "tokens.h"
 #include "trace.h"
 #include "value.h"

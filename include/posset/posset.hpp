@@ -32,6 +32,7 @@
 #include "cpp_graph.hpp"
 #include "cpp_host.hpp"
 #include "cpp_submit.hpp"
+#include "cpp_suspend.hpp"
 #include "cpp_value.hpp"
 #include "posset.h"
 
@@ -208,11 +209,16 @@ class Context {
   // functions, and Values. Impure, unless it is wrapped in posset::pure.
   template <class F>
   void define(const char* name, F function, const char* doc = "") {
-    define_row(name, std::move(function), doc, false);
+    define_row<detail::Trampoline<F>>(name, std::move(function), doc, false);
   }
   template <class F>
   void define(const char* name, Pure<F> function, const char* doc = "") {
-    define_row(name, std::move(function.function), doc, true);
+    define_row<detail::Trampoline<F>>(name, std::move(function.function), doc, true);
+  }
+  // One whose calls end when its first parameter, a Completion, is completed (cpp_suspend.hpp).
+  template <class F>
+  void define(const char* name, Suspending<F> function, const char* doc = "") {
+    define_row<detail::SuspendingTrampoline<F>>(name, std::move(function.function), doc, false);
   }
 
   // ---- running ----
@@ -315,6 +321,19 @@ class Context {
     };
     check(posset_context_set_progress(handle(), entry, kept), "progress");
   }
+  // `wait(double seconds)`: the host's event loop instead of a sleep, and `wake()`, which ends it from another thread;
+  // see posset_idle. `wait` may give a bool; false, or an exception, ends the evaluation. Both stay until the context
+  // ends.
+  template <class Wait, class Wake>
+  void set_idle(Wait wait, Wake wake) {
+    using Kept = Idle<Wait, Wake>;
+    keep_idle(Kept{std::move(wait), std::move(wake)}, [](void* data) { static_cast<Kept*>(data)->wake(); });
+  }
+  // The same where nothing wakes `wait`: it is asked for short times.
+  template <class Wait>
+  void set_idle(Wait wait) {
+    keep_idle(Idle<Wait, std::nullptr_t>{std::move(wait), nullptr}, nullptr);
+  }
   void set_options(const ContextOptions& options) {
     posset_context_options raw = options.raw();
     check(posset_context_set_options(handle(), &raw), "options");
@@ -351,9 +370,35 @@ class Context {
     delete static_cast<T*>(data);
   }
 
-  template <class F>
+  template <class Wait, class Wake>
+  struct Idle {
+    Wait wait;
+    Wake wake;
+  };
+  template <class Kept>
+  void keep_idle(Kept made, void (*wake)(void*)) {
+    auto* kept = new Kept(std::move(made));
+    check(posset_set_data(handle(), kept, kept, drop<Kept>), "idle");  // under a key of its own: none replaces it
+    posset_idle idle = posset_idle_defaults();
+    idle.wait = [](void* data, double seconds) -> bool {
+      try {
+        if constexpr (std::is_void_v<decltype(static_cast<Kept*>(data)->wait(seconds))>) {
+          static_cast<Kept*>(data)->wait(seconds);
+          return true;
+        } else {
+          return static_cast<Kept*>(data)->wait(seconds);
+        }
+      } catch (...) {
+        return false;
+      }
+    };
+    idle.wake = wake;
+    idle.data = kept;
+    check(posset_context_set_idle(handle(), &idle), "idle");
+  }
+
+  template <class Trampoline, class F>
   void define_row(const char* name, F function, const char* doc, bool is_pure) {
-    using Trampoline = detail::Trampoline<F>;
     const std::string signature = detail::signature_text(name, Trampoline::kCount);
     posset_function_row row = {};
     row.name = name;

@@ -252,6 +252,21 @@ POSSET_API posset_status posset_describe_function(posset_context* context, posse
 POSSET_API posset_status posset_function_signature(posset_context* context, posset_value function,
                                                    posset_value* out);
 
+/* ---- values outside of contexts ---- */
+
+/* A value that belongs to no context: what other threads send to graphs (graph.h), or complete calls with
+ * (suspend.h). */
+typedef struct posset_datum {
+  posset_kind kind; /* POSSET_NIL, _BOOL, _INT, _FLOAT, _STR */
+  uint32_t reserved;
+  union {
+    bool truth;
+    int64_t integer;
+    double number;
+    posset_text text; /* copied */
+  } of;
+} posset_datum;
+
 #ifdef __cplusplus
 }
 #endif

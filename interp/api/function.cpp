@@ -1,6 +1,7 @@
 // Functions written in C: the adapter the interpreter calls, host functions, arguments and
 // charging.
 #include "interp/api/handles.h"
+#include "interp/api/running_call.h"
 #include "interp/runtime/builtins.h"
 #include "interp/runtime/call.h"
 #include "interp/runtime/messages.h"
@@ -11,6 +12,7 @@ using posset::api::Evaluation;
 using posset::api::HostFunction;
 using posset::api::in;
 using posset::api::out;
+using posset::api::RunningCall;
 using posset::api::view;
 using posset::interp::Borrowed;
 using posset::interp::ErrorCode;
@@ -19,11 +21,6 @@ using posset::interp::NativeFunction;
 using posset::interp::Value;
 
 namespace {
-
-// What a callback gets: the public part, and behind it the call it stands for.
-struct RunningCall : posset_call {
-  NativeCall* native;
-};
 
 NativeCall& native_of(posset_call* call) { return *static_cast<RunningCall*>(call)->native; }
 
@@ -59,6 +56,7 @@ Value run_row(NativeCall& call) {
   running.self_value = out(call.self);
   running.self = call.self.is_nil() ? nullptr : call.self.as<posset::interp::HostObject>()->pointer;
   posset_status status = row->function(&running);
+  if (running.suspended) [[unlikely]] status = await_completion(running, status);
   if (status != POSSET_OK || call.context.error_pending()) [[unlikely]]
     return fail(call, status, running.result);
   if (is_foreign(running.context, in(running.result))) [[unlikely]] {

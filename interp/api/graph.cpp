@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "interp/api/handles.h"
+#include "interp/api/items.h"
 #include "interp/runtime/graph.h"
 #include "interp/runtime/graph_options.h"
 
@@ -167,23 +168,12 @@ std::shared_ptr<ScriptGraph> graph_in(posset_context* context, posset_value valu
   return posset::api::is_foreign(context, in(value)) ? nullptr : posset::interp::graph_of(in(value));
 }
 
-std::optional<OutsideItem> item_of(const posset_datum& datum) {
-  switch (datum.kind) {
-    case POSSET_NIL: return OutsideItem();
-    case POSSET_BOOL: return OutsideItem(datum.of.truth);
-    case POSSET_INT: return OutsideItem(datum.of.integer);
-    case POSSET_FLOAT: return OutsideItem(datum.of.number);
-    case POSSET_STR: return OutsideItem(std::make_shared<const std::string>(posset::api::view(datum.of.text)));
-    default: return std::nullopt;
-  }
-}
-
 // Nothing is thrown to a thread of the host.
 template <class Put>
 posset_put send(const posset_sender* sender, const posset_datum* datum, Put&& put) {
   if (!sender || !datum) return POSSET_PUT_INVALID;
   try {
-    std::optional<OutsideItem> item = item_of(*datum);
+    std::optional<OutsideItem> item = posset::api::item_of(*datum);
     const std::optional<graph::PutResult> result = item ? put(std::move(*item)) : std::nullopt;
     return result ? static_cast<posset_put>(*result) : POSSET_PUT_INVALID;
   } catch (const std::bad_alloc&) {

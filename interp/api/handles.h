@@ -94,6 +94,15 @@ struct HostData {
   void (*drop)(void*) = nullptr;
 };
 
+// What its thread does instead of sleeping (suspend.cpp); it stays where it is, for others may be about to wake it.
+struct HostIdle {
+  explicit HostIdle(const posset_idle& given);
+  HostIdle(const HostIdle&) = delete;
+  HostIdle& operator=(const HostIdle&) = delete;
+  const interp::Context::Idle idle;
+  const sched::WakeUp::Listener listener;
+};
+
 struct Ownership;   // submission.h
 struct Submission;  // likewise
 
@@ -138,6 +147,7 @@ struct posset_context final : posset::interp::Context {
   std::optional<posset::sched::EvaluationGuard> running;  // of the outermost one, unless it is brief
   uint32_t evaluations = 0;          // nested ones
   bool finished = false;
+  std::deque<posset::api::HostIdle> idles;  // the last is the one that is used, unless none is
   uint64_t last_steps = 0;
 
   uint32_t grants = 0;

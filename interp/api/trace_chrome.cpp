@@ -4,6 +4,7 @@
 //   - an event that says how long something `took` is a slice that ends when it was recorded;
 //   - the others are instants, but those an arrow begins or ends at are short slices: arrows need some;
 //   - the events of one job, which wander from thread to thread, are spanned by an async pair `b`, `e`;
+//   - so are those of a task of a script, and inside of its pair each of its waits, by a pair that says for what;
 //   - the events of one job that name a unit are joined by arrows: the first of them, its slices, the last.
 //
 // Slices of one thread nest: an outer one was recorded later, and its begin is moved to that of the inner
@@ -36,6 +37,7 @@ struct Record {
   const TraceEvent* event;
   const TraceEventInfo* row;
   int64_t job = -1;
+  int64_t task = -1;
   int64_t begin_ns = 0, end_ns = 0;
   bool is_slice = false;
   const char* flow = nullptr;  // "s", "t", "f"; null: no arrow touches it
@@ -58,15 +60,19 @@ class ChromeWriter {
   void append_argument(TraceType type, const char* name, int64_t value);
   void append_flow(const Record& record);
   void append_spans();
-  void append_span_end(const char* phase, int64_t job, const std::string& name, const TraceEvent& event);
+  void append_tasks();
+  void append_task(int64_t task, const std::vector<Record*>& records);
+  void append_async(const char* phase, const char* category, int64_t id, const std::string& name, int64_t time_ns, int thread);
   // The start of a record: what, which kind, when, where.
   void open(std::string_view name, const char* category, const char* phase, int64_t time_ns, int thread);
   void close() { out_ += "},\n"; }
   std::string title(const Record& record) const;
+  std::string text_in(const Record& record, std::string_view name) const;
 
   const TraceView& view_;
   std::vector<Record> records_;
-  std::map<int64_t, std::vector<Record*>> jobs_;
+  std::map<int64_t, std::vector<Record*>> jobs_, tasks_;
+  int64_t last_ns_ = 0;
   std::string out_;
 };
 
@@ -82,7 +88,9 @@ void ChromeWriter::collect() {
     if (!row) continue;
     Record record{&event, row};
     if (int job = field_of(*row, TraceType::Job); job >= 0) record.job = event.fields[static_cast<size_t>(job)];
+    if (int task = field_of(*row, TraceType::Task); task >= 0) record.task = event.fields[static_cast<size_t>(task)];
     record.begin_ns = record.end_ns = event.time_ns;
+    last_ns_ = std::max(last_ns_, event.time_ns);
     if (int took = field_of(*row, TraceType::Nanoseconds, "took"); took >= 0) {
       record.is_slice = true;
       record.begin_ns -= std::clamp<int64_t>(event.fields[static_cast<size_t>(took)], 0, event.time_ns);
@@ -107,6 +115,7 @@ void ChromeWriter::nest_slices() {
 void ChromeWriter::join_jobs() {
   for (Record& record : records_) {
     if (record.job >= 0) jobs_[record.job].push_back(&record);
+    if (record.task >= 0) tasks_[record.task].push_back(&record);
   }
   for (auto& [job, records] : jobs_) {
     std::vector<Record*> about_units;
@@ -155,11 +164,19 @@ void ChromeWriter::open(std::string_view name, const char* category, const char*
   out_.append(",\"pid\":1,\"tid\":").append(std::to_string(thread));
 }
 
+// A field that is a text; empty where the event has none of that name.
+std::string ChromeWriter::text_in(const Record& record, std::string_view name) const {
+  const int field = field_of(*record.row, TraceType::Text, name);
+  return field < 0 ? "" : std::string(view_.text(record.event->fields[static_cast<size_t>(field)]));
+}
+
 // What a track shows: the event and what it is about.
 std::string ChromeWriter::title(const Record& record) const {
   std::string made = record.row->name;
   if (int unit = field_of(*record.row, TraceType::Unit); unit >= 0) {
     made += " " + view_.unit(record.event->fields[static_cast<size_t>(unit)]).name;
+  } else if (record.task >= 0) {
+    made += " " + text_in(record, "name");
   }
   return made;
 }
@@ -225,9 +242,10 @@ void ChromeWriter::append_flow(const Record& record) {
   close();
 }
 
-void ChromeWriter::append_span_end(const char* phase, int64_t job, const std::string& name, const TraceEvent& event) {
-  open(name, "job", phase, event.time_ns, event.thread);
-  out_ += ",\"id\":\"" + std::to_string(job) + "\",\"args\":{}";
+void ChromeWriter::append_async(const char* phase, const char* category, int64_t id, const std::string& name, int64_t time_ns,
+                                int thread) {
+  open(name, category, phase, time_ns, thread);
+  out_ += ",\"id\":\"" + std::to_string(id) + "\",\"args\":{}";
   close();
 }
 
@@ -241,9 +259,46 @@ void ChromeWriter::append_spans() {
       name += ": " + view_.unit(record->event->fields[static_cast<size_t>(unit)]).name;
       break;
     }
-    append_span_end("b", job, name, *records.front()->event);
-    append_span_end("e", job, name, *records.back()->event);
+    for (const auto& [phase, event] : {std::pair("b", records.front()->event), std::pair("e", records.back()->event)}) {
+      append_async(phase, "job", job, name, event->time_ns, event->thread);
+    }
   }
+}
+
+void ChromeWriter::append_tasks() {
+  for (const auto& [task, records] : tasks_) append_task(task, records);
+}
+
+// The ring may have lost how it began, and the trace been written before it ended: then it is from the first that is known
+// of it, to the end of the trace.
+void ChromeWriter::append_task(int64_t task, const std::vector<Record*>& records) {
+  const std::string name = text_in(*records.front(), "name") + " #" + std::to_string(task);
+  const int thread = records.front()->event->thread;
+  auto append = [&](const char* phase, const std::string& what, int64_t time_ns) {
+    append_async(phase, "task", task, what, time_ns, thread);
+  };
+  append("b", name, records.front()->event->time_ns);
+  std::string waits;
+  auto end_wait = [&](int64_t time_ns) {
+    if (!waits.empty()) append("e", waits, time_ns);
+    waits.clear();
+  };
+  int64_t end_ns = last_ns_;
+  bool was_made = false;
+  for (const Record* record : records) {
+    const auto event = static_cast<interp::TierEvent>(record->event->kind);
+    const int64_t time_ns = record->event->time_ns;
+    if (event == interp::TierEvent::task_ended) end_ns = time_ns;
+    if (event == interp::TierEvent::task_went_on) {
+      if (was_made) append("n", "begins", time_ns);
+      end_wait(time_ns);
+    }
+    const std::string until = text_in(*record, "until");
+    if (!until.empty()) append("b", waits = "waits for " + until, time_ns);
+    was_made = event == interp::TierEvent::task_made;
+  }
+  end_wait(end_ns);
+  append("e", name, end_ns);
 }
 
 std::string ChromeWriter::write() {
@@ -254,6 +309,7 @@ std::string ChromeWriter::write() {
   out_ = "{\"traceEvents\":[\n";
   append_names();
   append_spans();  // these find their records by address
+  append_tasks();
   put_outer_first();
   for (const Record& record : records_) append_record(record);
   out_.resize(out_.size() - 2);  // the last comma; there is always a process name

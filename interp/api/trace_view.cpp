@@ -178,6 +178,7 @@ std::string value_text(const TraceView& view, TraceType type, std::string_view n
     case TraceType::Loop:
       return value < 0 ? "body" : std::to_string(value);
     case TraceType::Job:
+    case TraceType::Task:
     case TraceType::Tier:
     case TraceType::Count:
       return std::to_string(value);

@@ -93,6 +93,7 @@ class RuntimeState {
   std::unordered_map<std::string_view, const NativeFunction*> builtins;
   std::unordered_map<std::string, std::unordered_map<std::string, ModuleEntry>> modules;
   HostTypes host_types;
+  std::atomic<int64_t> next_task{1};  // numbers of tasks in the trace; relaxed: only different
 
   // Those of pure work; null: there is only one executor.
   std::unique_ptr<sched::posse::Crew> crew;
@@ -202,6 +203,13 @@ class Context : public Strand {
   }
   // Ends the sleep of the thread that evaluates, while all its tasks wait.
   sched::WakeUp wake_up;
+  // What that thread does instead, an event loop of the host: waits so long at most, unless `wake_up` is posted. False:
+  // it has failed. Null: it sleeps. Not exchanged while anything is evaluated.
+  struct Idle {
+    std::function<bool(int64_t most_ns)> wait;
+    bool hears;  // of posts: else it is not asked for long
+  };
+  const Idle* idle = nullptr;
   // An interruption or the time limit, at the next `poll`.
   bool wants_to_stop() const;
   // When the time limit comes, in the time of the runtime's clock; kNever: there is none.

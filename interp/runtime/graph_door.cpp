@@ -4,32 +4,14 @@
 #include <algorithm>
 #include <utility>
 
-#include "interp/value/string.h"
-
 namespace posset::interp {
 
 namespace graph = sched::graph;
 using graph::Message;
 using graph::PutResult;
 
-namespace {
-
-struct MakeValue {
-  Context& context;
-  Value operator()(std::monostate) const { return Value(); }
-  Value operator()(bool v) const { return Value::boolean(v); }
-  Value operator()(int64_t v) const { return Value::integer(v); }
-  Value operator()(double v) const { return Value::floating(v); }
-  Value operator()(const std::shared_ptr<const std::string>& text) const {
-    Value made = make_string(context.heap, *text);
-    return made.failed() ? context.raise_memory_limit() : std::move(made);
-  }
-};
-
-}  // namespace
-
 Value value_of_message(Context& context, Message& message, bool keep) {
-  if (!message.is<GraphItem>()) return std::visit(MakeValue{context}, message.get<OutsideItem>());
+  if (!message.is<GraphItem>()) return value_of_item(context, message.get<OutsideItem>());
   return keep ? Value::copy(message.get<GraphItem>().value) : message.take<GraphItem>().value;
 }
 

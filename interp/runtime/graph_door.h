@@ -14,10 +14,10 @@
 #include <string>
 #include <string_view>
 #include <thread>
-#include <variant>
 #include <vector>
 
 #include "interp/runtime/context.h"
+#include "interp/runtime/outside_item.h"
 #include "interp/runtime/port_type.h"
 #include "sched/base/clock.h"
 #include "sched/base/thread_safety.h"
@@ -33,10 +33,8 @@ struct GraphItem {
   Value value;
 };
 
-// The same from another thread. A text is boxed: the message is to be small.
-using OutsideItem = std::variant<std::monostate, bool, int64_t, double, std::shared_ptr<const std::string>>;
-
-// The value of either, on the thread of the context; `keep`: what is in the message stays there. Failed: raised.
+// The value of such a message or an OutsideItem, on the thread of the context; `keep`: what is in the message stays there.
+// Failed: raised.
 Value value_of_message(Context& context, sched::graph::Message& message, bool keep);
 Value value_of_message(Context& context, const sched::graph::Message& message);
 

@@ -19,6 +19,7 @@ namespace fiber = sched::fiber;
 constexpr uint32_t kNestedCalls = 10000;
 constexpr size_t kRegisterBytes = size_t{64} << 20;  // 400 for each of kNestedCalls; less where that cannot be had
 constexpr size_t kStackBytes = size_t{256} << 10;
+constexpr size_t kIdleStackBytes = size_t{1} << 20;
 constexpr int64_t kAgainNs = 10 * sched::kMillisecond;
 // Charged for a task: what it touches of its stacks.
 constexpr size_t kChargedBytes = size_t{16} << 10;
@@ -27,10 +28,11 @@ constexpr size_t kMostFreeStacks = 64;
 constexpr size_t kMostTold = 8;
 
 // "count_words (words.posset:26:1)".
+std::string name_of(const Job& job) { return job.function->name.empty() ? "<fn>" : std::string(job.function->name); }
+
 std::string text_of(const Job& job) {
   if (!job.function) return "of the host";
-  const std::string name = job.function->name.empty() ? "<fn>" : std::string(job.function->name);
-  return name + " (" + job.function->module->source->place(job.function->span.begin) + ")";
+  return name_of(job) + " (" + job.function->module->source->place(job.function->span.begin) + ")";
 }
 
 // What an error's trace tells of tasks, as far as there is room.
@@ -102,7 +104,7 @@ Tasks& tasks_of(Context& context) {
   return *context.tasks;
 }
 
-Tasks::Tasks(Context& context) : context_(context), host_(*this) { host_.begun = true; }
+Tasks::Tasks(Context& context) : context_(context), trace_(context.runtime), host_(*this) { host_.begun = true; }
 
 Tasks::~Tasks() = default;
 
@@ -124,14 +126,19 @@ bool Tasks::start() {
   config.watch_at = [this] {
     return context_.wants_to_stop() ? now_ns() + kAgainNs : context_.time_limit_ns();
   };
+  if (context_.idle) config.on_sleep = [this](int64_t until_ns) { sleep_until(until_ns); };
   executors_.emplace(context_.runtime.clock, std::move(config), nullptr);
-  if (executors_->bind()) return true;
+  if (executors_->bind()) {
+    trace_made(host_);
+    return true;
+  }
   executors_.reset();
   context_.raise(ErrorCode::HostError, "this thread cannot run tasks");
   return false;
 }
 
 void Tasks::nothing_happens() {
+  if (outside_ > 0) return;
   for (size_t i = onlookers_.size(); i-- > 0;) {
     if (onlookers_[i]->nothing_happens()) return;
   }
@@ -142,6 +149,25 @@ void Tasks::nothing_happens() {
 void Tasks::set_alarm() {
   alarm_ = true;
   wake(host_);
+}
+
+// Where nothing can go on, whatever has its stack here: `context_` is nobody's.
+void Tasks::sleep_until(int64_t until_ns) {
+  if (context_.wake_up.take()) return;
+  if (!idle_stack_) idle_stack_ = std::make_unique<sched::NativeStack>(kIdleStackBytes);
+  if (idle_failed_ || !idle_stack_->ok()) return context_.wake_up.wait_until(context_.runtime.clock, until_ns);
+  if (!context_.idle->hears) until_ns = std::min(until_ns, now_ns() + kAgainNs);
+  auto body = [&] { idle(until_ns == sched::kNever ? sched::kNever : std::max<int64_t>(0, until_ns - now_ns())); };
+  idle_stack_->run([](void* what) { (*static_cast<decltype(body)*>(what))(); }, &body);
+}
+
+// It runs nothing in the context, as an accessor does not. What it raises there all the same is nobody's.
+void Tasks::idle(int64_t most_ns) {
+  context_.heap.in_accessor = true;
+  idle_failed_ = !context_.idle->wait(most_ns);
+  context_.heap.in_accessor = false;
+  if (context_.error_pending()) static_cast<void>(context_.take_error());
+  if (idle_failed_) set_alarm();
 }
 
 std::unique_ptr<Tasks::Stacks> Tasks::take_stacks() {
@@ -171,6 +197,27 @@ const syntax::FunctionDecl* function_of(Borrowed callee) {
 
 }  // namespace
 
+// ---- the trace ----
+
+// A helper without a function is a graph's, which has events of its own.
+void Tasks::trace_made(Job& job) {
+  if (!trace_.is_on() || job.body) return;
+  if (&job == &host_) {
+    trace_.made(job.traced, "evaluation", "");
+  } else if (!job.function) {
+    trace_.made(job.traced, text_of(job), "");
+  } else {
+    trace_.made(job.traced, name_of(job), job.function->module->source->place(job.function->span.begin));
+  }
+}
+
+void Tasks::trace_end(Job& job) {
+  using sched::Outcome;
+  trace_.left(job.traced, "");
+  trace_.ended(job.traced, job.cancelled ? Outcome::Cancelled : job.failed ? Outcome::Failed : Outcome::Done);
+  job.traced = {};
+}
+
 // Null: raised, and the arguments are released.
 bool Tasks::schedule(Job& job) {
   ++job.references;
@@ -180,6 +227,7 @@ bool Tasks::schedule(Job& job) {
     context_.raise(ErrorCode::HostError, "the tasks have been stopped");
     return false;
   }
+  trace_made(job);
   job.next = jobs_;
   if (jobs_) jobs_->previous = &job;
   jobs_ = &job;
@@ -250,10 +298,12 @@ Job* Tasks::start_helper(std::function<void()> body) {
 
 // ---- running ----
 
-// What runs has its part of the context set aside while `body` lets others run.
+// What runs has its part of the context set aside while `body` lets others run. The trace is told until what; null: there
+// are none.
 template <class Body>
-void Tasks::aside(Body&& body) {
+void Tasks::aside(const char* until, Body&& body) {
   Job& self = *current_;
+  if (until) trace_.left(self.traced, until);
   Strand own = std::move(static_cast<Strand&>(context_));
   Actor* const actor = context_.seat ? &context_.seat->leave() : nullptr;
   body();
@@ -261,11 +311,13 @@ void Tasks::aside(Body&& body) {
   static_cast<Strand&>(context_) = std::move(own);
   current_ = &self;
   since_ns_ = kNotYet;
+  if (until) trace_.went_on(self.traced);
 }
 
 // On a fiber, from its beginning to its end. Whoever ran before has set its part aside.
 void Tasks::run(Job& job) {
   current_ = &job;
+  trace_.went_on(job.traced);
   job.begun = true;
   since_ns_ = kNotYet;
   auto stacks = take_stacks();
@@ -345,6 +397,7 @@ void Tasks::end(Job& job, Value result) {
   }
   job.callee = Value();
   job.ended = true;
+  trace_end(job);
   (job.previous ? job.previous->next : jobs_) = job.next;
   if (job.next) job.next->previous = job.previous;
   --job_count_;
@@ -372,12 +425,14 @@ bool Tasks::may_go_on() {
     return false;
   }
   if (context_.wants_to_stop()) return context_.poll();
-  return true;
+  if (!std::exchange(idle_failed_, false)) return true;
+  context_.raise(ErrorCode::HostError, "the host's event loop has failed");
+  return false;
 }
 
 void Tasks::park(int64_t deadline_ns, const char* what, Doorbell* bell) {
   Job& self = *current_;
-  aside([&] {
+  aside(what, [&] {
     fiber::ThisParker parker(fiber::ThisParker::kRegardless);
     self.parker = &*parker;
     self.waits_for = what;
@@ -391,11 +446,18 @@ void Tasks::park(int64_t deadline_ns, const char* what, Doorbell* bell) {
   });
 }
 
-bool Tasks::wait(int64_t deadline_ns, const char* what) {
+bool Tasks::wait_outside(Doorbell& bell, const char* what) {
+  ++outside_;
+  const bool goes_on = wait(sched::kNever, what, &bell);
+  --outside_;
+  return goes_on;
+}
+
+bool Tasks::wait(int64_t deadline_ns, const char* what, Doorbell* bell) {
   if (!start() || !may_go_on()) return false;
   Job& self = *current_;
   if (self.turn && !self.turn->wait_begins()) return false;
-  park(deadline_ns, what);
+  park(deadline_ns, what, bell);
   if (self.turn && !self.turn->wait_ends()) return false;
   if (!may_go_on()) return false;
   return &self != &host_ || !std::exchange(stuck_, false) || raise_deadlock(what);
@@ -436,7 +498,7 @@ bool Tasks::wait_for(const Choice& choice, const char* what) {
 }
 
 void Tasks::let_others_run() {
-  aside([] { fiber::this_fiber::yield_preempted(); });
+  aside(is_alone(runs_task() ? 1 : 0) ? nullptr : "its turn", [] { fiber::this_fiber::yield_preempted(); });
 }
 
 bool Tasks::yield() {
@@ -564,7 +626,9 @@ Value Tasks::finish(Value result) {
   }
   executors_->unbind();
   executors_.reset();
-  alarm_ = stuck_ = false;
+  host_.failed = failed;
+  trace_end(host_);
+  alarm_ = stuck_ = idle_failed_ = false;
   fatal_ = Value();
   const bool is_deadlock = failed && error->as<ErrorObject>()->data->code == ErrorCode::Deadlock;
   if (is_deadlock) {  // which tells of them already

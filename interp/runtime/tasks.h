@@ -18,8 +18,10 @@
 
 #include "interp/runtime/context.h"
 #include "interp/runtime/error.h"
+#include "interp/runtime/task_trace.h"
 #include "interp/value/objects.h"
 #include "sched/base/clock.h"
+#include "sched/base/native_stack.h"
 #include "sched/fiber/executors.h"
 #include "sched/fiber/parker.h"
 
@@ -128,6 +130,7 @@ struct Job {
   Value error;                      // that nobody has awaited; until the evaluation's end
   WaitQueue ended_queue;            // who awaits it
   sched::fiber::Parker* parker = nullptr;  // while it waits
+  TaskTrace::Traced traced;
   bool begun = false;
   bool woken = false;
   bool cancelled = false;
@@ -154,11 +157,13 @@ class Tasks {
   Value finish(Value result);
 
   // What runs waits until it is woken or the deadline comes; may return early. False: raised, it is to end.
-  bool wait(int64_t deadline_ns, const char* what);
+  bool wait(int64_t deadline_ns, const char* what) { return wait(deadline_ns, what, nullptr); }
   void wake(Job& job);
   // The same for a helper's own purposes: nothing is raised, whatever there would be to raise. May return early.
   // Or until the bell is rung.
   void park(int64_t deadline_ns, const char* what, Doorbell* bell = nullptr);
+  // The same as `wait`, or until the bell is rung by somebody outside: as long as that may happen, nothing is a deadlock.
+  bool wait_outside(Doorbell& bell, const char* what);
   // Waits until one thing of the choice has happened. False: raised.
   bool wait_for(const Choice& choice, const char* what);
   Job& current() { return *current_; }
@@ -199,6 +204,9 @@ class Tasks {
   bool start();
   void tell_unawaited(Value& error, bool failed);
   bool raise_deadlock(const char* what);
+  bool wait(int64_t deadline_ns, const char* what, Doorbell* bell);
+  void sleep_until(int64_t until_ns);
+  void idle(int64_t most_ns);
   void nothing_happens();
   bool schedule(Job& job);
   Job* start_helper(std::unique_ptr<Job> job);
@@ -210,8 +218,10 @@ class Tasks {
   void cancel_all();
   bool may_go_on();
   void set_alarm();
+  void trace_made(Job& job);
+  void trace_end(Job& job);
   template <class Body>
-  void aside(Body&& body);
+  void aside(const char* until, Body&& body);
   struct Stacks {
     explicit Stacks(size_t register_bytes) : registers(register_bytes) {}
     RegisterStack registers;
@@ -221,6 +231,7 @@ class Tasks {
   std::unique_ptr<Stacks> take_stacks();
 
   Context& context_;
+  TaskTrace trace_;
   Job host_;             // the evaluation
   Job* current_ = &host_;
   Job* jobs_ = nullptr;  // that have not ended
@@ -230,6 +241,9 @@ class Tasks {
   WaitQueue joining_;    // who waits for the end of others
   bool alarm_ = false;   // the evaluation has to look what is wrong
   bool stuck_ = false;
+  bool idle_failed_ = false;
+  uint32_t outside_ = 0;       // that wait for somebody outside
+  std::unique_ptr<sched::NativeStack> idle_stack_;
   static constexpr int64_t kNotYet = -1;
   int64_t since_ns_ = kNotYet;  // when what runs first asked after it had gone on
   Value fatal_;           // a limit that a task has reached

@@ -33,7 +33,8 @@ enum class TraceType : uint8_t {
   None,         // the row has fewer fields
   Unit,         // number of a unit
   Loop,         // -1: the function's body
-  Job,          // number of a task; joins its events
+  Job,          // number of something the schedulers run; joins its events
+  Task,         // number of a task of a script; likewise
   Tier,
   Count,
   Nanoseconds,

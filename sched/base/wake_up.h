@@ -1,6 +1,9 @@
 // Ends the sleep of a thread, also from a signal handler: nothing is locked or allocated, so it may come in the middle of
 // anything, the sleeper's own code included. (A condition variable may not be notified there.) A post that comes before the
 // sleep is kept, and several are one; who wakes looks at everything that may have been posted for.
+//
+// A thread may also sleep in a place of its own, as in an event loop of a host: then that is told (`tell_too`), and
+// whoever goes to sleep there first takes what was posted (`take`).
 #pragma once
 
 #include <semaphore.h>
@@ -21,7 +24,22 @@ class WakeUp {
 
   // Any thread, and signal handlers. What was written before is seen by who wakes.
   void post() {
-    if (!posted_.exchange(true, std::memory_order_acq_rel)) sem_post(&semaphore_);
+    if (posted_.exchange(true, std::memory_order_acq_rel)) return;
+    sem_post(&semaphore_);
+    if (const Listener* const listener = listener_.load(std::memory_order_acquire)) listener->wake(listener->data);
+  }
+
+  // Who else is told of a post, where it is made; may be null. It stays until this goes: a post may be about to tell.
+  struct Listener {
+    void (*wake)(void* data);  // as careful as signal handlers must be
+    void* data;
+  };
+  void tell_too(const Listener* listener) { listener_.store(listener, std::memory_order_release); }
+  // The thread that would sleep: whether there was a post since the last time.
+  bool take() {
+    const int answer = sem_trywait(&semaphore_);
+    took(answer);
+    return answer == 0;
   }
 
   // One thread at a time: until there was a post or the clock reaches the deadline; may return early.
@@ -44,6 +62,7 @@ class WakeUp {
   }
 
   std::atomic<bool> posted_{false};
+  std::atomic<const Listener*> listener_{nullptr};
   sem_t semaphore_;
 };
 

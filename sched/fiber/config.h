@@ -79,6 +79,9 @@ struct Config {
   WakeUp* wake_up = nullptr;
   std::function<void()> on_watch;
   std::function<int64_t()> watch_at;
+  // In place of waiting for `wake_up`, which it takes: until there was a post or the clock has come to that; may
+  // return early. On the worker's thread, on whichever stack it stands.
+  std::function<void(int64_t until_ns)> on_sleep;
 };
 
 constexpr uint32_t kMaxWorkers = 256;

@@ -170,6 +170,15 @@ int64_t Crew::watch_at() {
   }
 }
 
+void Crew::sleep_until(int64_t until_ns) {
+  if (!config_.on_sleep) return config_.wake_up->wait_until(clock_, until_ns);
+  try {
+    config_.on_sleep(until_ns);
+  } catch (...) {
+    lost_errors_.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
 void Crew::tell_stuck(StuckReport::Reason reason, uint32_t waiting, const Worker* worker) {
   if (!config_.on_stuck && !trace_) return;
   StuckReport report{.reason = reason, .waiting = waiting, .blocked = {}};

@@ -68,6 +68,7 @@ class Crew {
   // Of all workers, or of that one.
   void watch();
   int64_t watch_at();
+  void sleep_until(int64_t until_ns);
   void tell_stuck(StuckReport::Reason reason, uint32_t waiting, const Worker* worker);
   int64_t trace_started(const Task& task);
   void trace_finished(const Task& task, TaskState state, int64_t began_ns);

@@ -454,12 +454,11 @@ void Worker::sleep() {
 
 // False: the deadline has come. Not analysed: `lock` is of this mutex.
 POSSET_NOT_ANALYSED bool Worker::sleep_until(MutexLock& lock, int64_t deadline_ns) {
-  WakeUp* const wake_up = crew_.config().wake_up;
-  if (!wake_up) return wait_on(crew_.clock(), lock, more_, deadline_ns);
+  if (!crew_.config().wake_up) return wait_on(crew_.clock(), lock, more_, deadline_ns);
   lock.unlock();
   // Before the sleep too: what was posted for together with work was not looked at then.
   crew_.watch();
-  wake_up->wait_until(crew_.clock(), std::min(deadline_ns, crew_.watch_at()));
+  crew_.sleep_until(std::min(deadline_ns, crew_.watch_at()));
   lock.lock();
   return !policy_.asleep() || deadline_ns == kNever || crew_.clock().now_ns() < deadline_ns;
 }

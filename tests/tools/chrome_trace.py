@@ -43,7 +43,7 @@ def problems_of_event(event):
         found.append("a slice without a duration")
     if phase == "i" and event.get("s") not in ("t", "p", "g"):
         found.append("an instant without a scope")
-    if phase in ("b", "e", "s", "t", "f") and "id" not in event:
+    if phase in ("b", "e", "n", "s", "t", "f") and "id" not in event:
         found.append("no id")
     if phase == "f" and event.get("bp") != "e":
         found.append("the end of an arrow that does not bind to the slice around it")
@@ -51,7 +51,7 @@ def problems_of_event(event):
         found.append("metadata without args")
     if phase in ("X", "i") and not isinstance(event.get("args", {}).get("event"), str):
         found.append("a record that does not name its event")
-    if phase not in ("X", "i", "b", "e", "s", "t", "f", "M"):
+    if phase not in ("X", "i", "b", "e", "n", "s", "t", "f", "M"):
         found.append(f"phase {phase}")
     return found
 

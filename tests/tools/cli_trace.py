@@ -75,6 +75,103 @@ def arrows_lead_from_the_request_over_the_compilation_to_the_entry(cli):
         raise Failure("no async span of total's compilation")
 
 
+TASKS = """import "task"
+let c = chan(0)
+fn produce(n) {
+  for i in 0..n { c.send(i) }
+  c.close()
+}
+fn total() => sum([for x in c => x])
+fn fail() { throw "no" }
+fn forever() { task.sleep(600) }
+let p = spawn produce(3)
+let t = spawn total()
+let f = spawn fail()
+try { await f } catch { nil }
+let e = spawn forever()
+task.sleep(0.001)
+task.cancel(e)
+println(await t, len([for x in gen((emit) => { emit(7) }) => x]))
+"""
+
+
+def tracks_of_tasks(events):
+    """The async events of each task, by its name: phase and name of each, in their order."""
+    tracks, names = {}, {}
+    for event in events:
+        if event["cat"] == "task":
+            names.setdefault(event["id"], event["name"].split(" #")[0])
+            tracks.setdefault(names[event["id"]], []).append((event["ph"], event["name"].split(" #")[0]))
+    return tracks
+
+
+@case
+def a_task_is_a_track_with_its_waits_inside(cli):
+    cli.script(TASKS, "--trace", "t.json").ends(0).prints("3 1\n")
+    text = (cli.folder / "t.json").read_text(encoding="utf-8")
+    if problems := chrome_trace.problems_of(text):
+        raise Failure("\n".join(problems[:10]))
+    events = json.loads(text)["traceEvents"]
+    tracks = tracks_of_tasks(events)
+    if set(tracks) != {"evaluation", "produce", "total", "fail", "forever", "<fn>"}:
+        raise Failure(f"tracks of other tasks: {sorted(tracks)}")
+    wanted = {"produce": "a channel to send to", "total": "a channel to receive from", "forever": "a time",
+              "<fn>": "somebody to want a value", "evaluation": "a time"}
+    for name, track in tracks.items():
+        if track[0] != ("b", name) or track[-1] != ("e", name) or (name != "evaluation") != (("n", "begins") in track):
+            raise Failure(f"{name} does not begin and end: {track}")
+        what = f"waits for {wanted.get(name)}"
+        if name in wanted and track.count(("b", what)) * track.count(("e", what)) == 0:
+            raise Failure(f"{name} should have waited for {wanted[name]}: {track}")
+    if ("b", "waits for a task") not in tracks["evaluation"]:
+        raise Failure(f"the evaluation awaits a task: {tracks['evaluation']}")
+    outcomes = {event["args"]["name"]: event["args"]["outcome"] for event in events
+                if event.get("args", {}).get("event") == "task_ended"}
+    if outcomes != {"evaluation": "done", "produce": "done", "total": "done", "fail": "failed", "forever": "cancelled",
+                    "<fn>": "done"}:
+        raise Failure(f"outcomes: {outcomes}")
+    if not all(event["ph"] == "X" for event in events if event["name"] == "task_ran produce"):
+        raise Failure("what a task ran should be a slice")
+
+
+@case
+def the_lines_and_the_page_tell_of_tasks(cli):
+    outcome = cli.script(TASKS, "--trace", "-").ends(0)
+    outcome.says("main task_made task=2 name=produce place=script.posset:3:1\n", "name=produce until=a channel to send to took=",
+                 "name=forever outcome=cancelled\n", "name=fail outcome=failed\n")
+    cli.script(TASKS, "--trace", "t.html").ends(0)
+    if '"task_ran","task=2 name=produce' not in (cli.folder / "t.html").read_text(encoding="utf-8"):
+        raise Failure("the page does not tell what ran")
+
+
+@each({"three": "3", "ten": "10", "thirty": "30"})
+def a_ring_that_has_lost_how_tasks_began_gives_whole_tracks(cli, size):
+    cli.script(TASKS, "--tier", "0", "--trace", "t.json", "--trace-events", size).ends(0)
+    text = (cli.folder / "t.json").read_text(encoding="utf-8")
+    if problems := chrome_trace.problems_of(text):
+        raise Failure("\n".join(problems[:10]))
+    if not tracks_of_tasks(json.loads(text)["traceEvents"]):
+        raise Failure("there should be tracks")
+
+
+@case
+def an_evaluation_without_tasks_has_no_track(cli):
+    cli.script(SCRIPT, "--trace", "t.json").ends(0)
+    if tracks := tracks_of_tasks(json.loads((cli.folder / "t.json").read_text(encoding="utf-8"))["traceEvents"]):
+        raise Failure(f"tracks: {tracks}")
+
+
+@case
+def what_tasks_wait_for_is_no_difference(cli):
+    two_traces(cli, TASKS, TASKS, "--force-tier", "1").ends(0).prints("no difference\n")
+    text = (cli.folder / "b.json").read_text(encoding="utf-8")
+    changed = text.replace("a channel to send to", "a task")
+    if changed == text:
+        raise Failure("nobody waited to send")
+    cli.write("b.json", changed)
+    cli("trace", "diff", "a.json", "b.json").ends(0).prints("no difference\n")
+
+
 @case
 def a_failing_script_is_traced_too(cli):
     cli.script(SCRIPT + 'throw "x"', "--trace", "t.json").ends(1)

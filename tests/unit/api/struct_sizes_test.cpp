@@ -114,6 +114,11 @@ AT(posset_diagnostic, file, 56);
 AT(posset_diagnostic, line, 72);
 AT(posset_diagnostic, end_line, 80);
 
+AT(posset_idle, wait, 8);
+AT(posset_idle, wake, 16);
+AT(posset_idle, data, 24);
+static_assert(sizeof(posset_idle) == 32);
+
 AT(posset_statistics, allocations, 8);
 AT(posset_statistics, live_objects, 16);
 AT(posset_statistics, copies, 24);

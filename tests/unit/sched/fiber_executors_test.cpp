@@ -288,6 +288,37 @@ TEST_CASE(
   CHECK(looks <= before + 3);
 }
 
+TEST_CASE("fiber executors: a worker may do something else than sleep, until another thread wakes a task") {
+  std::atomic<int> sleeps{0}, told{0};
+  Event enough;
+  std::thread other;
+  WakeUp wake_up;
+  const WakeUp::Listener listener{[](void* count) { ++*static_cast<std::atomic<int>*>(count); }, &told};
+  wake_up.tell_too(&listener);
+  Config config;
+  config.wake_up = &wake_up;
+  config.on_sleep = [&](int64_t) {
+    if (wake_up.take()) return;
+    if (++sleeps == 1) {
+      other = std::thread([&] { enough.signal(); });
+      throw 1;  // counted, and the worker goes on
+    }
+    while (told == 0) std::this_thread::yield();
+  };
+  Setup setup(0, std::move(config));
+  CHECK(enough.wait() == Wait::Ok);
+  other.join();
+  CHECK(sleeps >= 1);
+  CHECK(told == 1);
+  CHECK(setup.executors->statistics().lost_errors == 1);
+  wake_up.tell_too(nullptr);
+  static_cast<void>(wake_up.take());
+  wake_up.post();
+  CHECK(told == 1);
+  CHECK(wake_up.take());
+  CHECK_FALSE(wake_up.take());
+}
+
 TEST_CASE("fiber executors: a thread that is not bound may schedule where there are worker threads") {
   for (uint32_t workers : kCounts) {
     CAPTURE(workers);
