@@ -5,6 +5,7 @@
 //   type.property("health", &Player::health)                             // a member: read and stored
 //       .property("name", [](const Player& p) { return p.name(); })      // a function: read only
 //       .property("x", &Player::x, &Player::set_x)                       // two: read and stored
+//       .property("id", posset::pure(&Player::id))                       // never changes: a `pure fn` may read it
 //       .method("move", &Player::move)
 //       .label([](const Player& p) { return p.name(); });                // <Player ann>
 //   runtime.define(std::move(type));                                     // before the first context
@@ -143,24 +144,29 @@ class Type {
  public:
   explicit Type(std::string name, std::string doc = "") : name_(std::move(name)), doc_(std::move(doc)) {}
 
-  // A data member, or a function of the object.
-  template <class G>
-  Type& property(const char* name, G getter, const char* doc = "") {
+  // A data member, or a function of the object. Wrapped in posset::pure it is read only and never changes.
+  template <class Given>
+  Type& property(const char* name, Given getter, const char* doc = "") {
+    using Unwrapped = detail::Unwrapped<Given>;
+    using G = typename Unwrapped::Function;
     posset_property_row row = {};
     row.name = keep_text(name);
     row.doc = keep_text(doc);
     row.get = detail::MemberEntry<T, G>::get;
-    if constexpr (std::is_member_object_pointer_v<G>) {
+    row.pure = Unwrapped::is_pure;
+    if constexpr (std::is_member_object_pointer_v<G> && !Unwrapped::is_pure) {
       using M = std::remove_reference_t<decltype(std::declval<T&>().*getter)>;
       if constexpr (!std::is_const_v<M>) row.set = detail::StoreEntry<T, M>::set;
     }
-    row.data = keep(std::move(getter));
+    row.data = keep(std::move(Unwrapped::of(getter)));
     properties_.push_back(row);
     return *this;
   }
   template <class G, class S>
     requires(!std::is_convertible_v<S, const char*>)
   Type& property(const char* name, G getter, S setter, const char* doc = "") {
+    static_assert(!detail::Unwrapped<G>::is_pure && !detail::Unwrapped<S>::is_pure,
+                  "a property that can be stored to changes: it cannot be pure");
     using Pair = detail::AccessorPair<T, G, S>;
     posset_property_row row = {};
     row.name = keep_text(name);
@@ -171,9 +177,11 @@ class Type {
     properties_.push_back(row);
     return *this;
   }
-  // A member function, or a function whose first parameter is a T&.
-  template <class F>
-  Type& method(const char* name, F function, const char* doc = "") {
+  // A member function, or a function whose first parameter is a T&; it may be wrapped in posset::pure.
+  template <class Given>
+  Type& method(const char* name, Given function, const char* doc = "") {
+    using Unwrapped = detail::Unwrapped<Given>;
+    using F = typename Unwrapped::Function;
     constexpr size_t kCount = detail::MethodArguments<F>::List::size;
     posset_function_row row = {};
     row.name = keep_text(name);
@@ -181,7 +189,8 @@ class Type {
     row.doc = keep_text(doc);
     row.min_arguments = row.max_arguments = static_cast<uint32_t>(kCount);
     row.function = detail::MemberEntry<T, F>::method;
-    row.data = keep(std::move(function));
+    row.pure = Unwrapped::is_pure;
+    row.data = keep(std::move(Unwrapped::of(function)));
     methods_.push_back(row);
     return *this;
   }
