@@ -20,7 +20,7 @@ namespace {
 // Builds values from the reader's calls: a stack of the containers that are open.
 class Builder {
  public:
-  explicit Builder(posset_context* context) : context_(context) {}
+  explicit Builder(posset_context* context) : context_(context), pace_(context) {}
 
   posset_json_sink sink() {
     posset_json_sink sink;
@@ -63,6 +63,10 @@ class Builder {
   }
 
   bool add(posset_value value) {
+    if (const posset_status status = pace_.go(Pace::kValue); status != POSSET_OK) {
+      posset_release(value);
+      return ok(status);
+    }
     if (open_.empty()) {
       result_ = Owned(value);
       return true;
@@ -92,6 +96,7 @@ class Builder {
   }
 
   posset_context* context_;
+  Pace pace_;
   std::vector<Open> open_;
   Owned result_;
   posset_status status_ = POSSET_OK;

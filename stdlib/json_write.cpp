@@ -13,7 +13,7 @@ namespace {
 class Writer {
  public:
   Writer(posset_context* context, bool pretty)
-      : context_(context), pretty_(pretty), out_(posset_buffer_create(context)) {}
+      : context_(context), pace_(context), pretty_(pretty), out_(posset_buffer_create(context)) {}
   ~Writer() { posset_buffer_free(out_); }
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
@@ -33,15 +33,30 @@ class Writer {
 
   void put(std::string_view text) { posset_buffer_append(out_, text_of(text)); }
 
-  void line(size_t depth) {
-    if (!pretty_) return;
+  posset_status line(size_t depth) {
+    if (!pretty_) return POSSET_OK;
     put("\n");
-    for (size_t i = 0; i < depth; ++i) put("  ");
+    for (size_t i = 0; i < depth; ++i) {
+      put("  ");
+      POSSET_TRY(pace_.go(4));
+    }
+    return POSSET_OK;
   }
 
-  void string(posset_text text) {
+  posset_status string(posset_text text) {
+    constexpr size_t kPiece = 4096;
     put("\"");
-    std::string_view s = view_of(text);
+    const std::string_view s = view_of(text);
+    for (size_t at = 0; at < s.size() && !posset_buffer_failed(out_); at += kPiece) {
+      const std::string_view piece = s.substr(at, kPiece);
+      POSSET_TRY(pace_.go(4 * piece.size()));
+      escaped(piece);
+    }
+    put("\"");
+    return POSSET_OK;
+  }
+
+  void escaped(std::string_view s) {
     size_t from = 0;
     for (size_t i = 0; i < s.size(); ++i) {
       auto c = static_cast<unsigned char>(s[i]);
@@ -51,7 +66,6 @@ class Writer {
       from = i + 1;
     }
     put(s.substr(from));
-    put("\"");
   }
 
   void escape(unsigned char c) {
@@ -80,13 +94,14 @@ class Writer {
 
   posset_status value(posset_value v) {
     POSSET_TRY(posset_charge_steps(context_, ++written_ % 16 == 0));
+    POSSET_TRY(pace_.go(Pace::kValue));
     if (posset_buffer_failed(out_)) return posset_poll(context_);
     switch (posset_kind_of(v)) {
       case POSSET_NIL: put("null"); return POSSET_OK;
       case POSSET_BOOL: put(posset_as_bool(v) ? "true" : "false"); return POSSET_OK;
       case POSSET_INT: posset_buffer_append_int(out_, posset_as_int(v)); return POSSET_OK;
       case POSSET_FLOAT: return number(v);
-      case POSSET_STR: string(posset_string_text(&v)); return POSSET_OK;
+      case POSSET_STR: return string(posset_string_text(&v));
       case POSSET_LIST:
         put("[");
         open_.push_back({v});
@@ -102,20 +117,21 @@ class Writer {
     }
   }
 
-  void separate(Open& top) {
+  posset_status separate(Open& top) {
     if (!top.first) put(",");
     top.first = false;
-    line(open_.size());
+    return line(open_.size());
   }
 
-  void close(const char* bracket, bool empty) {
+  posset_status close(const char* bracket, bool empty) {
     open_.pop_back();
-    if (!empty) line(open_.size());
+    if (!empty) POSSET_TRY(line(open_.size()));
     put(bracket);
+    return pace_.go(Pace::kValue);
   }
 
   posset_status member(posset_text key, posset_value v) {
-    string(key);
+    POSSET_TRY(string(key));
     put(pretty_ ? ": " : ":");
     return value(v);
   }
@@ -125,32 +141,33 @@ class Writer {
     Open& top = open_.back();
     switch (posset_kind_of(top.container)) {
       case POSSET_LIST: {
-        if (top.at == posset_list_size(top.container)) return close("]", top.first), POSSET_OK;
-        separate(top);
+        if (top.at == posset_list_size(top.container)) return close("]", top.first);
+        POSSET_TRY(separate(top));
         posset_value item = posset_list_at(top.container, top.at++);
         return value(item);
       }
       case POSSET_RECORD: {
-        if (top.at == posset_field_count(top.container)) return close("}", top.first), POSSET_OK;
-        separate(top);
+        if (top.at == posset_field_count(top.container)) return close("}", top.first);
+        POSSET_TRY(separate(top));
         auto at = static_cast<uint32_t>(top.at++);
         posset_value field = posset_field_at(top.container, at);
         return member(posset_field_name(context_, top.container, at), field);
       }
       default: {
         posset_value key, item;
-        if (!posset_map_next(top.container, &top.at, &key, &item)) return close("}", top.first), POSSET_OK;
+        if (!posset_map_next(top.container, &top.at, &key, &item)) return close("}", top.first);
         if (!posset_is(key, POSSET_STR)) {
           return posset_raisef(context_, POSSET_ERROR_BadArgument, "cannot write a map as JSON with a key that is %s",
                                posset_kind_name(posset_kind_of(key)));
         }
-        separate(top);
+        POSSET_TRY(separate(top));
         return member(posset_string_text(&key), item);
       }
     }
   }
 
   posset_context* context_;
+  Pace pace_;
   bool pretty_;
   posset_buffer* out_;
   std::vector<Open> open_;

@@ -35,7 +35,9 @@ posset_status unique(posset_call* call) {
   POSSET_TRY(gather(call, 0, xs));
   POSSET_TRY(posset_map(call->context, 0, seen.place()));
   POSSET_TRY(posset_list(call->context, 0, out.place()));
+  Pace pace(call->context);
   for (uint64_t i = 0; i < posset_list_size(xs.get()); ++i) {
+    POSSET_TRY(pace.go(Pace::kValue));
     posset_value item = posset_list_at(xs.get(), i);
     const uint64_t before = posset_map_size(seen.get());
     POSSET_TRY(posset_map_set(call->context, seen.place(), posset_retain(item), posset_nil()));
@@ -58,7 +60,9 @@ posset_status chunk(posset_call* call) {
   POSSET_TRY(positive(call, 1, size));
   POSSET_TRY(posset_list(call->context, 0, out.place()));
   uint64_t count = posset_list_size(xs.get());
+  Pace pace(call->context);
   for (uint64_t from = 0; from < count; from += std::min(size, count - from)) {
+    POSSET_TRY(pace.go(Pace::kValue + std::min(size, count - from)));
     posset_value part;
     POSSET_TRY(posset_list_slice(call->context, xs.get(), from, from + std::min(size, count - from), &part));
     POSSET_TRY(posset_list_push(call->context, out.place(), part));
@@ -73,7 +77,9 @@ posset_status window(posset_call* call) {
   POSSET_TRY(positive(call, 1, size));
   POSSET_TRY(posset_list(call->context, 0, out.place()));
   uint64_t count = posset_list_size(xs.get());
+  Pace pace(call->context);
   for (uint64_t from = 0; size <= count && from <= count - size; ++from) {
+    POSSET_TRY(pace.go(Pace::kValue + size));
     POSSET_TRY(posset_charge_elements(call->context, size));
     posset_value part;
     POSSET_TRY(posset_list_slice(call->context, xs.get(), from, from + size, &part));
@@ -87,7 +93,9 @@ posset_status transpose(posset_call* call) {
   POSSET_TRY(gather(call, 0, rows));
   POSSET_TRY(posset_list(call->context, 0, out.place()));
   uint64_t count = posset_list_size(rows.get()), width = 0;
+  Pace pace(call->context);
   for (uint64_t i = 0; i < count; ++i) {
+    POSSET_TRY(pace.go(4));
     posset_value row = posset_list_at(rows.get(), i);
     if (!posset_is(row, POSSET_LIST)) return posset_raise_kind(call, 0, "a list of lists");
     uint64_t size = posset_list_size(row);
@@ -101,6 +109,7 @@ posset_status transpose(posset_call* call) {
     Owned column;
     POSSET_TRY(posset_list(call->context, count, column.place()));
     for (uint64_t i = 0; i < count; ++i) {
+      POSSET_TRY(pace.go(Pace::kValue));
       posset_value item = posset_list_at(posset_list_at(rows.get(), i), j);
       POSSET_TRY(posset_list_push(call->context, column.place(), posset_retain(item)));
     }
@@ -158,7 +167,9 @@ posset_status shuffle(posset_call* call) {
   Generator generator;
   POSSET_TRY(gather(call, 0, xs));
   POSSET_TRY(generator.take(call, 1));
+  Pace pace(call->context);
   for (uint64_t i = posset_list_size(xs.get()); i > 1; --i) {
+    POSSET_TRY(pace.go(Pace::kValue));
     POSSET_TRY(posset_list_swap(call->context, xs.place(), i - 1, generator.below(i)));
   }
   return give(call, xs);

@@ -12,7 +12,9 @@ posset_status merge(posset_call* call) {
   Owned out(posset_take(call, 0));
   posset_value more = posset_argument(call, 1), key, value;
   POSSET_TRY(posset_charge_elements(call->context, posset_map_size(out.get()) + posset_map_size(more)));
+  Pace pace(call->context);
   for (uint64_t at = 0; posset_map_next(more, &at, &key, &value);) {
+    POSSET_TRY(pace.go(Pace::kValue));
     POSSET_TRY(posset_map_set(call->context, out.place(), posset_retain(key), posset_retain(value)));
   }
   return give(call, out);
@@ -69,7 +71,9 @@ posset_status invert(posset_call* call) {
   POSSET_TRY(posset_charge_elements(call->context, posset_map_size(m)));
   Owned out;
   POSSET_TRY(posset_map(call->context, posset_map_size(m), out.place()));
+  Pace pace(call->context);
   for (uint64_t at = 0; posset_map_next(m, &at, &key, &value);) {
+    POSSET_TRY(pace.go(Pace::kValue));
     POSSET_TRY(posset_map_set(call->context, out.place(), posset_retain(value), posset_retain(key)));
   }
   return give(call, out);

@@ -2,8 +2,10 @@
 // are kept per context, at most kPatterns of them.
 #include <re2/re2.h>
 
+#include <algorithm>
 #include <list>
 #include <memory>
+#include <string>
 
 #include "stdlib/modules.h"
 #include "stdlib/support.h"
@@ -14,10 +16,12 @@ namespace {
 
 constexpr size_t kPatterns = 64;
 constexpr size_t kPatternMemory = 8 << 20;  // bytes RE2 may use for one pattern
+constexpr size_t kLongestPattern = 256 << 10;  // bytes; RE2 compiles without looking at limits, some 100 to 200 ns for each
 
-// Most recently used first.
+// Most recently used first. Who searches keeps the pattern: other tasks may use others meanwhile.
+using Pattern = std::shared_ptr<const RE2>;
 struct Cache {
-  std::list<std::unique_ptr<RE2>> patterns;
+  std::list<Pattern> patterns;
 };
 const char kCacheKey = 0;
 
@@ -28,34 +32,37 @@ Cache& cache_of(posset_context* context) {
   return *cache;
 }
 
-posset_status want_pattern(posset_call* call, uint32_t i, const RE2*& out) {
+posset_status want_pattern(posset_call* call, uint32_t i, Pattern& out) {
   posset_text text;
   POSSET_TRY(posset_want_string(call, i, &text));
   auto& patterns = cache_of(call->context).patterns;
   for (auto it = patterns.begin(); it != patterns.end(); ++it) {
     if ((*it)->pattern() != view_of(text)) continue;
     patterns.splice(patterns.begin(), patterns, it);
-    out = patterns.front().get();
+    out = patterns.front();
     return POSSET_OK;
+  }
+  if (text.size > kLongestPattern) {
+    return posset_raise_argument(call, POSSET_ERROR_BadArgument, i, text_of("is too long: a pattern has at most 262144 bytes"));
   }
   POSSET_TRY(posset_charge_bytes(call->context, text.size * 64));
   RE2::Options options;
   options.set_log_errors(false);
   options.set_max_mem(kPatternMemory);
-  auto made = std::make_unique<RE2>(re2::StringPiece(text.data ? text.data : "", text.size), options);
+  Pattern made = std::make_shared<const RE2>(re2::StringPiece(text.data ? text.data : "", text.size), options);
   if (!made->ok()) {
     std::string problem = "is no regular expression: " + made->error();
     return posset_raise_argument(call, POSSET_ERROR_BadArgument, i, text_of(problem));
   }
   patterns.push_front(std::move(made));
   if (patterns.size() > kPatterns) patterns.pop_back();
-  out = patterns.front().get();
+  out = patterns.front();
   return POSSET_OK;
 }
 
 struct Search {
   std::string_view text;
-  const RE2* pattern = nullptr;
+  Pattern pattern;
 };
 
 posset_status want_search(posset_call* call, Search& out) {
@@ -66,12 +73,19 @@ posset_status want_search(posset_call* call, Search& out) {
   return posset_charge_bytes(call->context, out.text.size());
 }
 
+// The match and its groups, as many as one asks for: those of a replacement are \0 to \9.
+struct Match {
+  static constexpr int kMost = 10;
+  re2::StringPiece groups[kMost];
+  size_t begin = 0, end = 0;
+};
+
 // The first match at or after `from`; false when there is none.
-bool match_from(const Search& search, size_t from, size_t& begin, size_t& end) {
-  re2::StringPiece whole(search.text.data(), search.text.size()), found;
-  if (!search.pattern->Match(whole, from, whole.size(), RE2::UNANCHORED, &found, 1)) return false;
-  begin = static_cast<size_t>(found.data() - whole.data());
-  end = begin + found.size();
+bool match_from(const Search& search, size_t from, Match& out, int groups = 1) {
+  const re2::StringPiece whole(search.text.data(), search.text.size());
+  if (!search.pattern->Match(whole, from, whole.size(), RE2::UNANCHORED, out.groups, groups)) return false;
+  out.begin = static_cast<size_t>(out.groups[0].data() - whole.data());
+  out.end = out.begin + out.groups[0].size();
   return true;
 }
 
@@ -83,14 +97,16 @@ size_t after(std::string_view text, size_t begin, size_t end) {
   return next;
 }
 
-// Calls visit(begin, end) for every match, from left to right.
+// Calls visit(match) for every match, from left to right.
 template <class Visit>
-posset_status each_match(posset_call* call, const Search& search, Visit&& visit) {
-  size_t from = 0, begin, end;
-  while (from <= search.text.size() && match_from(search, from, begin, end)) {
-    POSSET_TRY(visit(begin, end));
-    POSSET_TRY(posset_charge_bytes(call->context, 16 + end - begin));
-    from = after(search.text, begin, end);
+posset_status each_match(posset_call* call, const Search& search, Visit&& visit, int groups = 1) {
+  Pace pace(call->context);
+  Match match;
+  for (size_t from = 0; from <= search.text.size() && match_from(search, from, match, groups);) {
+    POSSET_TRY(visit(match));
+    POSSET_TRY(posset_charge_bytes(call->context, 16 + match.end - match.begin));
+    POSSET_TRY(pace.go(2 * Pace::kValue + match.end - from));
+    from = after(search.text, match.begin, match.end);
   }
   return POSSET_OK;
 }
@@ -104,16 +120,16 @@ posset_status push_text(posset_call* call, Owned& list, std::string_view text) {
 posset_status test(posset_call* call) {
   Search search;
   POSSET_TRY(want_search(call, search));
-  size_t begin, end;
-  return posset_return(call, posset_bool(match_from(search, 0, begin, end)));
+  Match match;
+  return posset_return(call, posset_bool(match_from(search, 0, match)));
 }
 
 posset_status find(posset_call* call) {
   Search search;
   POSSET_TRY(want_search(call, search));
-  size_t begin, end;
-  if (!match_from(search, 0, begin, end)) return POSSET_OK;
-  return posset_return_string(call, text_of(search.text.substr(begin, end - begin)));
+  Match match;
+  if (!match_from(search, 0, match)) return POSSET_OK;
+  return posset_return_string(call, text_of(search.text.substr(match.begin, match.end - match.begin)));
 }
 
 posset_status find_all(posset_call* call) {
@@ -121,13 +137,27 @@ posset_status find_all(posset_call* call) {
   POSSET_TRY(want_search(call, search));
   Owned list;
   POSSET_TRY(posset_list(call->context, 0, list.place()));
-  POSSET_TRY(each_match(call, search, [&](size_t begin, size_t end) {
-    return push_text(call, list, search.text.substr(begin, end - begin));
+  POSSET_TRY(each_match(call, search, [&](const Match& match) {
+    return push_text(call, list, search.text.substr(match.begin, match.end - match.begin));
   }));
   return give(call, list);
 }
 
-// In the replacement \1 to \9 stand for groups and \0 for the whole match.
+// Appends a replacement, which has been checked: \1 to \9 stand for groups and \0 for the whole match.
+posset_status append_rewritten(Buffer& out, Pace& pace, std::string_view with, const Match& match) {
+  for (size_t at = 0; at < with.size() && !out.failed();) {
+    const size_t escape = std::min(with.find('\\', at), with.size());
+    POSSET_TRY(out.append(with.substr(at, escape - at), pace));
+    if (escape == with.size()) break;
+    const char c = with[escape + 1];
+    const re2::StringPiece group = c == '\\' ? re2::StringPiece("\\", 1) : match.groups[c - '0'];
+    POSSET_TRY(out.append({group.data() ? group.data() : "", group.size()}, pace));
+    POSSET_TRY(pace.go(Pace::kValue));
+    at = escape + 2;
+  }
+  return POSSET_OK;
+}
+
 posset_status replace(posset_call* call) {
   Search search;
   posset_text with;
@@ -138,15 +168,22 @@ posset_status replace(posset_call* call) {
   if (!search.pattern->CheckRewriteString(rewrite, &problem)) {
     return posset_raise_argument(call, POSSET_ERROR_BadArgument, 2, text_of(problem));
   }
-  std::string out(search.text);
-  size_t matches = 0;
-  POSSET_TRY(each_match(call, search, [&](size_t, size_t) { return ++matches, POSSET_OK; }));
-  size_t most = search.text.size() + matches * (with.size + search.text.size() / 8 + 16);
-  POSSET_TRY(posset_charge_memory(call->context, most));
-  RE2::GlobalReplace(&out, *search.pattern, rewrite);
-  posset_status status = posset_return_string(call, text_of(out));
-  posset_discharge_memory(call->context, most);
-  return status;
+  const std::string_view text = search.text;
+  Buffer out(call->context);
+  Pace pace(call->context);
+  size_t done = 0;
+  bool matched = false;
+  const posset_status status = each_match(call, search, [&](const Match& match) {
+    if (matched && match.begin == match.end && match.begin == done) return POSSET_OK;  // as RE2's own: none right behind another
+    matched = true;
+    POSSET_TRY(out.append(text.substr(done, match.begin - done), pace));
+    done = match.end;
+    POSSET_TRY(append_rewritten(out, pace, view_of(with), match));
+    return out.failed() ? posset_poll(call->context) : POSSET_OK;
+  }, 1 + RE2::MaxSubmatch(rewrite));
+  POSSET_TRY(status);
+  POSSET_TRY(out.append(text.substr(done), pace));
+  return out.finish(call);
 }
 
 posset_status split(posset_call* call) {
@@ -155,10 +192,10 @@ posset_status split(posset_call* call) {
   Owned list;
   POSSET_TRY(posset_list(call->context, 0, list.place()));
   size_t last = 0;
-  POSSET_TRY(each_match(call, search, [&](size_t begin, size_t end) {
-    if (end == begin) return POSSET_OK;  // an empty match separates nothing
-    posset_status status = push_text(call, list, search.text.substr(last, begin - last));
-    last = end;
+  POSSET_TRY(each_match(call, search, [&](const Match& match) {
+    if (match.end == match.begin) return POSSET_OK;  // an empty match separates nothing
+    posset_status status = push_text(call, list, search.text.substr(last, match.begin - last));
+    last = match.end;
     return status;
   }));
   POSSET_TRY(push_text(call, list, search.text.substr(last)));

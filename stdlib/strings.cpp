@@ -12,27 +12,6 @@ namespace posset::stdlib {
 
 namespace {
 
-// Text under construction, charged to the context.
-class Buffer {
- public:
-  explicit Buffer(posset_context* context) : buffer_(posset_buffer_create(context)) {}
-  ~Buffer() { posset_buffer_free(buffer_); }
-  Buffer(const Buffer&) = delete;
-  Buffer& operator=(const Buffer&) = delete;
-  void append(std::string_view text) { posset_buffer_append(buffer_, text_of(text)); }
-  void append_scalar(uint32_t scalar) { posset_buffer_append_scalar(buffer_, scalar); }
-  bool failed() const { return posset_buffer_failed(buffer_); }
-  posset_status finish(posset_call* call) {
-    if (!buffer_) return POSSET_NO_MEMORY;
-    posset_value out;
-    POSSET_TRY(posset_buffer_finish(buffer_, &out));
-    return posset_return(call, out);
-  }
-
- private:
-  posset_buffer* buffer_;
-};
-
 posset_status want_text(posset_call* call, uint32_t i, std::string_view& out) {
   posset_text text;
   POSSET_TRY(posset_want_string(call, i, &text));
@@ -40,18 +19,21 @@ posset_status want_text(posset_call* call, uint32_t i, std::string_view& out) {
   return POSSET_OK;
 }
 
-// Calls `visit(scalar)` for each scalar of valid UTF-8.
+// Calls `visit(scalar, piece)` for each scalar of valid UTF-8 until it gives something else than POSSET_OK.
 template <class Visit>
-void each_scalar(std::string_view text, Visit&& visit) {
+posset_status each_scalar(posset_context* context, std::string_view text, uint64_t work, Visit&& visit) {
+  Pace pace(context);
   size_t at = 0;
   while (at < text.size()) {
     utf8proc_int32_t scalar;
     auto left = static_cast<utf8proc_ssize_t>(text.size() - at);
     auto used = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data() + at), left, &scalar);
-    if (used <= 0) return;
-    if (!visit(static_cast<uint32_t>(scalar), text.substr(at, static_cast<size_t>(used)))) return;
+    if (used <= 0) break;
+    POSSET_TRY(visit(static_cast<uint32_t>(scalar), text.substr(at, static_cast<size_t>(used))));
+    POSSET_TRY(pace.go(work));
     at += static_cast<size_t>(used);
   }
+  return POSSET_OK;
 }
 
 // Full mappings where utf8proc has none of its own: the sharp s is the one that matters in upper case.
@@ -61,15 +43,15 @@ posset_status change_case(posset_call* call) {
   POSSET_TRY(want_text(call, 0, text));
   POSSET_TRY(posset_charge_bytes(call->context, text.size()));
   Buffer out(call->context);
-  each_scalar(text, [&](uint32_t scalar, std::string_view) {
+  POSSET_TRY(each_scalar(call->context, text, 4, [&](uint32_t scalar, std::string_view) {
     if (kUpper && scalar == 0xdf) {
       out.append("SS");
     } else {
       auto s = static_cast<utf8proc_int32_t>(scalar);
       out.append_scalar(static_cast<uint32_t>(kUpper ? utf8proc_toupper(s) : utf8proc_tolower(s)));
     }
-    return !out.failed();
-  });
+    return out.failed() ? posset_poll(call->context) : POSSET_OK;
+  }));
   return out.finish(call);
 }
 
@@ -80,10 +62,12 @@ posset_status has_part(posset_call* call) {
   POSSET_TRY(want_text(call, 0, text));
   POSSET_TRY(want_text(call, 1, part));
   POSSET_TRY(posset_charge_bytes(call->context, kWhere == Where::Anywhere ? text.size() : part.size()));
-  bool found = kWhere == Where::Anywhere ? part.empty() || find_text(text, part) != std::string_view::npos
-               : kWhere == Where::Start  ? text.starts_with(part)
-                                         : text.ends_with(part);
-  return posset_return(call, posset_bool(found));
+  if (kWhere != Where::Anywhere || part.empty()) {
+    return posset_return(call, posset_bool(kWhere == Where::End ? text.ends_with(part) : text.starts_with(part)));
+  }
+  size_t found;
+  POSSET_TRY(find_text(call->context, text, part, 0, found));
+  return posset_return(call, posset_bool(found != std::string_view::npos));
 }
 
 posset_status replace(posset_call* call) {
@@ -94,16 +78,19 @@ posset_status replace(posset_call* call) {
   if (from.empty()) return posset_raise_argument(call, POSSET_ERROR_BadArgument, 1, text_of("is empty"));
   POSSET_TRY(posset_charge_bytes(call->context, text.size()));
   Buffer out(call->context);
+  Pace pace(call->context);
   size_t at = 0;
   while (!out.failed()) {
-    size_t found = find_text(text, from, at);
+    size_t found;
+    POSSET_TRY(find_text(call->context, text, from, at, found));
     if (found == std::string_view::npos) break;
-    out.append(text.substr(at, found - at));
-    out.append(to);
+    POSSET_TRY(out.append(text.substr(at, found - at), pace));
+    POSSET_TRY(out.append(to, pace));
+    POSSET_TRY(pace.go(Pace::kValue));
     at = found + from.size();
     POSSET_TRY(posset_charge_bytes(call->context, to.size()));
   }
-  out.append(text.substr(at));
+  POSSET_TRY(out.append(text.substr(at), pace));
   return out.finish(call);
 }
 
@@ -120,10 +107,11 @@ posset_status repeat(posset_call* call) {
   std::string block;
   for (uint64_t i = 0; i < copies && copies > 1; ++i) block += text;
   Buffer out(call->context);
+  Pace pace(call->context);
   while (count > 0 && !out.failed()) {
     uint64_t now = std::min(count, copies);
     POSSET_TRY(posset_charge_bytes(call->context, now * text.size()));
-    out.append(copies > 1 ? std::string_view(block).substr(0, now * text.size()) : text);
+    POSSET_TRY(out.append(copies > 1 ? std::string_view(block).substr(0, now * text.size()) : text, pace));
     count -= now;
   }
   return out.finish(call);
@@ -138,18 +126,19 @@ posset_status pad(posset_call* call) {
   if (posset_has(call, 2)) POSSET_TRY(want_text(call, 2, fill));
   if (fill.empty()) return posset_raise_argument(call, POSSET_ERROR_BadArgument, 2, text_of("is empty"));
   std::vector<std::string_view> pieces;
-  each_scalar(fill, [&](uint32_t, std::string_view piece) {
+  POSSET_TRY(each_scalar(call->context, fill, 4, [&](uint32_t, std::string_view piece) {
     pieces.push_back(piece);
-    return true;
-  });
+    return POSSET_OK;
+  }));
   uint64_t length = posset_string_length(call->arguments[0]);
   Buffer out(call->context);
-  if (!kLeft) out.append(text);
+  Pace pace(call->context);
+  if (!kLeft) POSSET_TRY(out.append(text, pace));
   for (uint64_t i = length; i < width && !out.failed(); ++i) {
     if (i % 64 == 0) POSSET_TRY(posset_charge_steps(call->context, 1));
     out.append(pieces[(i - length) % pieces.size()]);
   }
-  if (kLeft) out.append(text);
+  if (kLeft) POSSET_TRY(out.append(text, pace));
   return out.finish(call);
 }
 
@@ -159,12 +148,10 @@ posset_status chars(posset_call* call) {
   POSSET_TRY(posset_charge_elements(call->context, text.size()));
   Owned list;
   POSSET_TRY(posset_list(call->context, text.size(), list.place()));
-  posset_status status = POSSET_OK;
-  each_scalar(text, [&](uint32_t, std::string_view piece) {
+  const posset_status status = each_scalar(call->context, text, Pace::kValue, [&](uint32_t, std::string_view piece) {
     posset_value one;
-    status = posset_string(call->context, text_of(piece), &one);
-    if (status == POSSET_OK) status = posset_list_push(call->context, list.place(), one);
-    return status == POSSET_OK;
+    POSSET_TRY(posset_string(call->context, text_of(piece), &one));
+    return posset_list_push(call->context, list.place(), one);
   });
   POSSET_TRY(status);
   return give(call, list);
@@ -176,7 +163,9 @@ posset_status bytes(posset_call* call) {
   POSSET_TRY(posset_charge_elements(call->context, text.size()));
   Owned list;
   POSSET_TRY(posset_list(call->context, text.size(), list.place()));
+  Pace pace(call->context);
   for (char c : text) {
+    POSSET_TRY(pace.go(Pace::kValue));
     POSSET_TRY(posset_list_push(call->context, list.place(), posset_int(static_cast<unsigned char>(c))));
   }
   return give(call, list);

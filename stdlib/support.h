@@ -3,6 +3,7 @@
 
 #include <posset/posset.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -13,12 +14,21 @@ namespace posset::stdlib {
 inline posset_text text_of(std::string_view text) { return posset_text_n(text.data(), text.size()); }
 inline std::string_view view_of(posset_text text) { return {text.data ? text.data : "", text.size}; }
 
-// Where `part` (not empty) occurs in `text` at or after `from`; npos: nowhere. In linear time, as it is charged:
-// the standard library's find compares from anew at every place, which a part that almost matches makes quadratic.
-inline size_t find_text(std::string_view text, std::string_view part, size_t from = 0) {
-  const void* found = memmem(text.data() + from, text.size() - from, part.data(), part.size());
-  return found ? static_cast<size_t>(static_cast<const char*>(found) - text.data()) : std::string_view::npos;
+// Where `part` (not empty) occurs in `text` at or after `from`; npos: nowhere.
+inline posset_status find_text(posset_context* context, std::string_view text, std::string_view part, size_t from, size_t& out) {
+  uint64_t at = 0;
+  const posset_status status = posset_find_text(context, text_of(text), text_of(part), from, &at);
+  out = status == POSSET_OK ? at : std::string_view::npos;
+  return status == POSSET_NOT_FOUND ? POSSET_OK : status;
 }
+
+// Early return on anything but POSSET_OK.
+#define POSSET_TRY(expression)                                         \
+  do {                                                                 \
+    if (posset_status status_ = (expression); status_ != POSSET_OK) {  \
+      return status_;                                                  \
+    }                                                                  \
+  } while (false)
 
 // Owns one reference.
 class Owned {
@@ -40,15 +50,58 @@ class Owned {
   posset_value value_ = posset_nil();
 };
 
-// Early return on anything but POSSET_OK.
-#define POSSET_TRY(expression)                                         \
-  do {                                                                 \
-    if (posset_status status_ = (expression); status_ != POSSET_OK) {  \
-      return status_;                                                  \
-    }                                                                  \
-  } while (false)
-
 inline posset_status give(posset_call* call, Owned& result) { return posset_return(call, result.take()); }
+
+// Lets limits and interruptions act in the middle of work that has been charged before it is done, or in portions too small
+// to cost a step: they are looked at again and again without charging anything.
+class Pace {
+ public:
+  explicit Pace(posset_context* context) : context_(context) {}
+  // So much work is done: bytes, or elements of some nanoseconds each; one that makes a value counts kValue.
+  posset_status go(uint64_t work) {
+    if (work < left_) [[likely]] {
+      left_ -= work;
+      return POSSET_OK;
+    }
+    left_ = kBetweenLooks;
+    return posset_poll(context_);
+  }
+  static constexpr uint64_t kValue = 16;
+
+ private:
+  static constexpr uint64_t kBetweenLooks = 32768;  // some hundred microseconds
+  posset_context* const context_;
+  uint64_t left_ = kBetweenLooks;
+};
+inline constexpr size_t kLongText = 256 << 10;  // bytes; what is longer is copied in pieces
+
+// Text under construction, charged to the context.
+class Buffer {
+ public:
+  explicit Buffer(posset_context* context) : buffer_(posset_buffer_create(context)) {}
+  ~Buffer() { posset_buffer_free(buffer_); }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  void append(std::string_view text) { posset_buffer_append(buffer_, text_of(text)); }
+  posset_status append(std::string_view text, Pace& pace) {
+    for (; !text.empty() && !failed(); text.remove_prefix(std::min(text.size(), kLongText))) {
+      append(text.substr(0, kLongText));
+      POSSET_TRY(pace.go(std::min(text.size(), kLongText) / 8));
+    }
+    return POSSET_OK;
+  }
+  void append_scalar(uint32_t scalar) { posset_buffer_append_scalar(buffer_, scalar); }
+  bool failed() const { return posset_buffer_failed(buffer_); }
+  posset_status finish(posset_call* call) {
+    if (!buffer_) return POSSET_NO_MEMORY;
+    posset_value out;
+    POSSET_TRY(posset_buffer_finish(buffer_, &out));
+    return posset_return(call, out);
+  }
+
+ private:
+  posset_buffer* buffer_;
+};
 
 // A row of a pure function without function arguments, the common case.
 constexpr posset_function_row pure_row(const char* name, const char* signature, const char* doc, uint32_t min,

@@ -39,7 +39,7 @@ static void drop_counter(void* data) { printf("counter dropped at %d\n", (int)((
 
 static const posset_type* register_counter(posset_runtime* runtime) {
   static const posset_property_row properties[] = {
-      {"count", "How many there were.", get_count, set_count, NULL}};
+      {"count", "How many there were.", get_count, set_count, NULL, false}};
   static const posset_function_row methods[] = {
       {"add", "add(n)", "Counts n more.", 1, 1, 0, 0, false, add, NULL}};
   const posset_type* type = NULL;

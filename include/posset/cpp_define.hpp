@@ -20,7 +20,8 @@
 
 namespace posset {
 
-// Marks a host function as pure: no effect, and the result depends on nothing but the arguments.
+// Marks a host function, a method or a property as pure: no effect, and the result depends on nothing but the arguments; of
+// members, and on an object of which that does not change (host.h).
 template <class F>
 struct Pure {
   F function;
@@ -31,6 +32,20 @@ Pure<std::decay_t<F>> pure(F&& function) {
 }
 
 namespace detail {
+
+// A function and whether it was wrapped in pure().
+template <class F>
+struct Unwrapped {
+  using Function = F;
+  static constexpr bool is_pure = false;
+  static F& of(F& function) { return function; }
+};
+template <class F>
+struct Unwrapped<Pure<F>> {
+  using Function = F;
+  static constexpr bool is_pure = true;
+  static F& of(Pure<F>& wrapped) { return wrapped.function; }
+};
 
 // ---- signatures ----
 

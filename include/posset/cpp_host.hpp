@@ -5,6 +5,7 @@
 //   type.property("health", &Player::health)                             // a member: read and stored
 //       .property("name", [](const Player& p) { return p.name(); })      // a function: read only
 //       .property("x", &Player::x, &Player::set_x)                       // two: read and stored
+//       .property("id", posset::pure(&Player::id))                       // never changes: a `pure fn` may read it
 //       .method("move", &Player::move)
 //       .label([](const Player& p) { return p.name(); });                // <Player ann>
 //   runtime.define(std::move(type));                                     // before the first context
@@ -130,24 +131,29 @@ class Type {
  public:
   explicit Type(std::string name, std::string doc = "") : name_(std::move(name)), doc_(std::move(doc)) {}
 
-  // A data member, or a function of the object.
-  template <class G>
-  Type& property(const char* name, G getter, const char* doc = "") {
+  // A data member, or a function of the object. Wrapped in posset::pure it is read only and never changes.
+  template <class Given>
+  Type& property(const char* name, Given getter, const char* doc = "") {
+    using Unwrapped = detail::Unwrapped<Given>;
+    using G = typename Unwrapped::Function;
     posset_property_row row = {};
     row.name = keep_text(name);
     row.doc = keep_text(doc);
     row.get = detail::MemberEntry<T, G>::get;
-    if constexpr (std::is_member_object_pointer_v<G>) {
+    row.pure = Unwrapped::is_pure;
+    if constexpr (std::is_member_object_pointer_v<G> && !Unwrapped::is_pure) {
       using M = std::remove_reference_t<decltype(std::declval<T&>().*getter)>;
       if constexpr (!std::is_const_v<M>) row.set = detail::StoreEntry<T, M>::set;
     }
-    row.data = keep(std::move(getter));
+    row.data = keep(std::move(Unwrapped::of(getter)));
     properties_.push_back(row);
     return *this;
   }
   template <class G, class S>
     requires(!std::is_convertible_v<S, const char*>)
   Type& property(const char* name, G getter, S setter, const char* doc = "") {
+    static_assert(!detail::Unwrapped<G>::is_pure && !detail::Unwrapped<S>::is_pure,
+                  "a property that can be stored to changes: it cannot be pure");
     using Pair = detail::AccessorPair<T, G, S>;
     posset_property_row row = {};
     row.name = keep_text(name);
@@ -158,17 +164,20 @@ class Type {
     properties_.push_back(row);
     return *this;
   }
-  // A member function, or a function whose first parameter is a T&.
-  template <class F>
-  Type& method(const char* name, F function, const char* doc = "") {
+  // A member function, or a function whose first parameter is a T&; it may be wrapped in posset::pure.
+  template <class Given>
+  Type& method(const char* name, Given function, const char* doc = "") {
+    using Unwrapped = detail::Unwrapped<Given>;
+    using F = typename Unwrapped::Function;
     constexpr size_t kCount = detail::MethodArguments<F>::List::size;
-    return add_method(name, std::move(function), doc, kCount, detail::MemberEntry<T, F>::method);
+    return add_method(name, std::move(Unwrapped::of(function)), doc, kCount, detail::MemberEntry<T, F>::method,
+                      Unwrapped::is_pure);
   }
   // One whose calls end later: a function of a Completion, a T&, and the arguments.
   template <class F>
   Type& method(const char* name, Suspending<F> function, const char* doc = "") {
     using Entry = detail::SuspendingMethod<T, F>;
-    return add_method(name, std::move(function.function), doc, Entry::kCount, Entry::entry);
+    return add_method(name, std::move(function.function), doc, Entry::kCount, Entry::entry, false);
   }
   // What is printed behind the name; a lambda without captures that gives a text.
   template <class F>
@@ -208,13 +217,14 @@ class Type {
   using AllKept = std::vector<detail::Owner<detail::Kept, detail::Delete>>;
 
   template <class F>
-  Type& add_method(const char* name, F function, const char* doc, size_t count, posset_function entry) {
+  Type& add_method(const char* name, F function, const char* doc, size_t count, posset_function entry, bool pure) {
     posset_function_row row = {};
     row.name = keep_text(name);
     row.signature = keep_text(detail::signature_text(name, count));
     row.doc = keep_text(doc);
     row.min_arguments = row.max_arguments = static_cast<uint32_t>(count);
     row.function = entry;
+    row.pure = pure;
     row.data = keep(std::move(function));
     methods_.push_back(row);
     return *this;

@@ -4,7 +4,7 @@
  *     return posset_return(call, posset_int(((struct player*)call->self)->health));
  *   }
  *   static const posset_property_row kProperties[] = {
- *     {"health", "Points left.", get_health, set_health, NULL},
+ *     {"health", "Points left.", get_health, set_health, NULL, false},
  *   };
  *   posset_type_row row = posset_type_of("Player");
  *   row.properties = kProperties, row.property_count = 1;
@@ -25,9 +25,14 @@
  * function like any other and may call back. Both find the object in `call->self`, which is never null there.
  *
  * The end of an object: `drop` is called once, on the thread that uses the context then, when the last handle is
- * gone, when posset_host_close says so, or at the latest with the end of the context. It must not use the
+ * gone (what is large is freed in portions, docs/embedding.md says how late its objects may come back), when posset_host_close says so, or at the latest with the end of the context. It must not use the
  * context, but may release values. A handle that was closed stays a value; using it raises "this Player is
  * closed". So a host may give scripts objects that it owns itself, and closes them before they go.
+ *
+ * Reading a property may give another value each time, as far as scripts know: a `pure fn` may not read a field with the name of
+ * one, unless every property and method of that name, of all types of the runtime, is marked pure. A method that is marked
+ * pure and taken as a value (`reduce(xs, p.join)`) is a pure function. Objects of a type all of whose properties and
+ * methods are pure may be read by other threads of the runtime, several at the same time; they are not to be closed while they are.
  *
  * A type is found by all contexts of its runtime. Their accessors, methods and `label` are called on the
  * threads of these contexts, at the same time too.
@@ -57,6 +62,8 @@ typedef struct posset_property_row {
   posset_function get;
   posset_function set;
   void* data; /* for the calls */
+  /* The value of an object's property never changes, and reading it has no effect (see below). Not with `set`. */
+  bool pure;
 } posset_property_row;
 
 typedef struct posset_type_row {
@@ -67,7 +74,8 @@ typedef struct posset_type_row {
   const posset_property_row* properties;
   size_t property_count;
   size_t property_size; /* sizeof(posset_property_row) */
-  /* As in function.h, without the object: {"move", "move(dx, dy)", "...", 2, 2, ...}. */
+  /* As in function.h, without the object: {"move", "move(dx, dy)", "...", 2, 2, ...}. `pure`: the result depends on nothing but
+   * the object and the arguments, never changes, and the call has no effect. */
   const posset_function_row* methods;
   size_t method_count;
   size_t method_size; /* sizeof(posset_function_row) */
@@ -89,7 +97,8 @@ static inline posset_type_row posset_type_of(const char* name) {
   return row;
 }
 
-/* Registers a type in a runtime that has no context yet (else POSSET_MISUSE). All texts are copied.
+/* Registers a type in a runtime that has no context yet (else POSSET_MISUSE, as for a pure property with `set`). All texts are
+ * copied.
  * POSSET_EXISTS: there is a type of that name or key; two members have one name; or a method has the name of a
  * built-in, which `x.name()` would mean. */
 POSSET_API posset_status posset_register_type(posset_runtime* runtime, const posset_type_row* row,
@@ -106,6 +115,7 @@ typedef struct posset_member_info {
   posset_text doc;
   bool is_method;
   bool is_writable;
+  bool is_pure;
 } posset_member_info;
 typedef posset_status (*posset_visit_member)(void* data, const posset_member_info* info);
 /* Visits properties and methods in alphabetical order. */

@@ -188,6 +188,17 @@ class Context {
     check(detail::ConvertOf<T>::to(handle(), std::forward<T>(value), &made), "set");
     check(posset_set_global(handle(), to_text(name), made), "set");
   }
+  // The value that is set now, or why it cannot be made (no UTF-8, the memory limit).
+  template <class T>
+  Result<Value> try_set(std::string_view name, T&& value) {
+    try {
+      Value made = this->value(std::forward<T>(value));
+      set(name, made);
+      return made;
+    } catch (const Error& error) {
+      return error;
+    }
+  }
   template <class T = Value>
   T get(std::string_view name) const {
     posset_value found = posset_nil();
@@ -243,6 +254,14 @@ class Context {
   Function<Signature> compile(std::string_view text) {
     return Function<Signature>(eval(text));
   }
+  template <class Signature>
+  Result<Function<Signature>> try_compile(std::string_view text) {
+    try {
+      return compile<Signature>(text);
+    } catch (const Error& error) {
+      return error;
+    }
+  }
   Program load(std::string_view name, std::string_view text) {
     posset_source source = posset_source_of("", to_text(text));
     source.name = source.key = to_text(name);
@@ -253,6 +272,13 @@ class Context {
     if (status == POSSET_OK) warnings = detail::collect(diagnostics);
     detail::check(handle(), status, diagnostics, "load");
     return {handle(), program, std::move(warnings)};
+  }
+  Result<Program> try_load(std::string_view name, std::string_view text) {
+    try {
+      return load(name, text);
+    } catch (const Error& error) {
+      return error;
+    }
   }
   Value run(std::string_view name, std::string_view text) { return load(name, text).run(); }
 

@@ -140,6 +140,11 @@ POSSET_API bool posset_is_utf8(posset_text text);
 POSSET_API posset_text posset_string_text(const posset_value* value);
 POSSET_API uint64_t posset_string_length(posset_value value); /* Unicode scalars */
 POSSET_API bool posset_string_is_ascii(posset_value value);
+/* Where `part` begins in `text` at or after byte `from`, in bytes; POSSET_NOT_FOUND: nowhere. Takes time in proportion to both.
+ * Charges nothing; limits and interruptions act in its middle (POSSET_RAISED). POSSET_MISUSE: `part` is empty, or `from`
+ * beyond the end. */
+POSSET_API posset_status posset_find_text(posset_context* context, posset_text text, posset_text part, uint64_t from,
+                                          uint64_t* at);
 
 /* A text under construction, charged to the context as it grows; what print, str and the encoders
  * of the library use. One owner, who frees it; not longer than its context. */

@@ -51,7 +51,7 @@ bool read_property(const void* at, size_t size, posset_property_row& read) {
   if (!at || size < kLeast) return false;
   read = posset_property_row();
   std::memcpy(static_cast<void*>(&read), at, std::min(size, sizeof read));
-  return read.name && read.doc && read.get && is_identifier(read.name);
+  return read.name && read.doc && read.get && is_identifier(read.name) && !(read.pure && read.set);
 }
 
 posset_status Registration::add_properties(const posset_type_row& row) {
@@ -66,6 +66,7 @@ posset_status Registration::add_properties(const posset_type_row& row) {
     accessor.doc = read.doc;
     accessor.data = read.data;
     accessor.function = read.get;
+    accessor.pure = read.pure;
     member->second.get = descriptor(accessor);
     if (!read.set) continue;
     accessor.function = read.set;
@@ -106,10 +107,12 @@ const HostClass* take_over(Registration& made, const posset_type_row& row) {
   auto& types = runtime.state.host_types;
   runtime.type_rows.push_back(std::move(made.rows));  // elements of a deque stay where they are
   if (row.drop) runtime.type_data.emplace_back(row.data, row.drop);
-  const HostClass& kept = types.types.emplace_back(std::move(made.type));
+  HostClass& kept = types.types.emplace_back(std::move(made.type));
+  kept.pure = std::all_of(kept.members.begin(), kept.members.end(), [](const auto& each) { return each.second.is_pure(); });
   for (const auto& [name, member] : kept.members) {
-    bool& writable = types.members.try_emplace(name, false).first->second;
-    writable = writable || member.set.entry != nullptr;
+    auto& named = types.members[name];
+    named.writable = named.writable || member.set.entry != nullptr;
+    named.pure = named.pure && member.is_pure();
   }
   return &kept;
 }
@@ -133,6 +136,7 @@ posset_member_info info_of(const std::string& name, const HostMember& member) {
   info.doc = posset_text_of(function.doc);
   info.is_method = member.is_method();
   info.is_writable = member.set.entry != nullptr;
+  info.is_pure = member.is_pure();
   return info;
 }
 

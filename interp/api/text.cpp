@@ -4,6 +4,7 @@
 
 #include "interp/api/handles.h"
 #include "interp/runtime/ops.h"
+#include "interp/runtime/text_search.h"
 #include "interp/runtime/work.h"
 #include "interp/value/print.h"
 
@@ -55,6 +56,17 @@ uint64_t posset_string_length(posset_value value) {
 
 bool posset_string_is_ascii(posset_value value) {
   return in(value).is_string() && posset::interp::is_ascii_string(in(value));
+}
+
+posset_status posset_find_text(posset_context* context, posset_text text, posset_text part, uint64_t from, uint64_t* at) {
+  Evaluation evaluation(context);
+  if (evaluation.failed()) return evaluation.status();
+  if (!at || part.size == 0 || from > text.size) return POSSET_MISUSE;
+  size_t found = 0;
+  if (!find_text(*context, view(text), view(part), from, found)) return POSSET_RAISED;
+  if (found == std::string_view::npos) return POSSET_NOT_FOUND;
+  *at = found;
+  return POSSET_OK;
 }
 
 }  // extern "C"

@@ -4,6 +4,7 @@
 
 #include "interp/runtime/builtins.h"
 #include "interp/runtime/iterate.h"
+#include "interp/runtime/text_search.h"
 #include "interp/value/compare.h"
 
 namespace posset::interp {
@@ -65,9 +66,9 @@ Value index_in_string(Context& context, Borrowed text, Borrowed part) {
   const std::string_view whole = string_view_of(text), wanted = string_view_of(part);
   if (!charge_bytes(context, whole.size())) return Value::failure();
   if (wanted.empty()) return Value::integer(0);
-  const void* found = memmem(whole.data(), whole.size(), wanted.data(), wanted.size());
-  if (!found) return Value();
-  const size_t at = static_cast<size_t>(static_cast<const char*>(found) - whole.data());
+  size_t at;
+  if (!find_text(context, whole, wanted, 0, at)) return Value::failure();
+  if (at == std::string_view::npos) return Value();
   if (is_ascii_string(text)) return Value::integer(static_cast<int64_t>(at));
   int64_t scalars = 0;
   for (size_t i = 0; i < at; ++i) scalars += (static_cast<unsigned char>(whole[i]) & 0xc0) != 0x80;

@@ -46,7 +46,8 @@ class Buffer {
 template <class T, class Before>
 class MergeSort {
  public:
-  MergeSort(T* items, T* room, Before& before) : items_(items), room_(room), before_(before) {}
+  MergeSort(T* items, T* room, Before& before, Patience* patience)
+      : items_(items), room_(room), before_(before), patience_(patience) {}
 
   bool run(uint64_t from, uint64_t to) {
     constexpr uint64_t kInsertion = 6;
@@ -74,12 +75,14 @@ class MergeSort {
   bool merge(uint64_t from, uint64_t middle, uint64_t to) {
     int mixed = before_(items_[middle], items_[middle - 1]);
     if (mixed <= 0) return mixed == 0;
+    if (!lasts(patience_, middle - from)) return false;
     std::copy(items_ + from, items_ + middle, room_ + from);
     uint64_t left = from, right = middle, out = from;
     while (left < middle && right < to) {
       int less = before_(items_[right], room_[left]);
       if (less < 0) return false;
       items_[out++] = less ? items_[right++] : room_[left++];
+      if (!lasts(patience_)) return false;
     }
     std::copy(room_ + left, room_ + middle, items_ + out);
     return true;
@@ -88,11 +91,13 @@ class MergeSort {
   T* items_;
   T* room_;
   Before& before_;
+  Patience* const patience_;
 };
 
 template <class T, class Before>
-bool merge_sort(T* items, T* room, uint64_t n, Before& before) {
-  return MergeSort<T, Before>(items, room, before).run(0, n);
+bool merge_sort(Context& context, T* items, T* room, uint64_t n, Before& before) {
+  ContextPatience patience(context);
+  return MergeSort<T, Before>(items, room, before, &patience).run(0, n) || (patience.ended() && patience.held());
 }
 
 // ---- the order of sort ----
@@ -181,7 +186,7 @@ uint64_t key_of_float(uint64_t bits) {
 template <uint64_t key(uint64_t)>
 bool sort_few(uint64_t* items, uint64_t* room, uint64_t n) {
   auto before = [](uint64_t a, uint64_t b) -> int { return key(a) < key(b); };
-  return merge_sort(items, room, n, before);
+  return MergeSort(items, room, before, nullptr).run(0, n);
 }
 
 constexpr int kDigitBits = 8, kDigits = 64 / kDigitBits;
@@ -199,12 +204,23 @@ void count_digits(const uint64_t* items, uint64_t n, uint64_t (*counts)[kBuckets
   }
 }
 
+// Calls visit(from, to) for one portion of n elements after the other, with a look at the limits between them.
+template <class Visit>
+bool in_portions(Context& context, uint64_t n, Visit&& visit) {
+  for (uint64_t from = 0; from < n; from += kPortion) {
+    if (from != 0 && !context.poll()) return false;
+    visit(from, std::min(n, from + kPortion));
+  }
+  return true;
+}
+
 // From the lowest digit up; a digit that is the same in all elements is skipped. The result is in
 // `items`.
 template <uint64_t key(uint64_t)>
 bool radix_sort(Context& context, uint64_t* items, uint64_t* room, uint64_t n) {
   uint64_t counts[kDigits][kBuckets] = {};
-  count_digits<key>(items, n, counts);
+  if (!in_portions(context, n, [&](uint64_t begin, uint64_t end) { count_digits<key>(items + begin, end - begin, counts); }))
+    return false;
   uint64_t *from = items, *to = room;
   for (int digit = 0; digit < kDigits; ++digit) {
     uint64_t* starts = counts[digit];
@@ -212,9 +228,11 @@ bool radix_sort(Context& context, uint64_t* items, uint64_t* room, uint64_t n) {
     uint64_t next = 0;
     for (uint64_t bucket = 0; bucket < kBuckets; ++bucket)
       next += std::exchange(starts[bucket], next);
-    for (uint64_t i = 0; i < n; ++i) to[starts[digit_of<key>(from[i], digit)]++] = from[i];
+    const bool done = in_portions(context, n, [&](uint64_t begin, uint64_t end) {
+      for (uint64_t i = begin; i < end; ++i) to[starts[digit_of<key>(from[i], digit)]++] = from[i];
+    });
+    if (!done) return false;
     std::swap(from, to);
-    if (!look_up(context, n)) return false;
   }
   if (from != items) std::copy_n(from, n, items);
   return true;
@@ -244,6 +262,7 @@ template <class At>
 Value list_of_sorted(Context& context, uint64_t n, At&& at) {
   ListBuilder out(context, n);
   for (uint64_t i = 0; i < n; ++i) {
+    if (i % kPortion == kPortion - 1 && !context.poll()) return Value::failure();
     if (!out.push(Value::copy(at(i)))) return Value::failure();
   }
   return out.finish();
@@ -256,8 +275,10 @@ Value sort_views(Context& context, const Elements& elements, Before& before) {
   if (!views.ok()) return Value::failure();
   Buffer<Borrowed> room(context, n);
   if (!room.ok()) return Value::failure();
-  for (uint64_t i = 0; i < n; ++i) views[i] = elements.view(i);
-  if (!merge_sort(views.data(), room.data(), n, before)) return Value::failure();
+  const bool viewed = in_portions(context, n, [&](uint64_t from, uint64_t to) {
+    for (uint64_t i = from; i < to; ++i) views[i] = elements.view(i);
+  });
+  if (!viewed || !merge_sort(context, views.data(), room.data(), n, before)) return Value::failure();
   return list_of_sorted(context, n, [&](uint64_t i) { return views[i]; });
 }
 
@@ -291,13 +312,15 @@ Value sort_strings(Context& context, const List* list) {
   if (!items.ok()) return Value::failure();
   Buffer<Prefixed> room(context, n);
   if (!room.ok()) return Value::failure();
-  for (uint64_t i = 0; i < n; ++i) items[i] = with_prefix(list_get(list, i));
+  const bool prepared = in_portions(context, n, [&](uint64_t from, uint64_t to) {
+    for (uint64_t i = from; i < to; ++i) items[i] = with_prefix(list_get(list, i));
+  });
   auto before = [&](const Prefixed& a, const Prefixed& b) -> int {
     if (!charge_texts(context, a.text, b.text)) return -1;
     if (a.prefix != b.prefix) return a.prefix < b.prefix;
     return string_view_of(a.text) < string_view_of(b.text);
   };
-  if (!merge_sort(items.data(), room.data(), n, before)) return Value::failure();
+  if (!prepared || !merge_sort(context, items.data(), room.data(), n, before)) return Value::failure();
   return list_of_sorted(context, n, [&](uint64_t i) { return items[i].text; });
 }
 
@@ -362,10 +385,12 @@ Value sorted_by_keys(Context& context, const Elements& elements, const List* key
   if (!pairs.ok()) return Value::failure();
   Buffer<Keyed> room(context, n);
   if (!room.ok()) return Value::failure();
-  for (uint64_t i = 0; i < n; ++i) pairs[i] = {list_get(keys, i), elements.view(i)};
+  const bool paired = in_portions(context, n, [&](uint64_t from, uint64_t to) {
+    for (uint64_t i = from; i < to; ++i) pairs[i] = {list_get(keys, i), elements.view(i)};
+  });
   SortOrder order_of(context);
   auto before = [&](const Keyed& a, const Keyed& b) { return order_of(a.key, b.key); };
-  if (!merge_sort(pairs.data(), room.data(), n, before)) return Value::failure();
+  if (!paired || !merge_sort(context, pairs.data(), room.data(), n, before)) return Value::failure();
   return list_of_sorted(context, n, [&](uint64_t i) { return pairs[i].item; });
 }
 

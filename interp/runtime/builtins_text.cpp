@@ -4,6 +4,7 @@
 
 #include "interp/runtime/builtins.h"
 #include "interp/runtime/iterate.h"
+#include "interp/runtime/text_search.h"
 
 namespace posset::interp {
 
@@ -73,10 +74,9 @@ Value split_at(Context& context, std::string_view text, std::string_view separat
   Pieces pieces(context);
   size_t at = 0;
   for (;;) {
-    const void* found =
-        memmem(text.data() + at, text.size() - at, separator.data(), separator.size());
-    if (!found) break;
-    size_t end = static_cast<size_t>(static_cast<const char*>(found) - text.data());
+    size_t end;
+    if (!find_text(context, text, separator, at, end)) return Value::failure();
+    if (end == std::string_view::npos) break;
     if (!pieces.add(text.substr(at, end - at), end)) return Value::failure();
     at = end + separator.size();
   }

@@ -205,6 +205,7 @@ bool is_pure_closure(const Closure& closure, int within);
 bool is_pure_within(Borrowed callee, int within) {
   if (callee.is(Tag::Fn)) return is_pure_closure(*callee.as<Closure>(), within);
   if (callee.is(Tag::Constructor)) return true;
+  if (is_bound_method(callee)) return method_of(callee)->pure && method_of(callee)->calls_mask == 0;
   if (!callee.is(Tag::Builtin)) return false;
   // One that calls what it is given is pure with some arguments; `ref` makes what others may change.
   const NativeFunction& row = *callee.as_builtin();

@@ -73,7 +73,7 @@ void RuntimeState::attach(const TierInterface* tier) {
 }
 
 Context::Context(RuntimeState& shared, const Limits& limits)
-    : runtime(shared), heap(shared.shapes), code_slot(shared.units.reclaimer), registers_(kRegisterBytes) {
+    : runtime(shared), heap(shared.shapes), code_slot(shared.units.reclaimer), registers_(kRegisterBytes, &shared.stacks) {
   stand_on(registers_, limits.stack_bytes);
   install_hooks();
   set_limits(limits);

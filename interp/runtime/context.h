@@ -77,6 +77,7 @@ class RuntimeState {
   ErrorObject* no_memory() const { return no_memory_; }
 
   const RuntimeOptions options;
+  StackPool stacks;
   ShapeTable shapes;
   sched::SystemClock clock;
   const std::unique_ptr<sched::Trace> trace;  // null: off

@@ -29,6 +29,7 @@ struct Symbol;
 struct HostMember {
   NativeFunction get, set, method;
   bool is_method() const { return method.entry != nullptr; }
+  bool is_pure() const { return is_method() ? method.pure : get.pure; }
 };
 
 // Lives as long as the runtime. Handles of the core's own (graphs) are of classes that have methods only, as rows, which the
@@ -41,18 +42,28 @@ struct HostClass {
   std::unordered_map<std::string, HostMember> members;
   std::span<const NativeFunction> methods = {};
   std::deque<std::string> texts = {};  // what the members' descriptors point to
+  bool pure = false;                   // all members are: what a script sees of an object never changes
 };
 
 // All types of a runtime, and the names of their members: the resolver asks for these.
 struct HostTypes {
   std::deque<HostClass> types;
-  std::unordered_map<std::string_view, bool> members;  // by name: may it be stored to?
+  // What some type's member of that name may be: stored to; and what all are: pure.
+  struct Named {
+    bool writable = false, pure = true;
+  };
+  std::unordered_map<std::string_view, Named> members;
 
   bool has_member(std::string_view name) const { return !members.empty() && members.contains(name); }
+  bool has_impure_member(std::string_view name) const {
+    if (members.empty()) return false;
+    const auto found = members.find(name);
+    return found != members.end() && !found->second.pure;
+  }
   bool has_property_to_set(std::string_view name) const {
     if (members.empty()) return false;
     const auto found = members.find(name);
-    return found != members.end() && found->second;
+    return found != members.end() && found->second.writable;
   }
   const HostClass* find(const void* key) const;
   const HostClass* find(std::string_view name) const;

@@ -6,6 +6,7 @@
 
 #include "interp/runtime/messages.h"
 #include "interp/runtime/ops.h"
+#include "interp/runtime/text_search.h"
 #include "interp/runtime/work.h"
 #include "interp/value/compare.h"
 #include "interp/value/map.h"
@@ -142,7 +143,10 @@ bool range_contains(const Range* range, Borrowed item) {
 int string_contains(Context& context, Borrowed item, Borrowed text) {
   std::string_view whole = string_view_of(text), part = string_view_of(item);
   if (!charge_bytes(context, whole.size())) return -1;
-  return part.empty() || memmem(whole.data(), whole.size(), part.data(), part.size()) != nullptr;
+  if (part.empty()) return 1;
+  size_t at;
+  if (!find_text(context, whole, part, 0, at)) return -1;
+  return at != std::string_view::npos;
 }
 
 int map_contains(Context& context, Borrowed key, const Map* map) {

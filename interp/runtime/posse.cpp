@@ -87,7 +87,7 @@ Value Delegate::evaluate(Context& context) {
 Seat::Seat(Posse& posse, Context& context)
     : posse_(posse),
       context_(context),
-      forks_(std::make_unique<ForkStack>(posse.root().limits().nested_calls)),
+      forks_(std::make_unique<ForkStack>(posse.root().limits().nested_calls, &context.runtime.stacks)),
       own_(posse.quantum_ns()) {
   free_registers_.reserve(kMostFreeRegisters);
 }
@@ -100,7 +100,7 @@ const Context& Seat::posse_root() const { return posse_.root(); }
 void Seat::begin() {
   const uint32_t calls = posse_.root().limits().nested_calls;
   if (forks_->asked_calls() != calls) {
-    if (auto* made = new (std::nothrow) ForkStack(calls)) forks_.reset(made);
+    if (auto* made = new (std::nothrow) ForkStack(calls, &context_.runtime.stacks)) forks_.reset(made);
   }
   context_.depth_limit = std::min(calls, forks_->calls());
   context_.fork_top = context_.fork_base = forks_->begin();

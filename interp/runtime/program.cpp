@@ -50,7 +50,7 @@ class ContextEnvironment : public syntax::NameEnvironment {
 
   bool host_global(syntax::Text name) const override { return context_.host_globals.contains(std::string(name)); }
 
-  bool host_member(syntax::Text name) const override { return context_.runtime.host_types.has_member(name); }
+  bool impure_host_member(syntax::Text name) const override { return context_.runtime.host_types.has_impure_member(name); }
   bool host_property(syntax::Text name) const override {
     return context_.runtime.host_types.has_property_to_set(name);
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "interp/runtime/host_object.h"
 #include "interp/value/cycles.h"
 
 namespace posset::interp {
@@ -86,6 +87,15 @@ void Sharing::undo() {
   open_.clear();
 }
 
+namespace {
+
+// An object of the host that never changes, or a pure method of one.
+bool is_pure_host(Borrowed v) {
+  return is_bound_method(v) ? method_of(v)->pure : v.as<HostObject>()->type && v.as<HostObject>()->type->pure;
+}
+
+}  // namespace
+
 // What is shared or lives for ever is done: it was seen to before.
 bool Sharing::mark(Borrowed v) {
   switch (v.tag()) {
@@ -93,8 +103,10 @@ bool Sharing::mark(Borrowed v) {
     case Tag::Ref:
     case Tag::Task:
     case Tag::Chan:
-    case Tag::Host:
     case Tag::Error: return false;
+    case Tag::Host:
+      if (!is_pure_host(v)) return false;
+      break;
     case Tag::Builtin: return v.as_builtin()->pure || !is_of_host(context_, v.as_builtin());
     default: break;
   }

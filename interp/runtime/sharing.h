@@ -2,7 +2,7 @@
 // atomically and never changed in place. A function reaches what it refers to in its module.
 //
 // Some things cannot be read by others: refs and what else changes while somebody looks (tasks, channels, objects of the
-// host), errors, which note how they were thrown, functions of the host that are not pure, and what is not defined yet.
+// host whose types are not pure), errors, which note how they were thrown, functions of the host that are not pure, and what is not defined yet.
 // Where one is found nothing is marked.
 #pragma once
 

@@ -4,6 +4,8 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstring>
+#include <iterator>
 
 #include "interp/runtime/forks.h"
 #include "interp/syntax/ast.h"
@@ -15,19 +17,74 @@ namespace {
 constexpr size_t kLeastBytes = size_t{1} << 20;
 constexpr size_t kReserve = 64;  // registers kept free behind the end
 
+// Of what is given back so much stays committed. Frames touch the pages from the bottom up and are smaller than kLookedAt.
+constexpr size_t kKeptBytes = size_t{128} << 10;
+constexpr size_t kLookedAt = size_t{1} << 20;
+constexpr size_t kPageBytes = 4096;  // or more
+
+// Null: the system has no more. Asks the pool first.
+void* take_area(StackPool* pool, size_t bytes) {
+  if (void* kept = pool ? pool->take(bytes) : nullptr) return kept;
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return memory == MAP_FAILED ? nullptr : memory;
+}
+
+void give_area(StackPool* pool, void* memory, size_t bytes) {
+  if (!memory) return;
+  if (pool) return pool->give(memory, bytes);
+  munmap(memory, bytes);
+}
+
+// Gives what lies beyond the bottom back to the system, if some of it was used. False: it cannot be told.
+bool trim(void* memory, size_t bytes) {
+  if (bytes <= kKeptBytes) return true;
+  char* const rest = static_cast<char*>(memory) + kKeptBytes;
+  unsigned char resident[kLookedAt / kPageBytes] = {};  // fewer are written where pages are larger
+  const size_t looked_at = std::min(kLookedAt, bytes - kKeptBytes);
+  if (mincore(rest, looked_at, resident) != 0) return false;
+  const auto end = resident + (looked_at + kPageBytes - 1) / kPageBytes;
+  const bool used = std::any_of(resident, end, [](unsigned char page) { return (page & 1) != 0; });
+  return !used || madvise(rest, bytes - kKeptBytes, MADV_DONTNEED) == 0;
+}
+
 }  // namespace
 
-RegisterStack::RegisterStack(size_t most) {
+StackPool::StackPool() { areas_.reserve(kMost); }
+
+StackPool::~StackPool() {
+  for (const Area& each : areas_) munmap(each.memory, each.bytes);
+}
+
+void* StackPool::take(size_t bytes) noexcept {
+  const sched::MutexLock lock(mutex_);
+  const auto found = std::find_if(areas_.rbegin(), areas_.rend(), [bytes](const Area& each) { return each.bytes == bytes; });
+  if (found == areas_.rend()) return nullptr;
+  void* const memory = found->memory;
+  areas_.erase(std::next(found).base());
+  return memory;
+}
+
+void StackPool::give(void* memory, size_t bytes) noexcept {
+  if (trim(memory, bytes)) {
+    const sched::MutexLock lock(mutex_);
+    if (areas_.size() < kMost) {
+      areas_.push_back({memory, bytes});
+      return;
+    }
+  }
+  munmap(memory, bytes);
+}
+
+RegisterStack::RegisterStack(size_t most, StackPool* pool) : pool_(pool) {
   for (size_t bytes = most; bytes >= kLeastBytes && !memory_; bytes /= 4) {
-    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) continue;
-    memory_ = memory;
-    bytes_ = bytes;
+    memory_ = take_area(pool, bytes);
+    bytes_ = memory_ ? bytes : 0;
   }
 }
 
 RegisterStack::~RegisterStack() {
-  if (memory_) munmap(memory_, bytes_);
+  if (memory_) std::memset(memory_, 0, Strand::kKeptViews * sizeof(Borrowed));  // what the next one begins with
+  give_area(pool_, memory_, bytes_);
 }
 
 Borrowed* RegisterStack::end() const {
@@ -43,18 +100,14 @@ constexpr size_t kBytesPerCall = syntax::kMostForks * sizeof(ForkRecord);
 
 }  // namespace
 
-ForkStack::ForkStack(uint32_t nested_calls) : asked_calls_(nested_calls) {
+ForkStack::ForkStack(uint32_t nested_calls, StackPool* pool) : asked_calls_(nested_calls), pool_(pool) {
   for (size_t calls = nested_calls + kSpareCalls; calls > kSpareCalls && !memory_; calls /= 2) {
-    void* memory = mmap(nullptr, calls * kBytesPerCall, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) continue;
-    memory_ = memory;
-    bytes_ = calls * kBytesPerCall;
+    memory_ = take_area(pool, calls * kBytesPerCall);
+    bytes_ = memory_ ? calls * kBytesPerCall : 0;
   }
 }
 
-ForkStack::~ForkStack() {
-  if (memory_) munmap(memory_, bytes_);
-}
+ForkStack::~ForkStack() { give_area(pool_, memory_, bytes_); }
 
 ForkRecord* ForkStack::begin() const { return memory_ ? static_cast<ForkRecord*>(memory_) + 1 : nullptr; }
 

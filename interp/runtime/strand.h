@@ -5,17 +5,42 @@
 #include <cstddef>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "interp/value/value.h"
 #include "sched/base/native_stack.h"
+#include "sched/base/thread_safety.h"
 
 namespace posset::interp {
+
+// Stacks that contexts have given back, for the next: making and giving up one costs the system more than all else that a
+// context needs, for the pages and their tables. What was used far beyond the bottom goes back to the system. Any thread.
+class StackPool {
+ public:
+  StackPool();
+  ~StackPool();
+  StackPool(const StackPool&) = delete;
+  StackPool& operator=(const StackPool&) = delete;
+
+  void* take(size_t bytes) noexcept;  // null: there is none of that size
+  void give(void* memory, size_t bytes) noexcept;
+
+ private:
+  static constexpr size_t kMost = 16;
+  struct Area {
+    void* memory;
+    size_t bytes;
+  };
+  sched::Mutex mutex_;
+  std::vector<Area> areas_ POSSET_GUARDED_BY(mutex_);
+};
 
 // Address space for registers; pages are committed as frames touch them.
 class RegisterStack {
  public:
   // As much of `most` bytes as the system has to give; where less is to be had (a container's limit on address space), less.
-  explicit RegisterStack(size_t most);
+  // From the pool, if one is given, and back to it: the registers are as the last one left them, but for the lowest.
+  explicit RegisterStack(size_t most, StackPool* pool = nullptr);
   ~RegisterStack();
   RegisterStack(const RegisterStack&) = delete;
   RegisterStack& operator=(const RegisterStack&) = delete;
@@ -25,6 +50,7 @@ class RegisterStack {
   Borrowed* end() const;
 
  private:
+  StackPool* const pool_;
   void* memory_ = nullptr;
   size_t bytes_ = 0;
 };
@@ -35,7 +61,7 @@ struct ForkRecord;
 class ForkStack {
  public:
   // Enough for all that calls so deeply nested can leave; where the system has less to give, for fewer.
-  explicit ForkStack(uint32_t nested_calls);
+  explicit ForkStack(uint32_t nested_calls, StackPool* pool = nullptr);
   ~ForkStack();
   ForkStack(const ForkStack&) = delete;
   ForkStack& operator=(const ForkStack&) = delete;
@@ -47,6 +73,7 @@ class ForkStack {
 
  private:
   const uint32_t asked_calls_;
+  StackPool* const pool_;
   void* memory_ = nullptr;
   size_t bytes_ = 0;
 };

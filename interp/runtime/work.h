@@ -80,12 +80,17 @@ class Meter {
       return true;
     uint64_t steps = pending_ / kElementsPerStep;
     pending_ %= kElementsPerStep;
+    if ((unseen_ += steps) >= kPortion / kElementsPerStep) [[unlikely]] {
+      unseen_ = 0;
+      if (!context_.poll()) return false;
+    }
     return context_.charge(steps);
   }
 
  private:
   Context& context_;
   uint64_t pending_ = 0;
+  uint64_t unseen_ = 0;  // steps charged since limits were looked at here: a slice is a long time for elements that make values
   bool free_ = false;
 };
 

@@ -266,9 +266,9 @@ const Binding* Collector::bound_root(const Node*& base) {
   }
 }
 
-// What a property of a host object is depends on the host. Literals are none.
+// What a property of a host object is depends on the host, unless that says it is pure. Literals are none.
 void Collector::reads_member(const FieldNode* node) {
-  if (!environment_.host_member(node->name)) return;
+  if (!environment_.impure_host_member(node->name)) return;
   const Node* base = node->base;
   const Binding* binding = bound_root(base);
   if (is_without_cells(node->base)) return;

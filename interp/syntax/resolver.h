@@ -54,8 +54,8 @@ class NameEnvironment {
     BuiltinInfo info;
   };
   virtual const BuiltinExport* builtin_export(Text module, Text name) const = 0;
-  // Some type of host objects has a property or method of that name; a property that can be stored to.
-  virtual bool host_member(Text) const { return false; }
+  // Some type of host objects has a property or method of that name that is not pure; a property that can be stored to.
+  virtual bool impure_host_member(Text) const { return false; }
   virtual bool host_property(Text) const { return false; }
   // Pure work may go to several executors: forks are written into the trees.
   virtual bool forks() const { return false; }

@@ -75,7 +75,7 @@ inline Probe probe_for(Borrowed key, uint64_t hash) {
 [[gnu::always_inline]] inline void add_to_index(Map* map, uint32_t number, Probe probe) {
   uint32_t mask = map->index_mask;
   uint32_t slot = probe.first & mask;
-  while (map->index[slot] != kNoEntry) slot = probe.next++ & mask;
+  while (map->index[slot] != kNoEntry) slot = next_slot(probe) & mask;
   map->index[slot] = (probe.tag & ~mask) | number;
 }
 

@@ -40,7 +40,9 @@ inline uint32_t map_next(const Map* map, uint32_t position) {
 //
 // The first probe of an int is at its own low bits: keys that are near each other, or evenly
 // spaced, stay near each other in the index and do not collide. Whatever is not there follows its
-// hash, from `next` on one by one; so a pattern that makes all low bits equal costs one probe.
+// hash, from `next` on, a few one by one and then here and there; so a pattern that makes all
+// low bits equal costs one probe, and a key that meets the long run of slots that near ints take is
+// out of it after kInLine.
 constexpr uint32_t kNoEntry = UINT32_MAX;
 constexpr uint8_t kMapHasFloats =
     1;  // Map::flags: a float key has been stored, so ints may equal it
@@ -49,7 +51,16 @@ struct Probe {
   uint32_t first;
   uint32_t next;
   uint32_t tag;
+  uint32_t tried = 0;
 };
+constexpr uint32_t kInLine = 8;  // slots of one or two cache lines
+// The slot to be tried after `first`, again and again. The jumps come to every slot: 5 x + an odd number has the full period
+// modulo every power of two.
+inline uint32_t next_slot(Probe& probe) {
+  const uint32_t slot = probe.next;
+  probe.next = ++probe.tried < kInLine ? slot + 1 : 5 * slot + (probe.tag | 1);
+  return slot;
+}
 inline Probe probe_int(int64_t i, uint64_t hash) {
   return {static_cast<uint32_t>(i), static_cast<uint32_t>(hash), static_cast<uint32_t>(hash >> 32)};
 }
@@ -62,7 +73,7 @@ inline Probe probe_hash(uint64_t hash) {
 template <class IsIt>
 inline MapEntry* search_index(const Map* map, Probe probe, IsIt&& is_it) {
   uint32_t mask = map->index_mask;
-  for (uint32_t slot = probe.first;; slot = probe.next++) {
+  for (uint32_t slot = probe.first;; slot = next_slot(probe)) {
     uint32_t found = map->index[slot & mask];
     if (found == kNoEntry) return nullptr;
     if (((found ^ probe.tag) & ~mask) == 0 && is_it(map->entries[found & mask]))

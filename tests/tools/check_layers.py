@@ -38,6 +38,7 @@ MAY_INCLUDE = {
     "cli": ["include"],
     "examples": ["include"],
     "bench": ["include"],
+    "bench/embed": ["include", "bench", "tests/unit"],  # the calls that tests interrupt
     "bench/micro": [*EVERYTHING, "bench"],
     "bench/scaling": SCHED,
     "docs": ["include", *SCHED, *INNER, "bytecode"],

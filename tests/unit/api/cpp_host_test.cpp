@@ -1,10 +1,12 @@
 // Host types and containers in the C++ layer.
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -168,4 +170,54 @@ TEST_CASE("C++ layer: a module loader") {
   CHECK(context.eval<int>("import \"rules\"\nrules.rate()") == 3);
   CHECK(context.try_eval("import \"other\"").error().message().find("other") != std::string::npos);
   CHECK(context.try_eval("import \"broken\"").error().report().find("on fire") != std::string::npos);
+}
+
+namespace {
+
+// What a script sees of it never changes.
+struct Model {
+  double rate = 0.5;
+  int64_t calls = 0;
+  double next(int64_t, std::vector<double> x) const { return rate * x[0] + 1; }
+  double join(double a, double b) const { return std::max(a, b); }
+  double guess(int64_t, std::vector<double>) { return static_cast<double>(++calls); }
+};
+
+}  // namespace
+
+TEST_CASE("C++ host types: what is marked pure may stand where purity is asked for") {
+  posset::Runtime runtime;
+  posset::Type<Model> type("Model");
+  type.property("rate", posset::pure(&Model::rate))
+      .property("double_rate", posset::pure([](const Model& m) { return 2 * m.rate; }))
+      .property("calls", &Model::calls)
+      .method("next", posset::pure(&Model::next))
+      .method("larger", posset::pure([](const Model& m, double a, double b) { return m.join(a, b); }))
+      .method("guess", &Model::guess);
+  runtime.define(std::move(type));
+  posset::Context context(runtime);
+  Model model;
+  posset::Loan loan = context.lend(model);
+  context.set("model", loan.value());
+  CHECK(context.eval<double>("pure fn f(m) => m.rate + m.double_rate\nf(model)") == 1.5);
+  CHECK_FALSE(context.try_eval("pure fn f(m) => m.calls\nf(model)").ok());
+  CHECK_FALSE(context.try_eval("model.rate = 1").ok());
+  CHECK(context.eval<double>("import \"fixpoint\"\nfixpoint.solve(1, model.next).x[0]") == doctest::Approx(2).epsilon(0.001));
+  const auto impure = context.try_eval("import \"fixpoint\"\nfixpoint.solve(1, model.guess)");
+  REQUIRE_FALSE(impure.ok());
+  CHECK(impure.error().message().find("pure") != std::string::npos);
+  CHECK(model.calls == 0);
+  posset::Graph graph(context);
+  graph.add("sink", posset::Node({"in"}).on_message([](posset::Turn&) {}));
+  graph.input("a", "sink:in", {.policy = posset::EdgePolicy::Coalesce, .fold = context.eval("model.larger")});
+  CHECK_THROWS_AS(graph.input("b", "sink:in", {.policy = posset::EdgePolicy::Coalesce, .fold = context.eval("model.guess")}),
+                  posset::Error);
+  const posset_type* found = nullptr;
+  REQUIRE(posset_find_type(runtime.handle(), posset::detail::type_key<Model>(), &found) == POSSET_OK);
+  std::string pure;
+  posset_each_member(found, [](void* data, const posset_member_info* info) {
+    if (info->is_pure) *static_cast<std::string*>(data) += std::string(info->name.data, info->name.size) + " ";
+    return POSSET_OK;
+  }, &pure);
+  CHECK(pure == "double_rate larger next rate ");
 }

@@ -158,6 +158,33 @@ TEST_CASE("programs, output and limits") {
   CHECK_THROWS_AS(program.get("nosuch"), posset::Misuse);
 }
 
+TEST_CASE("loading, compiling and setting give results to who wants no exceptions") {
+  posset::Runtime runtime = bare_runtime();
+  posset::Context context(runtime, {.memory_limit = 1 << 20});
+  auto program = context.try_load("good.posset", "export let N = 3");
+  REQUIRE(program.ok());
+  program->run();
+  CHECK(program->get<int>("N") == 3);
+  auto broken = context.try_load("bad.posset", "let = ");
+  REQUIRE_FALSE(broken.ok());
+  CHECK(broken.error().diagnostics().size() == 1);
+
+  auto twice = context.try_compile<int(int)>("x => 2 * x");
+  REQUIRE(twice.ok());
+  CHECK((*twice)(21) == 42);
+  CHECK(context.try_compile<int(int)>("x =>").error().diagnostics().size() == 1);
+  CHECK(context.try_compile<int(int)>("[1][2]").error().code() == POSSET_ERROR_OutOfRange);
+
+  auto set = context.try_set("rate", 0.5);
+  REQUIRE(set.ok());
+  CHECK(set->to<double>() == 0.5);
+  CHECK(context.eval<double>("rate * 2") == 1);
+  CHECK(context.try_set("text", std::string("\xff")).error().code() == POSSET_ERROR_BadArgument);
+  CHECK(context.try_set("many", std::vector<double>(1 << 20)).error().is_limit());
+  CHECK(context.eval<double>("rate") == 0.5);
+  CHECK_THROWS_AS(context.try_set("no name", 1), posset::Misuse);
+}
+
 TEST_CASE("pure lambdas are called by several threads, with values and exceptions") {
   std::mutex mutex;  // before the context: it waits for those calls
   std::set<std::thread::id> threads;

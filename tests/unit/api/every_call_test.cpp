@@ -1,13 +1,15 @@
 // An interruption acts in the middle of every function that is built in and of every operator. The calls are made from the
-// table (bench/embed/every_call.h), so a new function is among them by itself. Each begins with the interruption wished for
+// table (every_call.h), so a new function is among them by itself. Each begins with the interruption wished for
 // already: it may end with that error, with another, or, where it has little to do, with its result, which is known by the
 // steps and memory that it took. How soon in milliseconds is measured in bench/embed.
+#include <atomic>
+#include <chrono>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
-#include <every_call.h>
-
+#include "every_call.h"
 #include "fixture.h"
 
 using posset::test::Problem;
@@ -79,6 +81,71 @@ TEST_CASE("join is interrupted between long separators, not when gigabytes of th
     CHECK(w.problem().is_interrupt);
     CHECK(w.statistics().peak_bytes < 256 << 20);
     posset_release(joined);
+  }
+  posset_runtime_release(runtime);
+}
+
+namespace {
+
+// Is the call ended by another thread's interruption, so long after it has begun? False: it ended by itself.
+bool is_interrupted(posset_runtime* runtime, const char* module, const char* call, int after_us) {
+  World w(runtime, posset_context_defaults());
+  std::atomic<bool> begun{false};
+  posset_function_row row = {};
+  row.name = "begin";
+  row.signature = "begin()";
+  row.doc = "";
+  row.data = &begun;
+  row.function = [](posset_call* running) {
+    *static_cast<std::atomic<bool>*>(running->data) = true;
+    return POSSET_OK;
+  };
+  REQUIRE(posset_define(w.context, &row, sizeof row, nullptr) == POSSET_OK);
+  posset_value function = posset_nil();
+  const std::string source = std::string("import \"") + module + "\"\nlet text = join([for i in 0..300000 => \"ab, c\\n\"])\n" +
+                             "let halves = [for i in 0..300000 => i * 0.5]\n() => { begin()\n " + call + " }";
+  REQUIRE(w.eval(source, &function) == POSSET_OK);
+  std::thread other([&] {
+    while (!begun) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::microseconds(after_us));
+    posset_interrupt(w.context);
+  });
+  posset_value result = posset_nil();
+  const posset_status status = posset_invoke(w.context, function, nullptr, 0, &result);
+  other.join();
+  const bool interrupted = status == POSSET_RAISED && w.problem().is_interrupt;
+  REQUIRE((interrupted || status == POSSET_OK));
+  posset_release(result);
+  posset_release(function);
+  if (w.eval("1") == POSSET_RAISED) CHECK(w.problem().is_interrupt);  // it came too late
+  return interrupted;
+}
+
+}  // namespace
+
+// They charged their steps at the beginning, or none, and looked at nothing any more: seconds for some megabytes. Whether the
+// interruption comes while a call works is up to the system, so it is tried until it does.
+TEST_CASE("an interruption acts in the middle of work that was charged at its beginning") {
+  posset_runtime* runtime = nullptr;
+  REQUIRE(posset_default_runtime(nullptr, &runtime) == POSSET_OK);
+  const struct {
+    const char *module, *call;
+  } calls[] = {
+      {"strings", "strings.chars(text)"},
+      {"strings", "strings.bytes(text)"},
+      {"strings", "strings.upper(text)"},
+      {"strings", "strings.replace(text, \",\", \"\")"},
+      {"re", "re.find_all(text, \"a\")"},
+      {"re", "re.replace(text, \"a\", \"x\")"},
+      {"json", "json.encode(text)"},
+      {"lists", "lists.unique(halves)"},
+      {"lists", "lists.chunk(halves, 2)"},
+      {"lists", "sort_by(halves, abs)"},
+  };
+  for (const auto& [module, call] : calls) {
+    bool interrupted = false;
+    for (int i = 0; !interrupted && i < 200; ++i) interrupted = is_interrupted(runtime, module, call, 300 + i % 10 * 300);
+    CHECK_MESSAGE(interrupted, std::string(call));
   }
   posset_runtime_release(runtime);
 }

@@ -400,6 +400,11 @@ TEST_CASE("host objects: registering") {
   row.properties = twice_there;
   row.property_count = 2;
   CHECK(status_of(row) == POSSET_EXISTS);
+  posset_property_row changing = kProperties[0];
+  changing.pure = true;
+  row.properties = &changing;
+  row.property_count = 1;
+  CHECK(status_of(row) == POSSET_MISUSE);
   row.properties = nullptr;
   CHECK(status_of(row) == POSSET_MISUSE);
   CHECK(status_of(posset_type_of("Bag")) == POSSET_OK);  // nothing was left of the failures
@@ -425,4 +430,23 @@ TEST_CASE("host objects: reading one is impure for who asks") {
   Game game;
   CHECK(game.show("pure fn f(p) => p.health") == "the source does not parse or resolve");
   CHECK(game.show("pure fn f(p) => p.other\nf({other: 1})") == "1");
+}
+
+TEST_CASE("host objects: a name that one type marks pure and another does not is impure") {
+  posset_runtime* runtime = posset::test::make_runtime();
+  const auto get = [](posset_call* call) { return posset_return(call, posset_int(1)); };
+  const posset_property_row one[] = {{"both", "", get, nullptr, nullptr, true}, {"only", "", get, nullptr, nullptr, true}};
+  const posset_property_row other[] = {{"both", "", get, nullptr, nullptr, false}};
+  posset_type_row row = posset_type_of("One");
+  row.properties = one, row.property_count = 2;
+  REQUIRE(posset_register_type(runtime, &row, nullptr) == POSSET_OK);
+  row = posset_type_of("Other");
+  row.properties = other, row.property_count = 1;
+  REQUIRE(posset_register_type(runtime, &row, nullptr) == POSSET_OK);
+  {
+    World w(runtime, posset_context_defaults());
+    CHECK(w.show("pure fn f(p) => p.only\nf({only: 2})") == "2");
+    CHECK(w.show("pure fn f(p) => p.both\nf({both: 2})") == "the source does not parse or resolve");
+  }
+  posset_runtime_release(runtime);
 }

@@ -271,4 +271,44 @@ TEST_CASE("parallel: pure functions of the host take part") {
   CHECK(seen.threads.size() > 1);
 }
 
+TEST_CASE("parallel: objects of the host that never change take part, others stay") {
+  struct Seen {
+    std::mutex mutex;
+    std::set<std::thread::id> threads;
+  };
+  const auto get = [](posset_call* call) {
+    auto& by = *static_cast<Seen*>(call->self);
+    {
+      std::lock_guard lock(by.mutex);
+      by.threads.insert(std::this_thread::get_id());
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(20));
+    return posset_return(call, posset_int(2));
+  };
+  for (const bool all_pure : {true, false}) {
+    posset_runtime* runtime = make_runtime(stealing());
+    const posset_property_row properties[] = {{"weight", "", get, nullptr, nullptr, true},
+                                              {"changing", "", get, nullptr, nullptr, all_pure}};
+    posset_type_row row = posset_type_of("Body");
+    row.properties = properties, row.property_count = 2;
+    const posset_type* type = nullptr;
+    REQUIRE(posset_register_type(runtime, &row, &type) == POSSET_OK);
+    Seen seen;
+    {
+      World world(runtime, posset_context_defaults());
+      posset_object object = posset_object_of(&seen);
+      posset_value body = posset_nil();
+      REQUIRE(posset_host(world.context, type, &object, &body) == POSSET_OK);
+      REQUIRE(posset_set_global(world.context, text("body"), body) == POSSET_OK);
+      world.session("fn sum_of(b, n) => if n == 0 { b.weight } else { sum_of(b, n - 1) + sum_of(b, n - 1) }");
+      const int most = all_pure ? 1000 : 50;
+      for (int tries = 0; tries < most && seen.threads.size() < 2; ++tries) REQUIRE(world.session("sum_of(body, 7)") == "256");
+      const std::string why = explain(world, "sum_of");
+      INFO(why);
+      CHECK((seen.threads.size() > 1) == all_pure);
+    }
+    posset_runtime_release(runtime);
+  }
+}
+
 }  // namespace posset::test
