@@ -32,8 +32,8 @@ struct BorrowedStack {
   void deallocate(boost::context::stack_context&) noexcept {}
 };
 
-// What the address sanitizer remembers of stacks that were there before says nothing of this one: it does not look when
-// memory is mapped.
+// What the address sanitizer remembers of a stack says nothing of what is mapped there next, another stack or anything
+// else: it does not look when memory is mapped.
 void forget_frames([[maybe_unused]] void* memory, [[maybe_unused]] size_t bytes) {
 #ifdef POSSET_ASAN
   __asan_unpoison_memory_region(memory, bytes);
@@ -76,7 +76,9 @@ NativeStack::NativeStack(size_t bytes) {
 }
 
 NativeStack::~NativeStack() {
-  if (memory_) munmap(memory_, bytes_);
+  if (!memory_) return;
+  forget_frames(memory_, bytes_);
+  munmap(memory_, bytes_);
 }
 
 void NativeStack::run(void (*body)(void*), void* argument) {

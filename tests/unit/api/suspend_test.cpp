@@ -124,9 +124,9 @@ TEST_CASE("host calls that suspend: tasks wait beside each other, and others go 
                "let ts = map([1, 2, 3, 4], (n) => spawn two(n))\n"
                "sum(map(ts, (t) => await t))") == "40");
   other.join();
-  std::thread late = answering(desk, 1);
+  std::thread late = answering(desk, 2, 2);  // not before both have asked
   CHECK(w.show("import \"task\"\nlet log = ref([])\n"
-               "fn slow() { log.value.push(ask(1)) }\nfn quick() { log.value.push(\"quick\") }\n"
+               "fn slow() { log.value.push(ask(1)) }\nfn quick() {\n  log.value.push(\"quick\")\n  ask(2)\n}\n"
                "spawn slow()\nspawn quick()\ntask.join_all()\nlog.value") == "[\"quick\", 2]");
   late.join();
 }
