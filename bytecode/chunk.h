@@ -219,7 +219,6 @@ struct Chunk {
   std::atomic<NativeEntry> native{nullptr};
   std::atomic<uint64_t> native_heads{0};  // bit n: native code can be entered at loop head n
   std::atomic<uint32_t> exits{0};         // of native code back to bytecode, since it was made
-  std::atomic<uint32_t> remade{0};        // how often they were too many
   std::vector<LoopHead> loop_heads;  // ascending
   std::atomic<int32_t> recording_budget{kRecording};
   std::unique_ptr<std::atomic<uint64_t>[]> profile;  // by instruction: a Seen
@@ -245,11 +244,18 @@ struct Chunk {
   std::vector<Region> regions;     // innermost first
 
   // Installs native code, or takes it back (null). Whoever frees it waits until nobody can be running it.
-  void install(NativeEntry made, uint64_t heads) {
+  void install(NativeEntry made, uint64_t heads, int level) {
     native_heads.store(heads, std::memory_order_relaxed);
+    native_level_.store(static_cast<uint8_t>(level), std::memory_order_relaxed);
+    exits.store(0, std::memory_order_relaxed);
     native.store(made, std::memory_order_release);
     entry.store(made ? &kEnterNative : code.get() + size, std::memory_order_release);
   }
+  // How often the exits of native code of a tier were too many.
+  std::atomic<uint32_t>& remade(int level) { return remade_[level - kFirstNative]; }
+  uint32_t times_remade(int level) const { return remade_[level - kFirstNative].load(std::memory_order_relaxed); }
+  // The tier of `native`.
+  int native_level() const { return native_level_.load(std::memory_order_relaxed); }
   // The loop head at a place, as `entry` of NativeEntry; 0: none.
   uint32_t entry_at(const Insn* head) const;
 
@@ -269,6 +275,11 @@ struct Chunk {
   // The site of an error raised by an instruction.
   uint32_t site_of(uint32_t pc, bool limit) const;
   size_t memory() const;
+
+ private:
+  static constexpr int kFirstNative = 2;
+  std::atomic<uint8_t> native_level_{0};
+  std::atomic<uint32_t> remade_[2] = {};
 };
 
 std::string disassemble(const Chunk& chunk);

@@ -10,8 +10,9 @@ namespace posset::bytecode {
 
 namespace {
 
-// Code that has exited so often is made anew: by then the profile knows more.
-constexpr uint32_t kManyExits = 4;
+// Code that has exited so often is made anew: by then the profile knows more. Quick code is not for long, and at a time
+// when much happens for the first time.
+constexpr uint32_t kManyExits = 4, kManyQuickExits = 64;
 // Instructions recorded after an exit, beginning with the one that exited.
 constexpr int32_t kRecordingAfterExit = 2000;
 
@@ -119,10 +120,6 @@ int64_t native_raised(NativeFrame* frame, const Insn* pc) {
   return frame->chunk->index_of(at.pc);
 }
 
-void native_release(Borrowed* registers, uint64_t count) {
-  for (uint64_t n = 0; n < count; ++n) interp::release(registers[n]);
-}
-
 void native_retain(uint64_t word0, uint64_t word1) { interp::retain(Borrowed{word0, word1}); }
 
 void native_release_value(uint64_t word0, uint64_t word1) { interp::release(Borrowed{word0, word1}); }
@@ -139,7 +136,7 @@ void note_exit(Chunk& chunk, uint32_t at, bool is_new) {
 
 void trace_exit(const NativeFrame& frame, const NativeFrame& outermost, uint32_t at, uint32_t depth, Expected expected) {
   if (!frame.context->runtime.trace) return;
-  frame.context->runtime.control.note_side_exit(*outermost.closure->function, outermost.chunk->loop, interp::kSpeculatingTier,
+  frame.context->runtime.control.note_side_exit(*outermost.closure->function, outermost.chunk->loop, outermost.chunk->native_level(),
                                                 tell_exit(frame, at, depth, expected));
 }
 
@@ -153,9 +150,11 @@ void record_callee(const NativeFrame& frame, uint32_t at) {
 // `frame` is the one the code was made for.
 void count_exit(NativeFrame& frame, uint32_t weight) {
   Chunk& chunk = *frame.chunk;
-  if (chunk.exits.fetch_add(weight, std::memory_order_relaxed) + weight < kManyExits) return;
+  const int level = chunk.native_level();
+  const uint32_t many = level == interp::kOptimisingTier ? kManyExits : kManyQuickExits;
+  if (chunk.exits.fetch_add(weight, std::memory_order_relaxed) + weight < many) return;
   chunk.exits.store(0, std::memory_order_relaxed);
-  frame.context->runtime.control.make_anew(*frame.closure->function, chunk.loop, interp::kSpeculatingTier, chunk.remade);
+  frame.context->runtime.control.make_anew(*frame.closure->function, chunk.loop, level, chunk.remade(level));
 }
 
 Borrowed finish_in_bytecode(NativeFrame& frame, const Resume& from) {
@@ -210,10 +209,6 @@ Borrowed native_newer(NativeFrame* frame, NativeEntry self, const Insn* head) {
   interp::RuntimeState& runtime = frame->context->runtime;
   if (runtime.trace) runtime.control.note_native_entry(*frame->closure->function, chunk.loop);
   return code(frame->context, frame->closure, frame->registers, entry);
-}
-
-void native_note(NativeFrame* frame, const Insn* pc) {
-  note(*frame->chunk, frame->chunk->index_of(pc), frame->registers, frame->place, *frame->closure->function);
 }
 
 bool native_untaken(Context* context, interp::ForkRecord* record, const Borrowed* frame, uint32_t point) {

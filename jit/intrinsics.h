@@ -1,4 +1,4 @@
-// Built-in functions on numbers that stage 2 does in place (interp/runtime/intrinsics.def names them), when the
+// Built-in functions on numbers that native code does in place (interp/runtime/intrinsics.def names them), when the
 // kinds of all arguments are known. Everything else about a built-in stays with the function itself.
 #pragma once
 

@@ -21,7 +21,7 @@ const Chunk& chunk_of(const NativeRequest& request) { return *static_cast<const 
 
 // What was kept did not fit what runs here.
 bool is_made_anew(const NativeRequest& request) {
-  return chunk_of(request).remade.load(std::memory_order_relaxed) > 0;
+  return chunk_of(request).times_remade(request.level) > 0;
 }
 
 // Those that make other code of the same.
@@ -59,11 +59,8 @@ Entry::ShapeName name_of(const interp::Shape& shape) {
   return name;
 }
 
-// Stage 2's parts; `profiles` is what the entry refers to.
 std::vector<std::string> profiles_of(const NativeRequest& request, const Translation& translation) {
-  constexpr int kStage2 = 3;
   std::vector<std::string> profiles(translation.bindings.parts().size());
-  if (request.level != kStage2) return profiles;
   Bindings numbered;
   for (Bindings::Part part : translation.bindings.parts()) {
     if (part.unit == 0) request.cache->body(request.runtime, part.chunk->outline.hash, part.unit);

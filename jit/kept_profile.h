@@ -1,4 +1,4 @@
-// The profile that code of stage 2 was made from, kept with it. When the code turns out not to fit what another
+// The profile that code was made from, kept with it. When the code turns out not to fit what another
 // process runs, it is made anew from what both have seen: otherwise two programs that use one function differently
 // would each make the code anew that the other has kept.
 #pragma once

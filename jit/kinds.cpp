@@ -115,9 +115,9 @@ Kind joined(Kind a, Kind b) {
   return a == Kind::None ? b : Kind::Any;
 }
 
-Kinds::Kinds(const Chunk& chunk, const Bodies& bodies)
+Kinds::Kinds(const Chunk& chunk, int stage, const Bodies& bodies)
     : chunk_(chunk), live_(live_registers(chunk)), pinned_(chunk.registers), states_(chunk.size), leaders_(chunk.size, 0) {
-  const bool steady = chunk.remade.load(std::memory_order_relaxed) < kOftenRemade;
+  const bool steady = chunk.times_remade(stage + 1) < kOftenRemade;
   shared_ = std::make_shared<Shared>(Shared{bodies, steady, kMostInlined, false, Returned(chunk.slots)});
   prepare();
   solve_recursion();

@@ -1,4 +1,4 @@
-// What stage 2 knows of every register at every instruction, and what it therefore does there: forward over the
+// What native code knows of every register at every instruction, and what it therefore does there: forward over the
 // bytecode, from the kinds of the arguments and from what the profile has seen. Where the profile has seen one
 // kind only, code is made for it behind a guard, and whatever fails the guard exits to bytecode; behind the
 // guard the kind is known.
@@ -123,7 +123,8 @@ struct Returned {
 // Of the chunk of a unit and, nested, of those that are inlined into it.
 class Kinds {
  public:
-  Kinds(const bytecode::Chunk& chunk, const Bodies& bodies);
+  // For a stage (translate.h).
+  Kinds(const bytecode::Chunk& chunk, int stage, const Bodies& bodies);
   ~Kinds();
 
   const bytecode::Chunk& chunk() const { return chunk_; }

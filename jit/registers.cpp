@@ -1,5 +1,5 @@
-// Where registers are: see translator.h. The frame in stage 1; in stage 2 variables, by kind, that the
-// optimiser turns into values.
+// Where registers are: see translator.h. Variables, by kind, that the optimiser turns into values and the quick
+// pipeline keeps on the native stack.
 #include <algorithm>
 #include <cstddef>
 
@@ -133,7 +133,7 @@ void Translator::release(const Operand& v) {
   if (is_plain(v.kind)) return;
   auto* counted = late("counted");
   auto* done = block("done");
-  b_.CreateCondBr(is_heap(v), kinds_ ? one_less(v, counted, done) : counted, done);
+  b_.CreateCondBr(is_heap(v), one_less(v, counted, done), done);
   b_.SetInsertPoint(counted);
   llvm::Type* type = b_.getInt64Ty();
   b_.CreateCall(helper("release_value", b_.getVoidTy(), {type, type}), {tag_of(v), payload_of(v)});
@@ -162,7 +162,6 @@ void Translator::flush(uint32_t reg, Kind kind) {
 }
 
 void Translator::flush_operands(uint32_t pc) {
-  if (!kinds_) return;
   for_each_access(chunk_, pc, [&](const Access& each) {
     for (uint32_t reg = each.first; each.read && reg < each.first + each.count; ++reg) {
       if (cached(reg) && state_.dirty.has(reg)) flush(reg, state_.kinds[reg]);
@@ -172,7 +171,6 @@ void Translator::flush_operands(uint32_t pc) {
 
 Translator::Unflushed Translator::unflushed(uint32_t pc, bool but_operands) {
   Unflushed found;
-  if (!kinds_) return found;
   RegisterSet done(chunk_.registers);
   for_each_access(chunk_, pc, [&](const Access& each) {
     for (uint32_t reg = each.first; but_operands && each.read && reg < each.first + each.count; ++reg) done.add(reg);
@@ -209,7 +207,6 @@ void Translator::reload(uint32_t reg, Kind kind) {
 }
 
 void Translator::reload_written(uint32_t pc) {
-  if (!kinds_) return;
   for_each_access(chunk_, pc, [&](const Access& each) {
     for (uint32_t reg = each.first; each.written && reg < each.first + each.count; ++reg) {
       reload(reg, after_.kinds[reg]);
@@ -220,7 +217,6 @@ void Translator::reload_written(uint32_t pc) {
 
 // The way into a block: registers of which it knows less than this place does get their tags.
 llvm::BasicBlock* Translator::block_at(uint32_t pc) {
-  if (!kinds_) return blocks_[pc];
   const State& there = kinds_->at_leader(pc);
   llvm::IRBuilder<>::InsertPointGuard keep_place(b_);
   llvm::BasicBlock* way = nullptr;
@@ -247,10 +243,6 @@ llvm::BasicBlock* Translator::block_at(uint32_t pc) {
 
 // Plans the instruction and puts guards before it. False: it exits.
 bool Translator::start_instruction(uint32_t pc) {
-  if (!kinds_) {
-    plan_ = {Way::Dynamic};
-    return true;
-  }
   refined_.clear();
   exit_ = nullptr;
   plan_ = kinds_->plan(pc, state_);
@@ -377,7 +369,7 @@ void Translator::leave_to_bytecode(llvm::Value* pc, llvm::Value* expected) {
 
 // From here on the instruction may be made to exit; null: not so.
 llvm::BranchInst* Translator::begin_guarded() {
-  if (!kinds_ || strip_ || !reached_ || !is_stressed()) return nullptr;
+  if (strip_ || !reached_ || !is_stressed()) return nullptr;
   auto* next = block("guarded");
   llvm::BranchInst* way = b_.CreateBr(next);
   go_on_in(next);

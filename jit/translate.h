@@ -31,7 +31,7 @@ using Prepare = std::function<void(llvm::Module&)>;
 // Tier 1's code of the body of a unit, by its number; null: none.
 using Bodies = std::function<const bytecode::Chunk*(uint32_t unit)>;
 
-// `stage` 1: generic, in the order of the bytecode, with registers in the frame. 2: for the types seen. Null with
+// `stage` 1: for the types seen, in the order of the bytecode, to be compiled as it is. 2: for an optimiser. Null with
 // `refusal` set when the chunk is too large for it. Any thread; reads the chunk only, and those it inlines.
 std::unique_ptr<Translation> translate(const bytecode::Chunk& chunk, int stage, const Bodies& bodies,
                                        const Prepare& prepare, interp::Reason& refusal);

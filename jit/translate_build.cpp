@@ -34,10 +34,7 @@ bool may_fit(Kind kind, Packing packing) {
 bool Translator::build(uint32_t pc, const Insn& insn) {
   switch (static_cast<Op>(insn.op)) {
     case Op::AppendItem: append_item(pc, insn); return true;
-    case Op::IterBegin:
-      if (!kinds_) return false;
-      iter_begin(pc, insn);
-      return true;
+    case Op::IterBegin: iter_begin(pc, insn); return true;
     case Op::ViewCaptured:
     case Op::GetCaptured: captured(insn); return true;
     case Op::ViewLink:

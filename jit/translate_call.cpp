@@ -21,7 +21,7 @@ bool takes(const bytecode::Outline::Link& link, uint32_t arguments) {
 
 bool Translator::call(uint32_t pc, const Insn& insn) {
   const Op op = static_cast<Op>(insn.op);
-  if (kinds_ && plan_.way == Way::Inline && op >= Op::CallKnown && op <= Op::CallValue) {
+  if (plan_.way == Way::Inline && op >= Op::CallKnown && op <= Op::CallValue) {
     inline_call(pc, insn);
     return true;
   }
@@ -176,10 +176,6 @@ void Translator::finish_call(uint32_t pc, const Insn& insn, llvm::Value* result,
   raise(pc, true);
 }
 
-void Translator::release_registers(llvm::Value* first, llvm::Value* count) {
-  b_.CreateCall(helper("release", b_.getVoidTy(), {b_.getPtrTy(), b_.getInt64Ty()}), {first, count});
-}
-
 // Return gives up the first b registers; a loop's own code leaves the function's as they are.
 void Translator::leave(const Insn& insn) {
   if (caller_) return leave_inlined(insn);
@@ -200,11 +196,6 @@ void Translator::leave(const Insn& insn) {
 }
 
 void Translator::release_slots(uint16_t count, uint16_t taken) {
-  if (!kinds_) {
-    if (taken < count) write(taken, nil());
-    if (count != 0) release_registers(registers_, word(count));
-    return;
-  }
   for (uint16_t slot = 0; slot < count; ++slot) {
     if (slot != taken) release(read(slot));
   }
@@ -213,7 +204,6 @@ void Translator::release_slots(uint16_t count, uint16_t taken) {
 // Registers that outlive the code: inout parameters, and around a loop's own code those of the function. A set
 // bit stands for a slot; the last one for all from there on.
 void Translator::flush_slots(uint64_t which) {
-  if (!kinds_) return;
   for (uint32_t slot = 0; slot < chunk_.slots; ++slot) {
     const bool wanted = which >> std::min(slot, 63U) & 1;
     if (wanted && cached(slot) && state_.dirty.has(slot) && state_.kinds[slot] != Kind::None) {

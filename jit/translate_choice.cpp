@@ -10,7 +10,7 @@ using bytecode::Expected;
 
 // `holds`: the jump is taken. False: it is a branch.
 bool Translator::choose(uint32_t pc, llvm::Value* holds) {
-  if (!kinds_ || plan_.way != Way::Inline || overflowed_) return false;
+  if (is_quick() || plan_.way != Way::Inline || overflowed_) return false;
   const auto choice = find_choice(chunk_, *kinds_, pc, after_, [&](uint32_t each) { return is_proved_sum(each) || is_proved_append(each); });
   if (!choice) return false;
   exit_ = beyond_leaf_ ? beyond_leaf_ : exit_with(pc, expectation(0) | Expected::because(Expected::Why::Choice));

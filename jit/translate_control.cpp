@@ -173,7 +173,7 @@ void Translator::compare_jump(uint32_t pc, const Insn& insn, int which, bool bac
   const bool sense = insn.x & bytecode::kSense;
   const auto* number = llvm::dyn_cast_or_null<llvm::ConstantInt>(b.payload);
   const Operand left = compared(insn.a, which, b.kind == Kind::Int && number && number->isZero());
-  if (!back && kinds_ && plan_.way == Way::Inline && choose(pc, comparison(which, left, b, sense))) return;
+  if (!back && plan_.way == Way::Inline && choose(pc, comparison(which, left, b, sense))) return;
   llvm::BasicBlock* taken = back ? round_block(pc, chunk_.target_at(pc)) : block_at(chunk_.target_at(pc));
   llvm::BasicBlock* next = block_at(pc + chunk_.length_at(pc));
   auto* slow = cold("slow");
@@ -192,7 +192,7 @@ llvm::Value* Translator::comparison(int which, const Operand& b, const Operand& 
 void Translator::exec_in(llvm::BasicBlock* slow, uint32_t pc) {
   llvm::IRBuilder<>::InsertPointGuard keep_place(b_);
   b_.SetInsertPoint(slow);
-  if (kinds_ && plan_.way == Way::Inline) {
+  if (plan_.way == Way::Inline) {
     b_.CreateBr(exit_at(pc));
   } else {
     generic(pc);
@@ -229,7 +229,7 @@ void Translator::go_round(uint32_t pc, uint32_t to, const std::function<void()>&
 // The slice ends in the call that is part of the round; just before that stage 1 looks for newer code.
 void Translator::go_round_free(uint32_t to, const std::function<void()>& advance) {
   advance();
-  if (!kinds_) {
+  if (is_quick()) {
     auto* ends = cold("ends");
     auto* fine = block("fine");
     b_.CreateCondBr(b_.CreateICmpSGT(load_word(host(), offsetof(interp::Context, fuel)), word(0)), fine, ends);
@@ -244,18 +244,21 @@ void Translator::go_round_free(uint32_t to, const std::function<void()>& advance
 void Translator::poll_round(uint32_t pc, uint32_t to, llvm::BasicBlock* fine, const std::function<void()>& advance) {
   llvm::Value* ok = call_poll();
   auto* raises = cold("raises");
-  auto* polled = kinds_ ? fine : cold("polled");
+  auto* polled = is_quick() ? cold("polled") : fine;
   b_.CreateCondBr(b_.CreateICmpNE(ok, b_.getInt8(0)), polled, raises);
   b_.SetInsertPoint(raises);
   raise(pc);
-  if (kinds_) return;
+  if (!is_quick()) return;
   b_.SetInsertPoint(polled);
   advance();
   newer_code(to);
 }
 
-// Goes over to code that has replaced this one, or goes on at a loop head.
+// Goes over to code that has replaced this one, which finds what lives in the frame, or goes on at a loop head.
 void Translator::newer_code(uint32_t to) {
+  for (uint32_t reg = 0; reg < chunk_.registers; ++reg) {
+    if (cached(reg) && after_.dirty.has(reg) && kinds_->live(to, reg)) flush(reg, after_.kinds[reg]);
+  }
   llvm::Type* pair = llvm::StructType::get(b_.getInt64Ty(), b_.getInt64Ty());
   llvm::Function* newer = helper("newer", pair, {b_.getPtrTy(), b_.getPtrTy(), b_.getPtrTy()});
   llvm::Value* result = b_.CreateCall(newer, {native_frame_, function_, pc_address(to)});
@@ -291,12 +294,9 @@ bool Translator::jump(uint32_t pc, const Insn& insn) {
     case Op::Fork: return leave_forks(insn);
     case Op::Merge: return take_back_fork(pc, insn);
     case Op::ForRange: for_range(pc, insn); return true;
-    case Op::IterRange:
-      if (!kinds_) return false;
-      iter_range(pc, insn);
-      return true;
+    case Op::IterRange: iter_range(pc, insn); return true;
     case Op::ForNext:
-      if (kinds_ && plan_.a == Kind::Nil) {
+      if (plan_.a == Kind::Nil) {
         for_range(pc, insn);
       } else {
         for_next(pc, insn);
@@ -323,7 +323,6 @@ void Translator::jump_on_bool(uint32_t pc, const Insn& insn, bool back) {
 
 // Where there is no further item; its register is as it was before.
 llvm::BasicBlock* Translator::behind_rounds(uint32_t pc, const Insn& insn) {
-  if (!kinds_) return block_at(pc + 1);
   const Kind item = std::exchange(after_.kinds[insn.b], state_.kinds[insn.b]);
   llvm::BasicBlock* there = block_at(pc + 1);
   after_.kinds[insn.b] = item;

@@ -19,10 +19,7 @@ bool Translator::data(uint32_t pc, const Insn& insn) {
       index(pc, insn);
       return true;
     case Op::SetIndex: set_index(pc, insn); return true;
-    case Op::Swap:
-      if (!kinds_) return false;
-      swap(pc, insn);
-      return true;
+    case Op::Swap: swap(pc, insn); return true;
     case Op::Field:
     case Op::ViewField:
       if (plan_.way == Way::Inline) {
@@ -36,7 +33,7 @@ bool Translator::data(uint32_t pc, const Insn& insn) {
       length_of(pc, insn);
       return true;
     case Op::CodeAt:
-      if (!kinds_ || plan_.way == Way::Exec) return false;
+      if (plan_.way == Way::Exec) return false;
       code_at(pc, insn);
       return true;
     default: return false;
@@ -146,8 +143,7 @@ llvm::Value* Translator::is_unique(const Operand& v) {
   return b_.CreateICmpEQ(of(Memory::Count, load(b_.getInt32Ty(), object(v))), b_.getInt32(1));
 }
 
-// An element of the list's packing into a list that nobody else has. Stage 1, in lists of anything: when neither
-// the old nor the new element is counted.
+// An element of the list's packing into a list that nobody else has.
 void Translator::set_index(uint32_t pc, const Insn& insn) {
   const Operand list = read(insn.a);
   auto* after = block("after");
@@ -155,7 +151,7 @@ void Translator::set_index(uint32_t pc, const Insn& insn) {
   llvm::Value* at = changed_element(list, read(insn.b), slow);
   if (cached(insn.a) && after_.kinds[insn.a] != state_.kinds[insn.a] && plan_.way != Way::Inline) write(insn.a, list);
   by_packing(list, slow, after, [&](Packing packing) {
-    if (kinds_ && packing == Packing::Any) {
+    if (packing == Packing::Any) {
       replace_part(element_pointer(list, at, packing), insn.c, insn.x & bytecode::kConsumeC, Memory::Items);
     } else {
       store_element(list, at, packing, read(insn.c), slow);
@@ -179,16 +175,10 @@ void Translator::swap(uint32_t pc, const Insn& insn) {
   put_element(list, second, packing, a);
 }
 
+// Into a packed list.
 void Translator::store_element(const Operand& list, llvm::Value* at, Packing packing, const Operand& v,
                                llvm::BasicBlock* slow) {
   auto* fits = block("fits");
-  if (packing == Packing::Any) {
-    llvm::Value* to = element_pointer(list, at, packing);
-    const Operand old = load_value(to, Memory::Items);
-    b_.CreateCondBr(b_.CreateOr(is_heap(old), is_heap(v)), slow, fits);
-    go_on_in(fits);
-    return store_value(to, v, Memory::Items);
-  }
   const Kind kind = packing == Packing::Int ? Kind::Int : packing == Packing::Float ? Kind::Float : Kind::Bool;
   b_.CreateCondBr(is(v, kind), fits, slow);
   go_on_in(fits);

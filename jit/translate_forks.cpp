@@ -1,4 +1,4 @@
-// Fork records (interp/runtime/forks.h) in stage 2. A record refers to the frame, where the inputs are put before it is
+// Fork records (interp/runtime/forks.h). A record refers to the frame, where the inputs are put before it is
 // left: whoever takes it up reads them there. That somebody has is seen when it is taken back, and the rest of the
 // function runs in bytecode then, which takes the result. It happens to some of the oldest records only. Many more have
 // been looked at when a quantum ended, and nobody wanted them: a call finds that out.
@@ -50,7 +50,6 @@ uint64_t Translator::fresh_header(uint32_t point) const {
 }
 
 bool Translator::leave_forks(const Insn& insn) {
-  if (!kinds_) return false;
   if (caller_) return true;
   settle_loans();
   for (uint32_t n = 0; n < insn.b; ++n) {
@@ -74,7 +73,6 @@ bool Translator::leave_forks(const Insn& insn) {
 }
 
 bool Translator::take_back_fork(uint32_t pc, const Insn& insn) {
-  if (!kinds_) return false;
   if (caller_) return true;
   llvm::Value* record = word_pointer(fork_top(), uint64_t{0} - sizeof(ForkRecord));
   llvm::Value* fresh = b_.CreateICmpEQ(load_word(record, offsetof(ForkRecord, header)), word(fresh_header(insn.b)));

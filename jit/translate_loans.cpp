@@ -8,7 +8,7 @@ namespace posset::jit {
 // Whether what the instruction reads or, at `place`, takes out is lent instead.
 bool Translator::lend(uint32_t pc, llvm::Value* place) {
   const Insn& insn = chunk_.at(pc);
-  if (!kinds_ || plan_.way != Way::Inline || !cached(insn.a)) return false;
+  if (plan_.way != Way::Inline || !cached(insn.a)) return false;
   // What is read of an unknown kind may be no object at all, and then there is little to gain.
   if (!place && (!is_counted(plan_.result) || (insn.x & bytecode::kConsumeB))) return false;
   const auto loan = find_loan(*kinds_, pc, after_);

@@ -43,7 +43,7 @@ llvm::BasicBlock* Translator::before_loop(const Loop& loop) {
 }
 
 llvm::BasicBlock* Translator::way_to(uint32_t pc) {
-  const Loop* loop = kinds_ ? loop_at(pc) : nullptr;
+  const Loop* loop = loop_at(pc);
   if (!loop || (loop->contains(here_) && guarded_ != loop)) return blocks_[pc];
   return before_loop(*loop);
 }
@@ -52,7 +52,7 @@ llvm::BasicBlock* Translator::way_to(uint32_t pc) {
 bool Translator::guard_loop(uint32_t pc) {
   const Loop* entered = nullptr;
   for (const Loop& loop : loops_) {
-    if (kinds_ && loop.tidy && loop.entry == chunk_.target_at(pc) && loop.entry != loop.head && !loop.contains(pc)) entered = &loop;
+    if (loop.tidy && loop.entry == chunk_.target_at(pc) && loop.entry != loop.head && !loop.contains(pc)) entered = &loop;
   }
   if (!entered) return false;
   std::vector<llvm::BasicBlock*> own(blocks_.begin() + entered->entry, blocks_.begin() + entered->latch + 1);
@@ -78,7 +78,7 @@ llvm::Value* Translator::no_entry() {
 }
 
 void Translator::shape_loops() {
-  if (!kinds_) return;
+  if (is_quick()) return;
   loops_ = find_loops(chunk_);
   shapes_.resize(loops_.size());
   prepare_strips();
@@ -86,7 +86,7 @@ void Translator::shape_loops() {
 
 // Not of what is inlined: it is entered by the call only.
 void Translator::prepare_entries() {
-  if (!kinds_ || chunk_.loop_heads.empty()) return;
+  if (is_quick() || chunk_.loop_heads.empty()) return;
   no_entry_ = no_entry();
   passing_ = new_variable(b_.getInt32Ty());
   put(no_entry_, passing_);
@@ -117,7 +117,7 @@ llvm::BasicBlock* Translator::way_from_entry(uint32_t pc, uint32_t number) {
 
 // At the head: on to an inner loop where the code was entered for that.
 void Translator::pass_through(uint32_t pc) {
-  const Loop* loop = kinds_ ? loop_at(pc) : nullptr;
+  const Loop* loop = loop_at(pc);
   if (!loop || shapes_[number_of_loop(*loop)].passing.empty()) return;
   const auto& passing = shapes_[number_of_loop(*loop)].passing;
   auto* body = block("body");
@@ -141,7 +141,7 @@ llvm::BasicBlock* Translator::arrival(const Loop& loop) {
 // On the way back to the head of a loop that is passed through: what is in variables that nobody reads in the
 // next round would otherwise have to be kept for an entry that has long been over.
 void Translator::forget_dead(uint32_t head) {
-  const Loop* loop = kinds_ ? loop_at(head) : nullptr;
+  const Loop* loop = loop_at(head);
   if (!loop || shapes_[number_of_loop(*loop)].passing.empty()) return;
   auto forget = [&](llvm::AllocaInst* variable) {
     if (variable) put(llvm::PoisonValue::get(variable->getAllocatedType()), variable);

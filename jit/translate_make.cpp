@@ -1,4 +1,4 @@
-// Stage 2: making small objects, and push and pop. Cells come from the heap's free lists
+// Making small objects, and push and pop. Cells come from the heap's free lists
 // as Heap::make_object takes them; when there is none of the size, exec does the instruction.
 #include <algorithm>
 #include <bit>
@@ -17,7 +17,6 @@ using interp::Packing;
 using interp::Record;
 
 bool Translator::make(uint32_t pc, const Insn& insn) {
-  if (!kinds_) return false;
   switch (static_cast<Op>(insn.op)) {
     case Op::MakeRecord: {
       const interp::Shape* shape = chunk_.shapes[insn.c];
@@ -108,7 +107,7 @@ bool Translator::new_list(uint32_t pc, const Insn& insn) {
 void Translator::pack_new_list(uint32_t pc) {
   const Op op = chunk_.op_at(pc);
   const uint16_t reg = chunk_.at(pc).a;
-  if (!kinds_ || (op != Op::NewList && op != Op::NewListFor) || !is_packed(plan_.result) || !cached(reg)) return;
+  if ((op != Op::NewList && op != Op::NewListFor) || !is_packed(plan_.result) || !cached(reg)) return;
   const Operand list = cached_value(reg, plan_.result);
   const Packing packing = packing_of_kind(plan_.result);
   of(Memory::Header, put(b_.getInt8(static_cast<uint8_t>(packing)), word_pointer(object(list), offsetof(List, flags))));

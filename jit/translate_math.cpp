@@ -9,7 +9,7 @@ namespace posset::jit {
 using interp::Intrinsic;
 
 bool Translator::intrinsic(uint32_t pc, const Insn& insn) {
-  if (static_cast<Op>(insn.op) != Op::CallNative || !kinds_ || plan_.way != Way::Inline) return false;
+  if (static_cast<Op>(insn.op) != Op::CallNative || plan_.way != Way::Inline) return false;
   const Intrinsic which = intrinsic_called(chunk_, insn);
   const auto first = static_cast<uint16_t>(insn.a + 2);
   Operand result = read(first);

@@ -18,7 +18,7 @@ constexpr unsigned kFirstNumber = 3;  // behind context, closure and registers
 
 bool Translator::takes_numbers() const {
   const uint32_t count = chunk_.outline.parameters;
-  if (!kinds_ || recursive() || chunk_.is_loop || !chunk_.loop_heads.empty() || kinds_->depth() != 0) return false;
+  if (is_quick() || recursive() || chunk_.is_loop || !chunk_.loop_heads.empty() || kinds_->depth() != 0) return false;
   if (count == 0 || count > kMostNumbers || !kinds_->at_leader(0).reached) return false;
   for (uint32_t n = 0; n < count; ++n) {
     if (!cached(n) || kinds_->at_leader(0).kinds[n] != Kind::Float) return false;

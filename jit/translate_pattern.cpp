@@ -13,7 +13,6 @@ using interp::Record;
 bool Translator::pattern(uint32_t pc, const Insn& insn) {
   const Op op = static_cast<Op>(insn.op);
   if (op == Op::TestConst) return test_const(pc, insn);
-  if (!kinds_) return false;
   switch (op) {
     case Op::TestRecord: return test(pc, b_.CreateICmpEQ(tag_of(read(insn.a)), tag_word(Tag::Record)));
     case Op::TestVariant: test_variant(pc, insn); return true;

@@ -1,4 +1,4 @@
-// Stage 2: fields of a known shape, and walks to places done in place (kinds_data.cpp plans them). A walk keeps no
+// Fields of a known shape, and walks to places done in place (kinds_data.cpp plans them). A walk keeps no
 // pointer from one instruction to the next, only the container it has come to; whatever does not fit exits at
 // the walk's beginning, before anything has been changed.
 #include <algorithm>
@@ -14,7 +14,6 @@ namespace posset::jit {
 using interp::Record;
 
 bool Translator::place(uint32_t pc, const Insn& insn) {
-  if (!kinds_) return false;
   switch (static_cast<Op>(insn.op)) {
     case Op::SetField: set_field(pc, insn); return true;
     case Op::PlaceLocal: place_ = read(insn.a); return true;

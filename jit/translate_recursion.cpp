@@ -339,7 +339,7 @@ void Translator::finish_call_of_itself(uint32_t pc, const Insn& insn, llvm::Valu
 // Of a call that the helper has done.
 void Translator::finish_helper_call(uint32_t pc, const Insn& insn) {
   take_back(pc, insn, {});
-  if (!kinds_ || plan_.result == Kind::Any || !cached(insn.a)) return;
+  if (plan_.result == Kind::Any || !cached(insn.a)) return;
   write_result(pc, insn, load_value(register_pointer(insn.a), Memory::Frame));
 }
 
@@ -347,7 +347,7 @@ void Translator::finish_helper_call(uint32_t pc, const Insn& insn) {
 // `result` is what it gives; without a kind known of it, it is in the frame.
 void Translator::take_back(uint32_t pc, const Insn& insn, const Operand& result) {
   reload_written(pc);
-  for (uint32_t n = 0; kinds_ && n < insn.c; ++n) {
+  for (uint32_t n = 0; n < insn.c; ++n) {
     const uint32_t reg = insn.a + 2U + n;
     const Kind kind = after_.kinds[reg];
     if (!cached(reg) || kind == Kind::Any || kind == Kind::None) continue;
@@ -364,7 +364,7 @@ void Translator::take_back(uint32_t pc, const Insn& insn, const Operand& result)
 // What a call has given, which may be of a kind that the code behind it does not expect.
 void Translator::write_result(uint32_t pc, const Insn& insn, const Operand& v) {
   const Kind kind = plan_.result;
-  if (!kinds_ || kind == Kind::Any || !cached(insn.a)) return write(insn.a, v);
+  if (kind == Kind::Any || !cached(insn.a)) return write(insn.a, v);
   auto* fits = block("fits");
   auto* other = cold("other");
   b_.CreateCondBr(is_kind(v, kind), fits, other);

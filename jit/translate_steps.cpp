@@ -33,7 +33,7 @@ bool has_loops(const Chunk& chunk) {
 // ---- steps ----
 
 void Translator::find_steps() {
-  if (!kinds_) return;
+  if (is_quick()) return;
   bool loops = has_loops(chunk_);
   kinds_->for_each_inlined([&](uint32_t, const Chunk& body) { loops |= has_loops(body); });
   if (loops || recursive()) fuel_ = new_variable(b_.getInt64Ty());
@@ -99,7 +99,7 @@ llvm::MDNode* Translator::memory_tag(Memory memory) {
 }
 
 llvm::LoadInst* Translator::fixed(llvm::LoadInst* loaded) {
-  if (kinds_) loaded->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(*context_, {}));
+  if (!is_quick()) loaded->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(*context_, {}));
   return loaded;
 }
 

@@ -45,7 +45,7 @@ void Translator::prepare_strips() {
 
 // At the head of the loop, where `pc` is one.
 void Translator::begin_strip(uint32_t pc) {
-  const Loop* loop = kinds_ && !strip_ ? loop_at(pc) : nullptr;
+  const Loop* loop = !strip_ ? loop_at(pc) : nullptr;
   if (!loop || !shapes_[number_of_loop(*loop)].strip) return;
   LoopShape& shape = shapes_[number_of_loop(*loop)];
   after_ = state_;

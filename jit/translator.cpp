@@ -21,7 +21,7 @@ constexpr uint8_t kEnds = bytecode::Ends;
 
 // Ends of slices, exits, errors.
 bool is_rare(std::string_view helper) {
-  static constexpr std::string_view kRare[] = {"poll", "raised", "resume", "decline", "left", "newer", "note"};
+  static constexpr std::string_view kRare[] = {"poll", "raised", "resume", "decline", "left", "newer"};
   return std::find(std::begin(kRare), std::end(kRare), helper) != std::end(kRare);
 }
 
@@ -32,9 +32,10 @@ std::string symbol_of(const Chunk& chunk) {
 
 }  // namespace
 
-Translator::Translator(const Chunk& chunk, const Kinds* kinds, const Prepare& prepare)
+Translator::Translator(const Chunk& chunk, const Kinds& kinds, int stage, const Prepare& prepare)
     : chunk_(chunk),
-      kinds_(kinds),
+      kinds_(&kinds),
+      stage_(stage),
       own_(std::make_unique<Unit>(chunk)),
       unit_(*own_),
       context_(own_->context.get()),
@@ -132,7 +133,6 @@ void Translator::enter_switch() {
 
 // Reads what is live at the instruction out of the frame, if it is what the code was made for.
 llvm::BasicBlock* Translator::entry_block(uint32_t pc, uint32_t number) {
-  if (!kinds_) return blocks_[pc];
   auto* entry = block("enter");
   go_on_in(entry);
   read_frame(pc, number != 0);
@@ -228,8 +228,8 @@ void Translator::instruction(uint32_t pc) {
     if (reached_ && !b_.GetInsertBlock()->getTerminator()) b_.CreateBr(block_at(pc));
     go_on_in(here);
     pass_through(pc);
-    reached_ = !kinds_ || kinds_->at_leader(pc).reached;
-    if (kinds_) state_ = kinds_->at_leader(pc);
+    reached_ = kinds_->at_leader(pc).reached;
+    state_ = kinds_->at_leader(pc);
     handler_ = is_handler(pc) ? pc : 0;
     writers_.clear();
     if (reached_) begin_strip(pc);
@@ -237,7 +237,6 @@ void Translator::instruction(uint32_t pc) {
   }
   here_ = pc;
   if (!reached_) return;
-  if (!kinds_) note_first_run(pc);
   const Insn& insn = chunk_.at(pc);
   llvm::BranchInst* way = begin_guarded();
   if (start_instruction(pc)) {
@@ -246,8 +245,8 @@ void Translator::instruction(uint32_t pc) {
   }
   if (here_ == pc) end_guarded(way);  // a jump may have made the condition of a loop in its place
   state_ = after_;
-  if (kinds_) note_written(pc);
-  if (bytecode::info(static_cast<Op>(insn.op)).flags & kEnds) reached_ = !kinds_;
+  note_written(pc);
+  if (bytecode::info(static_cast<Op>(insn.op)).flags & kEnds) reached_ = false;
 }
 
 bool Translator::inlined(uint32_t pc, const Insn& insn) {
@@ -299,7 +298,7 @@ void Translator::generic_branch(uint32_t pc, llvm::Value* next) {
 }
 
 llvm::BasicBlock* Translator::slow_way(uint32_t pc, llvm::BasicBlock* after) {
-  if (kinds_ && plan_.way == Way::Inline) return exit_at(pc);
+  if (plan_.way == Way::Inline) return exit_at(pc);
   llvm::IRBuilder<>::InsertPointGuard keep(b_);
   llvm::BasicBlock* slow = cold("slow");
   b_.SetInsertPoint(slow);
@@ -354,9 +353,8 @@ Translator::Landing& Translator::raised_at(uint32_t pc) {
   return raised;
 }
 
-// A handler's block: in stage 2 it finds everything in the frame.
+// A handler's block, which finds everything in the frame.
 llvm::BasicBlock* Translator::handler_block(uint32_t pc) {
-  if (!kinds_) return blocks_[pc];
   llvm::IRBuilder<>::InsertPointGuard keep_place(b_);
   auto* reads = cold("handler");
   b_.SetInsertPoint(reads);
@@ -467,7 +465,7 @@ void Translator::say_absolute(llvm::GlobalVariable& symbol, uint64_t low, uint64
 llvm::GlobalVariable* Translator::passed_symbol(const std::string& name) {
   llvm::GlobalVariable* made = symbol(name);
   constexpr uint64_t kAnywhere = UINT64_MAX;
-  if (kinds_) say_absolute(*made, kAnywhere, kAnywhere);
+  if (!is_quick()) say_absolute(*made, kAnywhere, kAnywhere);
   return made;
 }
 

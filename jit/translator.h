@@ -2,9 +2,10 @@
 // prologue, errors, generic instructions), translate_arith.cpp, translate_control.cpp, translate_data.cpp,
 // translate_place.cpp, translate_pattern.cpp, translate_make.cpp, translate_build.cpp, translate_call.cpp.
 //
-// Stage 1 keeps registers in the frame (two words each), so that at every instruction the frame is what the
-// machine would have. Stage 2 keeps them in variables of the function, by what is known of them (kinds.h): an
-// int, list or bool in one word, a float as such, anything else in two. Before an instruction is left to exec
+// Registers are kept in variables of the function, by what is known of them (kinds.h): an int, list or bool in one
+// word, a float as such, anything else in two. Both stages do so. Stage 1 leaves out what is there for an optimiser, or
+// because there is time for it: the shapes of loops, strips, choices, inlining, arguments in processor registers; and
+// at the end of a slice of steps it looks for newer code, for which whatever is live goes to the frame. Before an instruction is left to exec
 // its operands go to the frame, and what it wrote is read back; where code raises or exits, whatever is live
 // goes to the frame, in a cold block. Registers whose address is taken stay in the frame.
 //
@@ -58,8 +59,7 @@ enum class Memory : uint8_t { Host, Frame, Count, Header, Shape, Kinds, Ints, Fl
 
 class Translator {
  public:
-  // `kinds` null: stage 1.
-  Translator(const Chunk& chunk, const Kinds* kinds, const Prepare& prepare);
+  Translator(const Chunk& chunk, const Kinds& kinds, int stage, const Prepare& prepare);
   std::unique_ptr<Translation> run();
 
  private:
@@ -91,7 +91,6 @@ class Translator {
   bool is_read_at_entry(uint32_t reg) const;
   void instruction(uint32_t pc);
   bool inlined(uint32_t pc, const Insn& insn);  // false: left to exec
-  void note_first_run(uint32_t pc);
   void generic(uint32_t pc);
   void generic_branch(uint32_t pc, llvm::Value* next);
   // Code that many instructions come to, with which one it was and, where that is of use, what it expected.
@@ -132,7 +131,7 @@ class Translator {
   void weigh_branches(const std::unordered_set<const llvm::BasicBlock*>& rare);
   void go_on_in(llvm::BasicBlock* next);      // places it here and emits into it
   void branch(llvm::Value* condition, llvm::BasicBlock* yes, llvm::BasicBlock* no);
-  // The way to an instruction: in stage 2 by way of what its block expects of the registers.
+  // The way to an instruction: by way of what its block expects of the registers.
   llvm::BasicBlock* block_at(uint32_t pc);
 
   // With the alignment said: cold blocks belong to no function yet that could tell the layout.
@@ -247,12 +246,15 @@ class Translator {
   // Says what memory it is about; the quick pipeline would not ask.
   template <class Instruction>
   Instruction* of(Memory memory, Instruction* access) {
-    if (kinds_) access->setMetadata(llvm::LLVMContext::MD_tbaa, memory_tag(memory));
+    if (!is_quick()) access->setMetadata(llvm::LLVMContext::MD_tbaa, memory_tag(memory));
     return access;
   }
 
+  // Made for the quick pipeline, which optimises nothing: one way to do a thing, and no shapes for an optimiser.
+  bool is_quick() const { return stage_ == 1; }
+
   // ---- registers.cpp ----
-  bool cached(uint32_t reg) const { return kinds_ && !kinds_->pinned(reg); }
+  bool cached(uint32_t reg) const { return !kinds_->pinned(reg); }
   llvm::AllocaInst* new_variable(llvm::Type* type);
   llvm::AllocaInst* variable(std::vector<llvm::AllocaInst*>& all, uint32_t reg, llvm::Type* type);
   Operand cached_value(uint32_t reg, Kind kind);
@@ -526,7 +528,6 @@ class Translator {
   void leave(const Insn& insn);
   void release_slots(uint16_t count, uint16_t taken);
   void flush_slots(uint64_t which);
-  void release_registers(llvm::Value* first, llvm::Value* count);
 
   // ---- translate_inline.cpp ----
   Translator(Translator& caller, const Kinds& kinds, uint32_t call_pc);
@@ -552,9 +553,9 @@ class Translator {
   void inlined_raised_block(const Landing& raised);
   // ---- translate_recursion.cpp ----
   llvm::FunctionType* entry_type();
-  bool recursive() const { return kinds_ && kinds_->is_recursive(); }
+  bool recursive() const { return kinds_->is_recursive(); }
   // The closure called is the one that runs: no link need be looked at.
-  bool calls_itself(uint32_t pc) const { return kinds_ && is_outermost_closure_ && kinds_->is_recursive(pc); }
+  bool calls_itself(uint32_t pc) const { return is_outermost_closure_ && kinds_->is_recursive(pc); }
   void make_recursive_function();
   llvm::BasicBlock* begin_with_leaf(uint32_t pc, const Insn& insn);
   bool takes_numbers() const;
@@ -607,6 +608,7 @@ class Translator {
 
   const Chunk& chunk_;
   const Kinds* const kinds_;
+  const int stage_ = 2;
   const std::unique_ptr<Unit> own_;        // null: inlined into the caller's
   Unit& unit_;
   Translator* const caller_ = nullptr;
@@ -666,7 +668,7 @@ class Translator {
   llvm::Value* entry_number_ = nullptr;
   uint64_t heads_ = 0;  // loop heads where the code can be entered
 
-  // Stage 2: the instruction at hand.
+  // The instruction at hand.
   bool reached_ = true;
   State state_;   // before it
   State after_;

@@ -47,7 +47,7 @@ Borrowed enter(void* code, posset_context* context, Closure* closure, Borrowed* 
 // Null: there is none for so many numbers.
 void* code_for_numbers(const Function& function, size_t count) {
   if (function.parameter_count != count || count > kMostNumbers) return nullptr;
-  const void* code = function.unit->body.code[posset::interp::kSpeculatingTier].load(std::memory_order_acquire);
+  const void* code = function.unit->body.code[posset::interp::kOptimisingTier].load(std::memory_order_acquire);
   return code ? static_cast<const posset::interp::NativeCodeHead*>(code)->numbers : nullptr;
 }
 

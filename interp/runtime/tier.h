@@ -18,8 +18,8 @@ namespace posset::interp {
 class Context;
 class RuntimeState;
 
-// Its code is made for the types that tier 1 has recorded, and is the only that exits.
-constexpr int kSpeculatingTier = 3;
+// Its code takes long to make, and is the fastest.
+constexpr int kOptimisingTier = 3;
 
 // How a loop that was entered in the middle of a function ended.
 enum class LoopExit : uint8_t { Finished, Returned, Failed };
@@ -34,6 +34,7 @@ struct Helper {
 struct NativeEntrance {
   void* entry = nullptr;
   uint64_t heads = 0;
+  int level = 0;  // its tier
 };
 
 // Tier 1's code of a function body that other code has been made from, besides its own: it has been inlined.

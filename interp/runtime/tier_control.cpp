@@ -103,13 +103,13 @@ bool TierControl::wanted_at_once(const Function& function, Counted& counted, int
 // itself, which is made from nothing: the walker goes on and enters the loop's. What else it does is worth a
 // compilation when it is done as often as other things that are.
 bool TierControl::left_to_loops(Unit& unit, int loop, uint32_t count) const {
-  if (count >= runtime_.options.thresholds[kSpeculatingTier] || in_foreground(1)) return false;
+  if (count >= runtime_.options.thresholds[kOptimisingTier] || in_foreground(1)) return false;
   const auto is_inside = [&](int inner) {
     while (inner >= 0 && inner != loop) inner = unit.loop_parents[static_cast<size_t>(inner)];
     return inner == loop;
   };
   for (int inner = 0; inner < static_cast<int>(unit.loop_parents.size()); ++inner) {
-    if (inner == loop || unit.counted(inner).ready.load(std::memory_order_acquire) < kSpeculatingTier) continue;
+    if (inner == loop || unit.counted(inner).ready.load(std::memory_order_acquire) < kOptimisingTier) continue;
     if (!is_inside(inner)) continue;
     unit.counted(loop).reason[1].store(Reason::left_to_loops, std::memory_order_relaxed);
     return true;
@@ -445,7 +445,7 @@ void TierControl::learn_from_loops(Compilation& job, void* code) {
 
 // A unit may have become hot long before its bytecode came, which is to record something first.
 void TierControl::let_record(Compilation& job) const {
-  const uint32_t threshold = runtime_.options.thresholds[kSpeculatingTier];
+  const uint32_t threshold = runtime_.options.thresholds[kOptimisingTier];
   const uint32_t recorded = threshold / 4;
   uint32_t count = 0;
   for (int loop = -1; loop < static_cast<int>(job.unit->loop_parents.size()); ++loop) {
@@ -453,7 +453,7 @@ void TierControl::let_record(Compilation& job) const {
   }
   const uint32_t unrecorded = threshold - recorded;  // may pass before
   const uint32_t patience = count > unrecorded ? std::min(recorded, count - unrecorded) : 0;
-  job.counted().patience[kSpeculatingTier].store(patience, std::memory_order_relaxed);
+  job.counted().patience[kOptimisingTier].store(patience, std::memory_order_relaxed);
 }
 
 bool TierControl::publish(Compilation& job, void* code, void* below) {

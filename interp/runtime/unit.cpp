@@ -208,7 +208,9 @@ void UnitTable::install(Counted& counted) {
   NativeEntrance entrance;
   for (int level = 2; level < kTiers; ++level) {
     void* code = counted.code[level].load(std::memory_order_relaxed);
-    if (code && tiers_[level]->entrance) entrance = tiers_[level]->entrance(code);
+    if (!code || !tiers_[level]->entrance) continue;
+    entrance = tiers_[level]->entrance(code);
+    entrance.level = level;
   }
   tiers_[1]->go_over(below, entrance);
 }
