@@ -96,6 +96,7 @@ llvm::Value* Translator::is_heap(const Operand& v) {
 llvm::AllocaInst* Translator::variable(std::vector<llvm::AllocaInst*>& all, uint32_t reg, llvm::Type* type) {
   if (all[reg]) return all[reg];
   all[reg] = new_variable(type);
+  if (is_quick()) return all[reg];
   // Where nothing is kept in it yet, nothing is read: said so, no bound of what is kept is lost where ways meet.
   auto* nothing = new llvm::StoreInst(llvm::PoisonValue::get(type), all[reg], false, alignment(type));
   nothing->insertAfter(all[reg]);
@@ -191,7 +192,7 @@ Translator::Landing& Translator::flushing(const Unflushed& registers, Landing& t
   for (const auto& each : registers) {
     Landing& made = flushes_[{each, next->block}];
     if (!made.block) {
-      open(made, cold("flush"), then.expected);
+      open(made, cold("flush"), then.expects);
       b_.SetInsertPoint(made.block);
       flush(each.first, each.second);
       go_to(*next, made.pc, made.expected);
@@ -322,7 +323,7 @@ Translator::Landing& Translator::exit_landing() {
   open(made, cold("leave"), true);
   b_.SetInsertPoint(made.block);
   flush_callers();
-  leave_to_bytecode(made.pc, made.expected);
+  leave_to_bytecode(pc_come_from(made), expected_at(made));
   return made;
 }
 

@@ -226,7 +226,7 @@ void Translator::inlined_raised_block(const Landing& raised) {
   go_on_in(raised.block);
   give_fuel_back();
   llvm::Function* unwind = helper("raised", b_.getInt64Ty(), {b_.getPtrTy(), b_.getPtrTy()});
-  b_.CreateCall(unwind, {frame(), raised.pc});
+  b_.CreateCall(unwind, {frame(), pc_come_from(raised)});
   b_.CreateCall(helper("left", b_.getVoidTy(), {b_.getPtrTy()}), {host()});
   caller_->raise_at_call(call_pc_);
 }

@@ -103,6 +103,10 @@ void Translator::prologue() {
     registers_ = function_->getArg(2);
   }
   native_frame_ = native_frame_for(0);
+  if (is_quick()) {
+    left_at_ = new_variable(b_.getPtrTy());
+    left_expecting_ = new_variable(b_.getInt32Ty());
+  }
   if (!fills_frame_late()) fill_frame();
   find_steps();
   shape_loops();
@@ -183,7 +187,7 @@ void Translator::read_frame(uint32_t pc, bool rarely) {
     if (!is_read_at_entry(reg)) continue;
     const Kind kind = state_.kinds[reg];
     const Operand v = load_value(register_pointer(reg), Memory::Frame);
-    if (!by_table) {
+    if (!by_table && kind != Kind::Any) {
       auto* fits = block("fits");
       llvm::Value* fit = is_kind(v, kind);
       expected->addIncoming(b_.getInt32(expectation_at_entry(reg, kind)), b_.GetInsertBlock());
@@ -331,14 +335,29 @@ void Translator::raise(uint32_t pc, bool operands_done) {
 
 void Translator::open(Landing& landing, llvm::BasicBlock* block, bool with_expectation) {
   landing.block = block;
+  landing.expects = with_expectation;
+  if (is_quick()) return;
   landing.pc = llvm::PHINode::Create(b_.getPtrTy(), 8, "pc", block);
   if (with_expectation) landing.expected = llvm::PHINode::Create(b_.getInt32Ty(), 8, "expected", block);
 }
 
 void Translator::go_to(Landing& landing, llvm::Value* pc, llvm::Value* expected) {
-  landing.pc->addIncoming(pc, b_.GetInsertBlock());
-  if (landing.expected) landing.expected->addIncoming(expected, b_.GetInsertBlock());
+  if (is_quick()) {
+    if (pc) put(pc, left_at_);
+    if (expected) put(expected, left_expecting_);
+  } else {
+    landing.pc->addIncoming(pc, b_.GetInsertBlock());
+    if (landing.expected) landing.expected->addIncoming(expected, b_.GetInsertBlock());
+  }
   b_.CreateBr(landing.block);
+}
+
+llvm::Value* Translator::pc_come_from(const Landing& landing) {
+  return is_quick() ? static_cast<llvm::Value*>(load(b_.getPtrTy(), left_at_)) : landing.pc;
+}
+
+llvm::Value* Translator::expected_at(const Landing& landing) {
+  return is_quick() ? static_cast<llvm::Value*>(load(b_.getInt32Ty(), left_expecting_)) : landing.expected;
 }
 
 // One block for all instructions with the same handlers. A block for all would be part of every loop that has a
@@ -371,7 +390,7 @@ void Translator::raised_block(const std::vector<uint32_t>& handlers, const Landi
   go_on_in(raised.block);
   give_fuel_back();
   llvm::Function* unwind = helper("raised", b_.getInt64Ty(), {b_.getPtrTy(), b_.getPtrTy()});
-  llvm::Value* found = b_.CreateCall(unwind, {frame(), raised.pc});
+  llvm::Value* found = b_.CreateCall(unwind, {frame(), pc_come_from(raised)});
   auto* left = block("left");
   auto* choice = b_.CreateSwitch(found, left);
   std::vector<bool> seen(chunk_.size, false);

@@ -93,12 +93,16 @@ class Translator {
   bool inlined(uint32_t pc, const Insn& insn);  // false: left to exec
   void generic(uint32_t pc);
   void generic_branch(uint32_t pc, llvm::Value* next);
-  // Code that many instructions come to, with which one it was and, where that is of use, what it expected.
+  // Code that many instructions come to, with which one it was and, where that is of use, what it expected. In quick
+  // code these are in variables, which cost less to compile.
   struct Landing {
     llvm::BasicBlock* block = nullptr;
     llvm::PHINode* pc = nullptr;
     llvm::PHINode* expected = nullptr;
+    bool expects = false;
   };
+  llvm::Value* pc_come_from(const Landing& landing);
+  llvm::Value* expected_at(const Landing& landing);
   void open(Landing& landing, llvm::BasicBlock* block, bool with_expectation);
   void go_to(Landing& landing, llvm::Value* pc, llvm::Value* expected = nullptr);
   // Where errors go that are raised at an instruction: by the handlers around it.
@@ -667,6 +671,8 @@ class Translator {
   llvm::MDNode* memory_tags_[static_cast<size_t>(Memory::kCount)] = {};
   llvm::Value* entry_number_ = nullptr;
   uint64_t heads_ = 0;  // loop heads where the code can be entered
+
+  llvm::AllocaInst *left_at_ = nullptr, *left_expecting_ = nullptr;  // see Landing
 
   // The instruction at hand.
   bool reached_ = true;

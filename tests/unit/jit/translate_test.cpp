@@ -59,6 +59,12 @@ void look_at_exits(const llvm::Value* expected, Look& look) {
     look.exits = others + look.entry_exits;
     return;
   }
+  if (const auto* read = llvm::dyn_cast<llvm::LoadInst>(expected)) {  // quick code has it in a variable
+    for (const llvm::User* each : read->getPointerOperand()->users()) {
+      if (const auto* kept = llvm::dyn_cast<llvm::StoreInst>(each)) look_at_exits(kept->getValueOperand(), look);
+    }
+    return;
+  }
   const Expected one{static_cast<uint32_t>(constant(expected))};
   ++look.exits;
   look.new_exits += one.why() == Expected::Why::New;
