@@ -231,6 +231,16 @@ POSSET_API posset_status posset_invoke(posset_context* context, posset_value fun
 POSSET_API posset_status posset_invoke_numbers(posset_context* context, posset_value function,
                                                const double* arguments, size_t count,
                                                posset_value* out);
+/* Calls it for each of `rows` rows, in their order, within one evaluation: out[i] gets the number
+ * that it gives for columns[0][i], columns[1][i], ..., `count` floats. Columns and results are the
+ * host's memory: nothing is copied, and no script can have them longer than this call. They must
+ * stay during it. `out` may be one of the columns, so that they are replaced; otherwise it must not
+ * overlap them (POSSET_MISUSE). Each row is charged as a call. POSSET_RAISED, also where a result is
+ * no number: out[0 .. *done) is what the rows before have given, the rest is as it was; `done` may
+ * be null. Once the function is hot, and does nothing but compute, several rows are done at once. */
+POSSET_API posset_status posset_invoke_columns(posset_context* context, posset_value function,
+                                               const double* const* columns, size_t count,
+                                               double* out, size_t rows, size_t* done);
 
 /* Calls a method of a host object, of `graph`s and other handles of the library, as `object.name(...)` does.
  * Arguments and result as in posset_invoke. Without such a method it is raised. */

@@ -1,55 +1,32 @@
 // Calling functions of numbers. Where the function has native code that takes numbers in processor registers and the
 // context is reserved for the thread, nothing is asked that is the same for every such call: what a longer evaluation may
-// meet is left to code that finds out. All else goes the way of posset_invoke.
+// meet is left to code that finds out. Where the code only computes there is no evaluation to begin and to end at all, only
+// a step to count. All else goes the way of posset_invoke.
+//
+// The ways are functions of their own, from the quickest on, each of which goes on to the next before anything has
+// happened: so the first saves and restores no more than it needs itself.
 #include <stdexcept>
 #include <vector>
 
 #include "interp/api/handles.h"
+#include "interp/api/numbers_entry.h"
 #include "interp/runtime/call.h"
 
 using posset::api::BriefEvaluation;
+using posset::api::code_for_numbers;
+using posset::api::enter_with_numbers;
 using posset::api::in;
+using posset::api::kMostNumbers;
+using posset::api::kMostRegisters;
+using posset::api::PlainEvaluation;
 using posset::interp::Borrowed;
 using posset::interp::Closure;
-using posset::interp::Function;
 using posset::interp::Heap;
 using posset::interp::Tag;
+using posset::interp::NativeCodeHead;
 using posset::interp::Value;
 
 namespace {
-
-constexpr size_t kMostNumbers = 8;
-// Registers of a frame: 16 bits of an instruction name one.
-constexpr size_t kMostRegisters = 1 << 16;
-
-template <class... Numbers>
-using NumbersEntry = Borrowed (*)(posset::interp::Context*, Closure*, Borrowed* registers, Numbers...);
-
-Borrowed enter(void* code, posset_context* context, Closure* closure, Borrowed* registers, const double* n, size_t count) {
-  using D = double;
-  switch (count) {
-#define ENTER(types, ...) return reinterpret_cast<NumbersEntry<types>>(code)(context, closure, registers, __VA_ARGS__)
-#define COMMA ,
-    case 1: ENTER(D, n[0]);
-    case 2: ENTER(D COMMA D, n[0], n[1]);
-    case 3: ENTER(D COMMA D COMMA D, n[0], n[1], n[2]);
-    case 4: ENTER(D COMMA D COMMA D COMMA D, n[0], n[1], n[2], n[3]);
-    case 5: ENTER(D COMMA D COMMA D COMMA D COMMA D, n[0], n[1], n[2], n[3], n[4]);
-    case 6: ENTER(D COMMA D COMMA D COMMA D COMMA D COMMA D, n[0], n[1], n[2], n[3], n[4], n[5]);
-    case 7: ENTER(D COMMA D COMMA D COMMA D COMMA D COMMA D COMMA D, n[0], n[1], n[2], n[3], n[4], n[5], n[6]);
-    default:
-      ENTER(D COMMA D COMMA D COMMA D COMMA D COMMA D COMMA D COMMA D, n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7]);
-#undef COMMA
-#undef ENTER
-  }
-}
-
-// Null: there is none for so many numbers.
-void* code_for_numbers(const Function& function, size_t count) {
-  if (function.parameter_count != count || count > kMostNumbers) return nullptr;
-  const void* code = function.unit->body.code[posset::interp::kSpeculatingTier].load(std::memory_order_acquire);
-  return code ? static_cast<const posset::interp::NativeCodeHead*>(code)->numbers : nullptr;
-}
 
 // No exception passes a frame of native code; what has no memory there raises.
 [[gnu::cold]] posset_status raised(posset_context* context) {
@@ -65,7 +42,7 @@ void* code_for_numbers(const Function& function, size_t count) {
   context->depth = 1;
   --context->fuel;
   posset::interp::retain(closure);  // the callee may drop what holds it
-  const Borrowed result = enter(code, context, closure, base, numbers, count);
+  const Borrowed result = posset::api::enter_with_numbers(code, context, closure, base, numbers, count);
   context->depth = 0;
   context->stack_top = base;
   posset::interp::release(closure);
@@ -80,7 +57,7 @@ void* code_for_numbers(const Function& function, size_t count) {
   return POSSET_OK;
 }
 
-posset_status invoke_by_value(posset_context* context, posset_value function, const double* numbers, size_t count,
+[[gnu::noinline]] posset_status invoke_by_value(posset_context* context, posset_value function, const double* numbers, size_t count,
                               posset_value* to) {
   if (count <= kMostNumbers) {
     posset_value values[kMostNumbers];
@@ -98,9 +75,7 @@ posset_status invoke_by_value(posset_context* context, posset_value function, co
   }
 }
 
-}  // namespace
-
-extern "C" posset_status posset_invoke_numbers(posset_context* context, posset_value function, const double* arguments,
+[[gnu::noinline]] posset_status invoke_briefly(posset_context* context, posset_value function, const double* arguments,
                                                size_t count, posset_value* to) {
   if (to) *to = posset_nil();
   if (count != 0 && !arguments) return POSSET_MISUSE;
@@ -108,11 +83,33 @@ extern "C" posset_status posset_invoke_numbers(posset_context* context, posset_v
     BriefEvaluation evaluation(context);
     auto* closure = in(function).as<Closure>();
     if (evaluation.begun() && &Heap::heap_of(closure) == &context->heap && context->has_stack(kMostRegisters)) [[likely]] {
-      void* code = code_for_numbers(*closure->function, count);
-      if (code && context->fuel > 0) [[likely]] {
-        return call_with_numbers(context, code, closure, arguments, count, to);
+      const NativeCodeHead* code = code_for_numbers(*closure->function, count);
+      if (code && code->numbers && context->fuel > 0) [[likely]] {
+        return call_with_numbers(context, code->numbers, closure, arguments, count, to);
       }
     }
   }
   return invoke_by_value(context, function, arguments, count, to);
+}
+
+}  // namespace
+
+extern "C" posset_status posset_invoke_numbers(posset_context* context, posset_value function, const double* arguments,
+                                               size_t count, posset_value* to) {
+  if (context && arguments && to && in(function).is(Tag::Fn)) [[likely]] {
+    PlainEvaluation evaluation(context);
+    auto* closure = in(function).as<Closure>();
+    if (evaluation.begun() && &Heap::heap_of(closure) == &context->heap) [[likely]] {
+      const NativeCodeHead* code = code_for_numbers(*closure->function, count);
+      if (code && code->plain) [[likely]] {
+        const Borrowed result = enter_with_numbers(code->plain, context, closure, context->stack_top, arguments, count);
+        if (result.word0 != static_cast<uint64_t>(Tag::Unset)) [[likely]] {
+          evaluation.count_step();
+          *to = posset::api::out(result);
+          return POSSET_OK;
+        }
+      }
+    }
+  }
+  return invoke_briefly(context, function, arguments, count, to);
 }
