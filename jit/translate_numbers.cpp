@@ -6,8 +6,8 @@
 // Only for code without loops and without calls that have been inlined, which would have to ask for room first, and
 // where all parameters are read as floats: one that is not would have to be looked at in the frame.
 //
-// What of it only computes can do without a frame and without an evaluation around it. So there is a third function (or it
-// is the second one, where that does nothing else), which gives up instead where the second writes or calls anything
+// What of it only computes can do without a frame and without an evaluation around it. So there is a third function, a copy
+// of the second that gives up where that writes or calls anything, and that gives its result in a register, too
 // (interp::NativeCodeHead::plain). Nothing has happened then, and the call is made as always. And where a host calls the
 // function for columns of numbers there is a loop around that, to be vectorized.
 #include "jit/translator.h"
@@ -21,6 +21,7 @@ namespace {
 
 constexpr uint32_t kMostNumbers = 8;  // doubles that are passed in registers
 constexpr unsigned kFirstNumber = 3;  // behind context, closure and registers
+constexpr unsigned kFirstOfPlain = 4;  // and behind where the tag goes
 
 // Nobody but the function itself could tell whether it has been executed.
 bool only_computes(const llvm::Instruction& each) {
@@ -90,20 +91,45 @@ void Translator::enter_from_frame() {
 // When the function of numbers is there. Null: it always does something.
 llvm::Function* Translator::make_plain_function() {
   llvm::ValueToValueMapTy copies;
-  llvm::Function* made = llvm::CloneFunction(of_numbers_, copies);
+  llvm::Function* body = llvm::CloneFunction(of_numbers_, copies);
   std::vector<llvm::Instruction*> deeds;
-  for (llvm::BasicBlock& each : *made) {
+  for (llvm::BasicBlock& each : *body) {
     if (llvm::Instruction* deed = first_deed(each)) deeds.push_back(deed);
   }
-  const bool at_once = !deeds.empty() && deeds.front()->getParent() == &made->getEntryBlock();
-  if (at_once || deeds.empty()) {
-    made->eraseFromParent();
-    return at_once ? nullptr : of_numbers_;
+  llvm::Function* made = nullptr;
+  if (deeds.empty() || deeds.front()->getParent() != &body->getEntryBlock()) {
+    llvm::Constant* words[] = {llvm::cast<llvm::Constant>(tag_word(Tag::Unset)), llvm::cast<llvm::Constant>(word(0))};
+    auto* given_up = llvm::ConstantStruct::get(llvm::cast<llvm::StructType>(body->getReturnType()), words);
+    for (llvm::Instruction* each : deeds) end_block(*each, given_up);
+    made = enter_plainly(*body);
   }
-  made->setName(of_numbers_->getName() + " plain");
-  llvm::Constant* words[] = {llvm::cast<llvm::Constant>(tag_word(Tag::Unset)), llvm::cast<llvm::Constant>(word(0))};
-  auto* given_up = llvm::ConstantStruct::get(llvm::cast<llvm::StructType>(made->getReturnType()), words);
-  for (llvm::Instruction* each : deeds) end_block(*each, given_up);
+  body->eraseFromParent();
+  return made;
+}
+
+// A PlainEntry (interp/api/numbers_entry.h) of what gives a value.
+llvm::Function* Translator::enter_plainly(llvm::Function& body) {
+  llvm::Type* pointer = b_.getPtrTy();
+  std::vector<llvm::Type*> types(kFirstOfPlain, pointer);
+  types.insert(types.end(), kMostNumbers, b_.getDoubleTy());
+  auto* type = llvm::FunctionType::get(b_.getDoubleTy(), types, false);
+  auto* made = llvm::Function::Create(type, llvm::Function::ExternalLinkage, of_numbers_->getName() + " plain", *module_);
+  made->addFnAttr(llvm::Attribute::NoUnwind);
+  b_.SetInsertPoint(llvm::BasicBlock::Create(*context_, "entry", made));
+  std::vector<llvm::Value*> arguments{made->getArg(0), made->getArg(1), made->getArg(2)};
+  for (uint32_t n = 0; n < chunk_.outline.parameters; ++n) arguments.push_back(made->getArg(kFirstOfPlain + n));
+  llvm::CallInst* given = b_.CreateCall(&body, arguments);
+  llvm::Value* tag = b_.CreateExtractValue(given, 0);
+  auto* other = llvm::BasicBlock::Create(*context_, "other", made);
+  auto* number = llvm::BasicBlock::Create(*context_, "number", made);
+  b_.CreateCondBr(b_.CreateICmpEQ(tag, tag_word(Tag::Float)), number, other);
+  b_.SetInsertPoint(other);
+  b_.CreateStore(tag, made->getArg(kFirstOfPlain - 1));
+  b_.CreateBr(number);
+  b_.SetInsertPoint(number);
+  b_.CreateRet(b_.CreateBitCast(b_.CreateExtractValue(given, 1), b_.getDoubleTy()));
+  llvm::InlineFunctionInfo how;
+  llvm::InlineFunction(*given, how);
   return made;
 }
 
@@ -120,6 +146,7 @@ llvm::Function* Translator::make_columns_function(llvm::Function& plain) {
   auto* done = llvm::BasicBlock::Create(*context_, "done", made);
   auto* left = llvm::BasicBlock::Create(*context_, "left", made);
   b_.SetInsertPoint(entry);
+  llvm::Value* tag = b_.CreateAlloca(size);
   std::vector<llvm::Value*> starts;
   for (uint32_t n = 0; n < chunk_.outline.parameters; ++n) {
     starts.push_back(b_.CreateLoad(pointer, b_.CreateConstInBoundsGEP1_64(pointer, columns, n)));
@@ -127,15 +154,16 @@ llvm::Function* Translator::make_columns_function(llvm::Function& plain) {
   b_.CreateCondBr(b_.CreateICmpULT(from, to), row, left);
   b_.SetInsertPoint(row);
   auto* at = b_.CreatePHI(size, 2);
-  std::vector<llvm::Value*> arguments{made->getArg(0), made->getArg(1), made->getArg(2)};
+  b_.CreateStore(tag_word(Tag::Float), tag);
+  std::vector<llvm::Value*> arguments{made->getArg(0), made->getArg(1), made->getArg(2), tag};
   for (llvm::Value* start : starts) {
     arguments.push_back(b_.CreateLoad(b_.getDoubleTy(), b_.CreateInBoundsGEP(b_.getDoubleTy(), start, at)));
   }
+  arguments.resize(kFirstOfPlain + kMostNumbers, llvm::ConstantFP::get(b_.getDoubleTy(), 0));
   llvm::CallInst* given = b_.CreateCall(&plain, arguments);
-  b_.CreateCondBr(b_.CreateICmpEQ(b_.CreateExtractValue(given, 0), tag_word(Tag::Float)), done, left);
+  b_.CreateCondBr(b_.CreateICmpEQ(b_.CreateLoad(size, tag), tag_word(Tag::Float)), done, left);
   b_.SetInsertPoint(done);
-  llvm::Value* number = b_.CreateBitCast(b_.CreateExtractValue(given, 1), b_.getDoubleTy());
-  b_.CreateStore(number, b_.CreateInBoundsGEP(b_.getDoubleTy(), results, at));
+  b_.CreateStore(given, b_.CreateInBoundsGEP(b_.getDoubleTy(), results, at));
   llvm::Value* next = b_.CreateAdd(at, word(1), "", /*HasNUW=*/true);
   b_.CreateCondBr(b_.CreateICmpULT(next, to), row, left);
   at->addIncoming(from, entry);

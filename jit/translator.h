@@ -561,6 +561,7 @@ class Translator {
   bool takes_numbers() const;
   void make_function_of_numbers();
   llvm::Function* make_plain_function();
+  llvm::Function* enter_plainly(llvm::Function& body);
   llvm::Function* make_columns_function(llvm::Function& plain);
   void enter_from_frame();
   // What stands in the native frame is written where it is needed.

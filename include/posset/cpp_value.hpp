@@ -268,10 +268,10 @@ struct Arguments {
   return read<double>(context, owner.raw(), "result");
 }
 
-// A call with numbers only. The result is read word by word where it was written: copied as a whole, it would have to
-// wait until both words have got out of the processor's store buffer, which takes longer than the call.
+// The result is read word by word where it was written: copied as a whole, it would have to wait until both words have got
+// out of the processor's store buffer, which takes longer than the call.
 template <class... Args>
-double invoke_numbers(posset_context* context, posset_value function, Args... args) {
+[[gnu::noinline]] double invoke_numbers_by_value(posset_context* context, posset_value function, Args... args) {
   const double numbers[] = {static_cast<double>(args)...};
   posset_value result;  // not set beforehand, which would be stores for nothing: where all is well it is set
   const posset_status status = posset_invoke_numbers(context, function, numbers, sizeof...(Args), &result);
@@ -282,6 +282,26 @@ double invoke_numbers(posset_context* context, posset_value function, Args... ar
     return number;
   }
   return number_of(context, result);
+}
+
+template <class... Zeros>
+double compute(posset_context* context, posset_value function, size_t count, bool* done, Zeros... numbers) {
+  if constexpr (sizeof...(Zeros) < 8) {
+    return compute(context, function, count, done, numbers..., 0.0);
+  } else {
+    return posset_compute(context, function, count, done, numbers...);
+  }
+}
+
+// A call with numbers only, in processor registers if it can be.
+template <class... Args>
+double invoke_numbers(posset_context* context, posset_value function, Args... args) {
+  if constexpr (sizeof...(Args) <= 8) {
+    bool done;
+    const double number = compute(context, function, sizeof...(Args), &done, static_cast<double>(args)...);
+    if (done) return number;
+  }
+  return invoke_numbers_by_value(context, function, args...);
 }
 
 // Numbers that stand one behind the other: a vector, an array, a span.

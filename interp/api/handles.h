@@ -334,7 +334,10 @@ class PlainEvaluation {
  public:
   [[gnu::always_inline]] explicit PlainEvaluation(posset_context* context) : context_(context) {
     if (!context->reservation.enter(this_thread())) return;
-    if (!context->has_plain_step() || context->finished || context->orphans.load(std::memory_order_relaxed)) [[unlikely]] {
+    // One question of them all: each is answered by a load, and none is ever to be waited for.
+    const bool in_the_way = context->error_pending() | context->finished | !context->has_plain_step() |
+                            (context->orphans.load(std::memory_order_relaxed) != nullptr);
+    if (in_the_way) [[unlikely]] {
       context->reservation.leave();
       return;
     }

@@ -15,7 +15,9 @@
 using posset::api::ColumnsEntry;
 using posset::api::Evaluation;
 using posset::api::in;
+using posset::api::kFloatTag;
 using posset::api::kMostNumbers;
+using posset::api::PlainEntry;
 using posset::interp::Borrowed;
 using posset::interp::Closure;
 using posset::interp::NativeCodeHead;
@@ -109,13 +111,14 @@ class Rows {
   }
 
   void compute_each(void* code, Closure* closure, size_t end) {
-    double numbers[kMostNumbers];
+    double n[kMostNumbers] = {};
     for (; done_ < end; ++done_) {
-      for (size_t n = 0; n < columns_.count; ++n) numbers[n] = columns_.columns[n][done_];
-      const Borrowed given =
-          posset::api::enter_with_numbers(code, context_, closure, context_->stack_top, numbers, columns_.count);
-      if (!given.is_float()) return;
-      columns_.to[done_] = given.as_float();
+      for (size_t each = 0; each < columns_.count; ++each) n[each] = columns_.columns[each][done_];
+      uint64_t tag = kFloatTag;
+      const double given = reinterpret_cast<PlainEntry>(code)(context_, closure, context_->stack_top, &tag, n[0], n[1], n[2],
+                                                              n[3], n[4], n[5], n[6], n[7]);
+      if (tag != kFloatTag) return;
+      columns_.to[done_] = given;
     }
   }
 

@@ -3,8 +3,9 @@
 // meet is left to code that finds out. Where the code only computes there is no evaluation to begin and to end at all, only
 // a step to count. All else goes the way of posset_invoke.
 //
-// The ways are functions of their own, from the quickest on, each of which goes on to the next before anything has
-// happened: so the first saves and restores no more than it needs itself.
+// The quickest way is a function of its own, which has nothing but registers to save and to restore; where it is not open,
+// nothing has happened.
+#include <algorithm>
 #include <stdexcept>
 #include <vector>
 
@@ -14,10 +15,11 @@
 
 using posset::api::BriefEvaluation;
 using posset::api::code_for_numbers;
-using posset::api::enter_with_numbers;
 using posset::api::in;
+using posset::api::kFloatTag;
 using posset::api::kMostNumbers;
 using posset::api::kMostRegisters;
+using posset::api::PlainEntry;
 using posset::api::PlainEvaluation;
 using posset::interp::Borrowed;
 using posset::interp::Closure;
@@ -57,7 +59,7 @@ namespace {
   return POSSET_OK;
 }
 
-[[gnu::noinline]] posset_status invoke_by_value(posset_context* context, posset_value function, const double* numbers, size_t count,
+posset_status invoke_by_value(posset_context* context, posset_value function, const double* numbers, size_t count,
                               posset_value* to) {
   if (count <= kMostNumbers) {
     posset_value values[kMostNumbers];
@@ -75,8 +77,8 @@ namespace {
   }
 }
 
-[[gnu::noinline]] posset_status invoke_briefly(posset_context* context, posset_value function, const double* arguments,
-                                               size_t count, posset_value* to) {
+posset_status invoke_briefly(posset_context* context, posset_value function, const double* arguments, size_t count,
+                             posset_value* to) {
   if (to) *to = posset_nil();
   if (count != 0 && !arguments) return POSSET_MISUSE;
   if (context && in(function).is(Tag::Fn)) {
@@ -92,24 +94,45 @@ namespace {
   return invoke_by_value(context, function, arguments, count, to);
 }
 
+[[gnu::cold]] double not_done(bool* done) {
+  *done = false;
+  return 0;
+}
+
 }  // namespace
 
-extern "C" posset_status posset_invoke_numbers(posset_context* context, posset_value function, const double* arguments,
-                                               size_t count, posset_value* to) {
-  if (context && arguments && to && in(function).is(Tag::Fn)) [[likely]] {
-    PlainEvaluation evaluation(context);
-    auto* closure = in(function).as<Closure>();
-    if (evaluation.begun() && &Heap::heap_of(closure) == &context->heap) [[likely]] {
-      const NativeCodeHead* code = code_for_numbers(*closure->function, count);
-      if (code && code->plain) [[likely]] {
-        const Borrowed result = enter_with_numbers(code->plain, context, closure, context->stack_top, arguments, count);
-        if (result.word0 != static_cast<uint64_t>(Tag::Unset)) [[likely]] {
-          evaluation.count_step();
-          *to = posset::api::out(result);
-          return POSSET_OK;
-        }
-      }
+extern "C" {
+
+double posset_compute(posset_context* context, posset_value function, size_t count, bool* done, double a, double b, double c,
+                      double d, double e, double f, double g, double h) {
+  if (!done) return 0;
+  if (!context || !in(function).is(Tag::Fn)) return not_done(done);
+  PlainEvaluation evaluation(context);
+  auto* closure = in(function).as<Closure>();
+  if (!evaluation.begun() || &Heap::heap_of(closure) != &context->heap) return not_done(done);
+  const NativeCodeHead* code = code_for_numbers(*closure->function, count);
+  if (!code || !code->plain) return not_done(done);
+  uint64_t tag = kFloatTag;
+  const double result = reinterpret_cast<PlainEntry>(code->plain)(context, closure, context->stack_top, &tag, a, b, c, d, e, f, g, h);
+  if (tag != kFloatTag) [[unlikely]] return not_done(done);
+  evaluation.count_step();
+  *done = true;
+  return result;
+}
+
+posset_status posset_invoke_numbers(posset_context* context, posset_value function, const double* arguments, size_t count,
+                                    posset_value* to) {
+  if (arguments && to && count <= kMostNumbers) [[likely]] {
+    double n[kMostNumbers] = {};
+    std::copy(arguments, arguments + count, n);
+    bool done = false;
+    const double result = posset_compute(context, function, count, &done, n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7]);
+    if (done) {
+      *to = posset_float(result);
+      return POSSET_OK;
     }
   }
   return invoke_briefly(context, function, arguments, count, to);
 }
+
+}  // extern "C"

@@ -15,6 +15,12 @@ constexpr size_t kMostRegisters = 1 << 16;
 template <class... Numbers>
 using NumbersEntry = interp::Borrowed (*)(interp::Context*, interp::Closure*, interp::Borrowed* registers, Numbers...);
 
+// Of NativeCodeHead::plain: as many arguments as there are registers, however many are read. Where the result is no float,
+// or there is none, `tag` becomes something else than that of a float.
+using PlainEntry = double (*)(interp::Context*, interp::Closure*, interp::Borrowed* registers, uint64_t* tag, double, double,
+                              double, double, double, double, double, double);
+constexpr auto kFloatTag = static_cast<uint64_t>(interp::Tag::Float);
+
 // Of NativeCodeHead::columns. `results` overlap no column.
 using ColumnsEntry = size_t (*)(interp::Context*, interp::Closure*, interp::Borrowed* registers, const double* const* columns,
                                 double* results, size_t from, size_t to);

@@ -88,9 +88,9 @@ struct NativeCodeHead {
   void* below;
   NativeEntrance entrance;
   std::span<const Inlined> inlined;
-  // Where it is entered with numbers as arguments (NumbersEntry in interp/api/numbers_entry.h); null: nowhere. `plain` only
-  // computes: it reads the closure and its arguments, writes nothing, and gives a number, nil, a bool, a text that is not
-  // counted, or Unset: it has given up, nothing has happened, and the call is still to be made.
+  // Where it is entered with numbers as arguments (NumbersEntry and PlainEntry in interp/api/numbers_entry.h); null:
+  // nowhere. `plain` only computes: it reads the closure and its arguments, and gives a float or says what else it would have
+  // been. Nothing has happened then, and the call is still to be made.
   void* numbers = nullptr;
   void* plain = nullptr;
   // Made when somebody wanted that: does the rows [from, to) of columns by itself, and gives the row that it has not done,
