@@ -219,6 +219,7 @@ struct Chunk {
   std::atomic<NativeEntry> native{nullptr};
   std::atomic<uint64_t> native_heads{0};  // bit n: native code can be entered at loop head n
   std::atomic<uint32_t> exits{0};         // of native code back to bytecode, since it was made
+  std::atomic<bool> wants_columns{false};  // native code is to do rows of columns (interp::NativeCodeHead::columns)
   std::vector<LoopHead> loop_heads;  // ascending
   std::atomic<int32_t> recording_budget{kRecording};
   std::unique_ptr<std::atomic<uint64_t>[]> profile;  // by instruction: a Seen

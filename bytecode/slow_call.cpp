@@ -162,13 +162,8 @@ int slow_answer(Context& context, const Closure* closure, uint32_t link, Borrowe
 }
 
 bool new_list_for(Context& context, Borrowed* dst, const Borrowed* hidden) {
-  // As the built-ins do: what is expected may never come, so only a modest part is reserved. Numbers are
-  // expected; an element of another kind finds room for half as many.
-  constexpr uint64_t kMostReserved = 4096;
-  const bool counted = hidden[0].is_nil();
-  const auto left = static_cast<uint64_t>(hidden[2].as_int()) - static_cast<uint64_t>(hidden[1].as_int());
-  const uint64_t expected = !counted ? interp::item_count(hidden[0]) : hidden[1].as_int() < hidden[2].as_int() ? left : 0;
-  interp::List* list = interp::new_list(context.heap, interp::Packing::Int, std::min(expected, kMostReserved));
+  // As the built-ins do. Numbers are expected; an element of another kind finds room for half as many.
+  interp::List* list = interp::new_list_expecting(context, interp::Packing::Int, interp::items_expected(hidden));
   if (!list) return interp::or_memory_limit(context, false);
   *dst = Borrowed::heap(interp::Tag::List, list);
   return true;

@@ -24,6 +24,8 @@ void walk(Visitor& visit, Any& entry) {
   });
   visit(entry.symbol);
   visit(entry.numbers);
+  visit(entry.plain);
+  visit(entry.columns);
   visit(entry.heads);
   visit(entry.object);
 }

@@ -36,6 +36,8 @@ struct Entry {
   std::vector<ShapeName> shapes;
   std::string_view symbol;        // of the function to enter
   std::string_view numbers;       // of the one that takes numbers; empty: there is none
+  std::string_view plain;         // of the one that only computes, likewise
+  std::string_view columns;       // of the one that does rows of columns, likewise
   uint64_t heads = 0;
   std::string_view object;
 };

@@ -28,7 +28,8 @@ bool is_made_anew(const NativeRequest& request) {
 uint64_t options_of(const NativeRequest& request) {
   const interp::RuntimeOptions& options = request.runtime.options;
   const uint64_t forced = options.forced_tier >= request.level, stressed = options.exit_stress != 0;
-  return forced | stressed << 1 | uint64_t{options.native_passes} << 2;
+  const uint64_t columns = chunk_of(request).wants_columns.load(std::memory_order_relaxed);
+  return forced | stressed << 1 | uint64_t{options.native_passes} << 2 | columns << 32;
 }
 
 Digest key_of(const NativeRequest& request, const Digest& maker) {
@@ -81,6 +82,8 @@ Entry entry_of(const NativeRequest& request, const Translation& translation, con
   for (const Bindings::Part& each : translation.inlined) entry.inlined.push_back(translation.bindings.number_of(*each.chunk));
   entry.symbol = translation.symbol;
   entry.numbers = translation.numbers;
+  entry.plain = translation.plain;
+  entry.columns = translation.columns;
   entry.heads = translation.heads;
   entry.object = object;
   return entry;
@@ -134,6 +137,9 @@ std::unique_ptr<NativeCode> link_kept(Engine& engine, const NativeRequest& reque
   if (!begin) return nullptr;
   made->entrance = {begin, entry->heads};
   if (!entry->numbers.empty()) made->numbers = made->code->entry(entry->numbers);
+  if (!entry->plain.empty()) made->plain = made->code->entry(entry->plain);
+  if (!entry->columns.empty()) made->columns = made->code->entry(entry->columns);
+  made->for_columns = chunk_of(request).wants_columns.load(std::memory_order_relaxed);
   for (uint32_t number : entry->inlined) {
     const Bindings::Part& part = bindings.parts()[number];
     made->parts.push_back({part.unit, part.chunk});

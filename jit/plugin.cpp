@@ -107,6 +107,9 @@ std::unique_ptr<NativeCode> make_code(Engine& engine, const NativeRequest& reque
   }
   made->entrance = {const_cast<void*>(made->code->entry(translation->symbol)), translation->heads};
   if (!translation->numbers.empty()) made->numbers = const_cast<void*>(made->code->entry(translation->numbers));
+  if (!translation->plain.empty()) made->plain = const_cast<void*>(made->code->entry(translation->plain));
+  if (!translation->columns.empty()) made->columns = const_cast<void*>(made->code->entry(translation->columns));
+  made->for_columns = translation->for_columns;
   for (const Bindings::Part& each : translation->inlined) made->parts.push_back({each.unit, each.chunk});
   keep(request, *translation, {object.data(), object.size()}, cache);
   return made;

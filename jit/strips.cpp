@@ -450,9 +450,12 @@ class LoopBody : public Body {
 
   bool append(uint32_t pc) override {
     const Insn& insn = chunk_.at(pc);
-    const Kind list = state_.kinds[insn.a];
-    if (!is_packed(list) || state_.kinds[insn.b] != element_of(list) || kinds_.pinned(insn.a)) return false;
+    const Kind known = state_.kinds[insn.a], item = state_.kinds[insn.b];
+    // Where the code is entered at the loop's head, the list may be empty still and of no kind. What it gets tells.
+    const Kind list = known == Kind::Any && item != Kind::None ? list_for(item) : known;
+    if (!is_packed(list) || item != element_of(list) || kinds_.pinned(insn.a)) return false;
     bool only_appended = true;
+    for (const Strip::Append& other : strip_.appends) only_appended &= other.list != insn.a || other.kind == list;
     for (uint32_t at = loop_.head; at <= loop_.latch; at += chunk_.length_at(at)) {
       if (!strip_.inside[at - loop_.head]) continue;
       const Insn& other = chunk_.at(at);
@@ -461,7 +464,7 @@ class LoopBody : public Body {
         only_appended &= insn.a < each.first || insn.a >= each.first + each.count;
       });
     }
-    if (only_appended) strip_.appends.push_back({pc, insn.a});
+    if (only_appended) strip_.appends.push_back({pc, insn.a, list});
     return only_appended;
   }
 

@@ -80,7 +80,8 @@ struct Strip {
   };
   struct Append {
     uint32_t pc;
-    uint16_t list;  // packed, and the item fits
+    uint16_t list;
+    Kind kind;      // that the list is taken to have: packed, and the item fits
   };
   // An inlined call of a function that is the same in all rounds.
   struct Call {

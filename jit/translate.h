@@ -20,6 +20,9 @@ struct Translation {
   std::unique_ptr<llvm::Module> module;
   std::string symbol;  // of the function to enter, a bytecode::NativeEntry
   std::string numbers;  // of the one that takes numbers (interp::NativeCodeHead); empty: there is none
+  std::string plain;    // of the one that only computes; empty: there is none
+  std::string columns;  // of the one that does so for rows; likewise
+  bool for_columns = false;  // that was wanted
   uint64_t heads = 0;  // bit n: it can be entered at loop head n
   Bindings bindings;   // what its symbols mean
   std::vector<Bindings::Part> inlined;

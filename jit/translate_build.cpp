@@ -50,7 +50,7 @@ bool Translator::build(uint32_t pc, const Insn& insn) {
 void Translator::append_item(uint32_t pc, const Insn& insn) {
   const Operand list = read(insn.a);
   const Operand v = read(insn.b);
-  if (is_proved_append(pc)) return append_proved(insn, list, v);
+  if (is_proved_append(pc)) return append_proved(insn, v);
   llvm::Value* size = size_of(list);
   auto* after = block("after");
   auto* slow = slow_way(pc, after);
@@ -82,12 +82,13 @@ void Translator::append_item(uint32_t pc, const Insn& insn) {
 }
 
 // In a strip, out of which the list takes its size along. What is appended is plain.
-void Translator::append_proved(const Insn& insn, const Operand& list, const Operand& v) {
+void Translator::append_proved(const Insn& insn, const Operand& v) {
+  const Operand list = appended_list(insn.a);
   llvm::AllocaInst* size = size_in_strip(insn.a);
   llvm::Value* before = load(b_.getInt64Ty(), size);
   put_element(list, before, packing_of_kind(list.kind), v);
   put(b_.CreateAdd(before, word(1), "", /*HasNUW=*/true, /*HasNSW=*/true), size);
-  if (cached(insn.a)) write(insn.a, list);
+  if (cached(insn.a)) write(insn.a, read(insn.a));
 }
 
 void Translator::count_appended(const Insn& insn, const Operand& list, llvm::Value* size, const Operand& v) {

@@ -69,7 +69,7 @@ Operand Translator::read_appended(const Choice& choice) {
 
 // The strip has room for an item in every round.
 void Translator::append_unless(llvm::Value* condition, const Insn& append, const Operand& v) {
-  const Operand list = read(append.a);
+  const Operand list = appended_list(append.a);
   llvm::AllocaInst* size = size_in_strip(append.a);
   llvm::Value* before = load(b_.getInt64Ty(), size);
   put_element(list, before, packing_of_kind(list.kind), v);

@@ -108,14 +108,16 @@ void Translator::weigh_strip(const Strip& strip, const Loop& loop, llvm::BasicBl
 // Lists that are only taken to be of a kind must be.
 void Translator::require_lists(const Strip& strip, llvm::BasicBlock* failed) {
   std::vector<uint16_t> asked;
-  for (const Strip::Look& look : strip.looks) {
-    const Operand list = read(look.list);
-    if (list.kind == look.kind || std::find(asked.begin(), asked.end(), look.list) != asked.end()) continue;
-    asked.push_back(look.list);
+  auto require = [&](uint16_t reg, Kind kind) {
+    const Operand list = read(reg);
+    if (list.kind == kind || std::find(asked.begin(), asked.end(), reg) != asked.end()) return;
+    asked.push_back(reg);
     auto* fits = block("fits");
-    b_.CreateCondBr(is_kind(list, look.kind), fits, failed);
+    b_.CreateCondBr(is_kind(list, kind), fits, failed);
     go_on_in(fits);
-  }
+  };
+  for (const Strip::Look& look : strip.looks) require(look.list, look.kind);
+  for (const Strip::Append& append : strip.appends) require(append.list, append.kind);
 }
 
 // Functions that are the same in all rounds must be those whose code takes the place of the calls, and must have
@@ -165,6 +167,12 @@ void Translator::take_sizes(const Strip& strip) {
 llvm::AllocaInst* Translator::size_in_strip(uint16_t list) const {
   const auto found = std::find_if(proved_->sizes.begin(), proved_->sizes.end(), [&](auto& each) { return each.reg == list; });
   return found == proved_->sizes.end() ? nullptr : found->size;
+}
+
+// That a strip appends to.
+Operand Translator::appended_list(uint16_t reg) {
+  const auto found = std::find_if(strip_->appends.begin(), strip_->appends.end(), [&](auto& each) { return each.list == reg; });
+  return {found->kind, nullptr, payload_of(read(reg))};
 }
 
 Operand Translator::list_of(const Strip::Look& look) { return {look.kind, nullptr, payload_of(read(look.list))}; }

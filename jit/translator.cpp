@@ -70,7 +70,13 @@ std::unique_ptr<Translation> Translator::run() {
   auto result = std::make_unique<Translation>();
   result->symbol = entered->getName().str();
   result->heads = heads_;
-  if (of_numbers_) result->numbers = of_numbers_->getName().str();
+  if (of_numbers_) {
+    result->numbers = of_numbers_->getName().str();
+    result->for_columns = chunk_.wants_columns.load(std::memory_order_relaxed);
+    llvm::Function* plain = make_plain_function();
+    if (plain) result->plain = plain->getName().str();
+    if (plain && result->for_columns) result->columns = make_columns_function(*plain)->getName().str();
+  }
   result->bindings = std::move(own_->bindings);
   result->context = std::move(own_->context);
   result->module = std::move(own_->module);

@@ -224,6 +224,7 @@ class Translator {
   void take_sizes(const Strip& strip);
   llvm::AllocaInst* size_in_strip(uint16_t list) const;
   Operand list_of(const Strip::Look& look);
+  Operand appended_list(uint16_t reg);
   void charge_strip();
   void charge_strip_call();
   bool is_proved_kind(uint16_t reg, Kind kind) const;
@@ -426,7 +427,7 @@ class Translator {
   // ---- translate_build.cpp ----
   bool build(uint32_t pc, const Insn& insn);
   void append_item(uint32_t pc, const Insn& insn);
-  void append_proved(const Insn& insn, const Operand& list, const Operand& v);
+  void append_proved(const Insn& insn, const Operand& v);
   void count_appended(const Insn& insn, const Operand& list, llvm::Value* size, const Operand& v);
   // `slow` where it does not fit; counted once more when it is not consumed.
   void append_element(const Operand& list, llvm::Value* at, interp::Packing packing, const Operand& v, bool copies,
@@ -564,6 +565,9 @@ class Translator {
   llvm::BasicBlock* begin_with_leaf(uint32_t pc, const Insn& insn);
   bool takes_numbers() const;
   void make_function_of_numbers();
+  llvm::Function* make_plain_function();
+  llvm::Function* enter_plainly(llvm::Function& body);
+  llvm::Function* make_columns_function(llvm::Function& plain);
   void enter_from_frame();
   // What stands in the native frame is written where it is needed.
   bool fills_frame_late() const { return recursive() || takes_numbers(); }

@@ -323,6 +323,26 @@ void BM_column_posset(benchmark::State& state) {
 }
 BENCHMARK(BM_column_posset)->Unit(benchmark::kMillisecond);
 
+// The same formula as a function of a row, over the host's memory.
+void BM_column_posset_in_place(benchmark::State& state) {
+  posset::Runtime runtime;
+  posset::Context context(runtime, {.memory_limit = 256 << 20, .step_limit = 100'000'000});
+  auto formula = context.compile<double(double)>("x => (2.0 * x + 1.5) ** 2 - sqrt(x)");
+  const std::vector<double> in = column();
+  std::vector<double> out(kRows);
+  for (int i = 0; i < 5; ++i) {
+    formula.map_into(out, in);
+    for (size_t row : {size_t{0}, size_t{1000}, kRows - 1}) check(out[row], std::pow(2.0 * in[row] + 1.5, 2) - std::sqrt(in[row]));
+    posset_runtime_settle(runtime.handle());
+  }
+  for (auto _ : state) {
+    formula.map_into(out, in);
+    benchmark::DoNotOptimize(out.data());
+    benchmark::ClobberMemory();
+  }
+}
+BENCHMARK(BM_column_posset_in_place)->Unit(benchmark::kMillisecond);
+
 }  // namespace
 
 BENCHMARK_MAIN();

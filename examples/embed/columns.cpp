@@ -1,6 +1,6 @@
-// A formula engine over columns: formulas that users type are compiled once and run over columns of doubles, which
-// go in as spans and come out as a view of the result. Prints a small table, how a wrong formula is reported, and
-// the sum over a long column.
+// A formula engine over columns: formulas that users type are compiled once and run over columns of doubles of the host,
+// which are read where they stand, as the results are written where the host wants them. Prints a small table, how a wrong
+// formula is reported, and the sum over a long column.
 #include <cstdio>
 #include <span>
 #include <string>
@@ -11,14 +11,17 @@
 namespace {
 
 using Column = std::span<const double>;
-// Two columns in, one out. The result stays a Value, so that it is read where it stands.
-using Formula = posset::Function<posset::Value(Column, Column)>;
+// The formula of one row: what the user typed is the body of a function of the names.
+using Formula = posset::Function<double(double, double)>;
 
-// The formula of one row, for all rows: what the user typed is the body of a function of the names.
 Formula compile(posset::Context& context, const std::string& formula) {
-  return context.compile<posset::Value(Column, Column)>(
-      "let row = (price, quantity) => " + formula +
-      "\n(prices, quantities) => [for i in 0..len(prices) => float(row(prices[i], quantities[i]))]");
+  return context.compile<double(double, double)>("(price, quantity) => " + formula);
+}
+
+std::vector<double> apply(const Formula& formula, Column price, Column quantity) {
+  std::vector<double> results(price.size());
+  formula.map_into(results, price, quantity);
+  return results;
 }
 
 void print(const char* name, Column values) {
@@ -39,16 +42,14 @@ int main() {
   print("quantity", quantity);
   for (const char* text : {"price * quantity", "price * quantity * (1 + rate)",
                            "if quantity >= 10 { price * 0.9 } else { price }"}) {
-    const posset::Value result = compile(context, text)(price, quantity);
-    print(text, result.to<Column>());
+    print(text, apply(compile(context, text), price, quantity));
   }
 
-  auto wrong = context.try_eval("let row = (price, quantity) => price * quantty\nrow(1.0, 2.0)");
+  auto wrong = context.try_compile<double(double, double)>("(price, quantity) => price * quantty");
   std::printf("%s\n  %s\n", wrong.error().message().c_str(), wrong.error().hint().c_str());
 
   const std::vector<double> ones(100'000, 1.0), halves(100'000, 0.5);
-  const posset::Value result = compile(context, "price * quantity")(ones, halves);
   double sum = 0;
-  for (double v : result.to<Column>()) sum += v;
+  for (double v : apply(compile(context, "price * quantity"), ones, halves)) sum += v;
   std::printf("%.1f\n", sum);
 }

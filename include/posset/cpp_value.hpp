@@ -6,6 +6,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -267,12 +268,12 @@ struct Arguments {
   return read<double>(context, owner.raw(), "result");
 }
 
-// A call with numbers only. The result is read word by word where it was written: copied as a whole, it would have to
-// wait until both words have got out of the processor's store buffer, which takes longer than the call.
+// The result is read word by word where it was written: copied as a whole, it would have to wait until both words have got
+// out of the processor's store buffer, which takes longer than the call.
 template <class... Args>
-double invoke_numbers(posset_context* context, posset_value function, Args... args) {
+[[gnu::noinline]] double invoke_numbers_by_value(posset_context* context, posset_value function, Args... args) {
   const double numbers[] = {static_cast<double>(args)...};
-  posset_value result = posset_nil();
+  posset_value result;  // not set beforehand, which would be stores for nothing: where all is well it is set
   const posset_status status = posset_invoke_numbers(context, function, numbers, sizeof...(Args), &result);
   if (status != POSSET_OK) check(context, status, "call");
   if (result.word0 == POSSET_FLOAT) {
@@ -281,6 +282,40 @@ double invoke_numbers(posset_context* context, posset_value function, Args... ar
     return number;
   }
   return number_of(context, result);
+}
+
+template <class... Zeros>
+double compute(posset_context* context, posset_value function, size_t count, bool* done, Zeros... numbers) {
+  if constexpr (sizeof...(Zeros) < 8) {
+    return compute(context, function, count, done, numbers..., 0.0);
+  } else {
+    return posset_compute(context, function, count, done, numbers...);
+  }
+}
+
+// A call with numbers only, in processor registers if it can be.
+template <class... Args>
+double invoke_numbers(posset_context* context, posset_value function, Args... args) {
+  if constexpr (sizeof...(Args) <= 8) {
+    bool done;
+    const double number = compute(context, function, sizeof...(Args), &done, static_cast<double>(args)...);
+    if (done) return number;
+  }
+  return invoke_numbers_by_value(context, function, args...);
+}
+
+// Numbers that stand one behind the other: a vector, an array, a span.
+template <class C>
+concept ColumnOfNumbers = requires(const C& column) {
+  { column.data() } -> std::convertible_to<const double*>;
+  { column.size() } -> std::convertible_to<size_t>;
+};
+
+template <class... Columns>
+void invoke_columns(posset_context* context, posset_value function, double* out, size_t rows, const Columns&... columns) {
+  if (((static_cast<size_t>(columns.size()) != rows) || ...)) throw Misuse(POSSET_MISUSE, "columns of different lengths");
+  const double* const all[] = {columns.data()...};
+  check(context, posset_invoke_columns(context, function, all, sizeof...(Columns), out, rows, nullptr), "call");
 }
 
 inline Value invoke(posset_context* context, posset_value function, posset_value* arguments,
@@ -350,6 +385,16 @@ class Function<R(Args...)> {
     if constexpr (!std::is_void_v<R>) {
       return detail::read<R>(result.context(), result.raw(), "result");
     }
+  }
+  // Of a function of doubles: out[i] becomes what it gives for the i-th number of each column, in one evaluation. All have
+  // the same length, or Misuse is thrown. Columns and `out` are vectors, arrays or spans of the host: they are read and
+  // written where they stand, and `out` may be one of the columns. Throws Error at the first row that raises or gives no
+  // number: the rows before are done.
+  template <class Out, detail::ColumnOfNumbers... Columns>
+    requires(sizeof...(Columns) == sizeof...(Args) && sizeof...(Args) != 0 && std::is_same_v<R, double> &&
+             (std::is_floating_point_v<std::decay_t<Args>> && ...))
+  void map_into(Out&& out, const Columns&... columns) const {
+    detail::invoke_columns(function_.context(), function_.raw(), out.data(), out.size(), columns...);
   }
   auto try_call(Args... args) const -> Result<std::conditional_t<std::is_void_v<R>, Value, R>> {
     try {

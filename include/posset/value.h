@@ -231,6 +231,26 @@ POSSET_API posset_status posset_invoke(posset_context* context, posset_value fun
 POSSET_API posset_status posset_invoke_numbers(posset_context* context, posset_value function,
                                                const double* arguments, size_t count,
                                                posset_value* out);
+/* The quickest way: for a hot function of 1 to 8 floats that does nothing but compute with them, and
+ * gives a float. They are passed in processor registers, those beyond `count` are ignored, and the
+ * result comes in one. *done says whether that was possible; otherwise nothing has happened and the
+ * result is 0: call posset_invoke_numbers, which also tells what there is to tell. Never raises.
+ *
+ *     bool done;
+ *     double y = posset_compute(context, f, 1, &done, x, 0, 0, 0, 0, 0, 0, 0); */
+POSSET_API double posset_compute(posset_context* context, posset_value function, size_t count,
+                                 bool* done, double a, double b, double c, double d, double e,
+                                 double f, double g, double h);
+/* Calls it for each of `rows` rows, in their order, within one evaluation: out[i] gets the number
+ * that it gives for columns[0][i], columns[1][i], ..., `count` floats. Columns and results are the
+ * host's memory: nothing is copied, and no script can have them longer than this call. They must
+ * stay during it. `out` may be one of the columns, so that they are replaced; otherwise it must not
+ * overlap them (POSSET_MISUSE). Each row is charged as a call. POSSET_RAISED, also where a result is
+ * no number: out[0 .. *done) is what the rows before have given, the rest is as it was; `done` may
+ * be null. Once the function is hot, and does nothing but compute, several rows are done at once. */
+POSSET_API posset_status posset_invoke_columns(posset_context* context, posset_value function,
+                                               const double* const* columns, size_t count,
+                                               double* out, size_t rows, size_t* done);
 
 /* Calls a method of a host object, of `graph`s and other handles of the library, as `object.name(...)` does.
  * Arguments and result as in posset_invoke. Without such a method it is raised. */

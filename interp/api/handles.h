@@ -327,6 +327,42 @@ class BriefEvaluation {
   interp::ForkRecord* forks_ = nullptr;
 };
 
+// Instead of a BriefEvaluation, for code that only computes (NativeCodeHead::plain): nothing that an evaluation keeps can be
+// asked for or change, so it only keeps others out of the context and the code where it is. `begun` false: nothing has
+// happened.
+class PlainEvaluation {
+ public:
+  [[gnu::always_inline]] explicit PlainEvaluation(posset_context* context) : context_(context) {
+    if (!context->reservation.enter(this_thread())) return;
+    // One question of them all: each is answered by a load, and none is ever to be waited for.
+    const bool in_the_way = context->error_pending() | context->finished | !context->has_plain_step() |
+                            (context->orphans.load(std::memory_order_relaxed) != nullptr);
+    if (in_the_way) [[unlikely]] {
+      context->reservation.leave();
+      return;
+    }
+    context->code_slot.enter_lightly();
+    begun_ = true;
+  }
+  [[gnu::always_inline]] ~PlainEvaluation() {
+    if (!begun_) return;
+    context_->code_slot.leave();
+    context_->reservation.leave();
+  }
+  PlainEvaluation(const PlainEvaluation&) = delete;
+  PlainEvaluation& operator=(const PlainEvaluation&) = delete;
+  bool begun() const { return begun_; }
+  // The code has computed something: the evaluation has been that step.
+  void count_step() {
+    context_->last_steps = 1;
+    if (context_->is_interrupted()) [[unlikely]] context_->clear_interrupt();
+  }
+
+ private:
+  posset_context* context_;
+  bool begun_ = false;
+};
+
 // A call from outside has ended, inside the context: calls that come again and again are to be brief.
 void reserve_if_called_often(posset_context* context);
 

@@ -1,55 +1,34 @@
 // Calling functions of numbers. Where the function has native code that takes numbers in processor registers and the
 // context is reserved for the thread, nothing is asked that is the same for every such call: what a longer evaluation may
-// meet is left to code that finds out. All else goes the way of posset_invoke.
+// meet is left to code that finds out. Where the code only computes there is no evaluation to begin and to end at all, only
+// a step to count. All else goes the way of posset_invoke.
+//
+// The quickest way is a function of its own, which has nothing but registers to save and to restore; where it is not open,
+// nothing has happened.
+#include <algorithm>
 #include <stdexcept>
 #include <vector>
 
 #include "interp/api/handles.h"
+#include "interp/api/numbers_entry.h"
 #include "interp/runtime/call.h"
 
 using posset::api::BriefEvaluation;
+using posset::api::code_for_numbers;
 using posset::api::in;
+using posset::api::kFloatTag;
+using posset::api::kMostNumbers;
+using posset::api::kMostRegisters;
+using posset::api::PlainEntry;
+using posset::api::PlainEvaluation;
 using posset::interp::Borrowed;
 using posset::interp::Closure;
-using posset::interp::Function;
 using posset::interp::Heap;
 using posset::interp::Tag;
+using posset::interp::NativeCodeHead;
 using posset::interp::Value;
 
 namespace {
-
-constexpr size_t kMostNumbers = 8;
-// Registers of a frame: 16 bits of an instruction name one.
-constexpr size_t kMostRegisters = 1 << 16;
-
-template <class... Numbers>
-using NumbersEntry = Borrowed (*)(posset::interp::Context*, Closure*, Borrowed* registers, Numbers...);
-
-Borrowed enter(void* code, posset_context* context, Closure* closure, Borrowed* registers, const double* n, size_t count) {
-  using D = double;
-  switch (count) {
-#define ENTER(types, ...) return reinterpret_cast<NumbersEntry<types>>(code)(context, closure, registers, __VA_ARGS__)
-#define COMMA ,
-    case 1: ENTER(D, n[0]);
-    case 2: ENTER(D COMMA D, n[0], n[1]);
-    case 3: ENTER(D COMMA D COMMA D, n[0], n[1], n[2]);
-    case 4: ENTER(D COMMA D COMMA D COMMA D, n[0], n[1], n[2], n[3]);
-    case 5: ENTER(D COMMA D COMMA D COMMA D COMMA D, n[0], n[1], n[2], n[3], n[4]);
-    case 6: ENTER(D COMMA D COMMA D COMMA D COMMA D COMMA D, n[0], n[1], n[2], n[3], n[4], n[5]);
-    case 7: ENTER(D COMMA D COMMA D COMMA D COMMA D COMMA D COMMA D, n[0], n[1], n[2], n[3], n[4], n[5], n[6]);
-    default:
-      ENTER(D COMMA D COMMA D COMMA D COMMA D COMMA D COMMA D COMMA D, n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7]);
-#undef COMMA
-#undef ENTER
-  }
-}
-
-// Null: there is none for so many numbers.
-void* code_for_numbers(const Function& function, size_t count) {
-  if (function.parameter_count != count || count > kMostNumbers) return nullptr;
-  const void* code = function.unit->body.code[posset::interp::kOptimisingTier].load(std::memory_order_acquire);
-  return code ? static_cast<const posset::interp::NativeCodeHead*>(code)->numbers : nullptr;
-}
 
 // No exception passes a frame of native code; what has no memory there raises.
 [[gnu::cold]] posset_status raised(posset_context* context) {
@@ -65,7 +44,7 @@ void* code_for_numbers(const Function& function, size_t count) {
   context->depth = 1;
   --context->fuel;
   posset::interp::retain(closure);  // the callee may drop what holds it
-  const Borrowed result = enter(code, context, closure, base, numbers, count);
+  const Borrowed result = posset::api::enter_with_numbers(code, context, closure, base, numbers, count);
   context->depth = 0;
   context->stack_top = base;
   posset::interp::release(closure);
@@ -98,21 +77,62 @@ posset_status invoke_by_value(posset_context* context, posset_value function, co
   }
 }
 
-}  // namespace
-
-extern "C" posset_status posset_invoke_numbers(posset_context* context, posset_value function, const double* arguments,
-                                               size_t count, posset_value* to) {
+posset_status invoke_briefly(posset_context* context, posset_value function, const double* arguments, size_t count,
+                             posset_value* to) {
   if (to) *to = posset_nil();
   if (count != 0 && !arguments) return POSSET_MISUSE;
   if (context && in(function).is(Tag::Fn)) {
     BriefEvaluation evaluation(context);
     auto* closure = in(function).as<Closure>();
     if (evaluation.begun() && &Heap::heap_of(closure) == &context->heap && context->has_stack(kMostRegisters)) [[likely]] {
-      void* code = code_for_numbers(*closure->function, count);
-      if (code && context->fuel > 0) [[likely]] {
-        return call_with_numbers(context, code, closure, arguments, count, to);
+      const NativeCodeHead* code = code_for_numbers(*closure->function, count);
+      if (code && code->numbers && context->fuel > 0) [[likely]] {
+        return call_with_numbers(context, code->numbers, closure, arguments, count, to);
       }
     }
   }
   return invoke_by_value(context, function, arguments, count, to);
 }
+
+[[gnu::cold]] double not_done(bool* done) {
+  *done = false;
+  return 0;
+}
+
+}  // namespace
+
+extern "C" {
+
+double posset_compute(posset_context* context, posset_value function, size_t count, bool* done, double a, double b, double c,
+                      double d, double e, double f, double g, double h) {
+  if (!done) return 0;
+  if (!context || !in(function).is(Tag::Fn)) return not_done(done);
+  PlainEvaluation evaluation(context);
+  auto* closure = in(function).as<Closure>();
+  if (!evaluation.begun() || &Heap::heap_of(closure) != &context->heap) return not_done(done);
+  const NativeCodeHead* code = code_for_numbers(*closure->function, count);
+  if (!code || !code->plain) return not_done(done);
+  uint64_t tag = kFloatTag;
+  const double result = reinterpret_cast<PlainEntry>(code->plain)(context, closure, context->stack_top, &tag, a, b, c, d, e, f, g, h);
+  if (tag != kFloatTag) [[unlikely]] return not_done(done);
+  evaluation.count_step();
+  *done = true;
+  return result;
+}
+
+posset_status posset_invoke_numbers(posset_context* context, posset_value function, const double* arguments, size_t count,
+                                    posset_value* to) {
+  if (arguments && to && count <= kMostNumbers) [[likely]] {
+    double n[kMostNumbers] = {};
+    std::copy(arguments, arguments + count, n);
+    bool done = false;
+    const double result = posset_compute(context, function, count, &done, n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7]);
+    if (done) {
+      *to = posset_float(result);
+      return POSSET_OK;
+    }
+  }
+  return invoke_briefly(context, function, arguments, count, to);
+}
+
+}  // extern "C"

@@ -232,6 +232,8 @@ class Context : public Strand {
     brief_ = true;
   }
   bool may_be_brief() const { return !has_new_limits_ && !pending_ && !tasks; }
+  // The limit lets an evaluation pass that is one step and does nothing but compute.
+  bool has_plain_step() const { return first_slice_ > 0; }
   bool is_brief() const { return brief_; }
   void settle_in();
   void (*on_settled_in)(Context&) = nullptr;  // for who tells the scheduler of evaluations

@@ -1,6 +1,7 @@
 // The iteration protocol: one cursor per kind of value. See iterate.h for the hidden slots.
 #include "interp/runtime/iterate.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "interp/runtime/channel.h"
@@ -172,6 +173,17 @@ uint64_t item_count(Borrowed iterable) {
     default:
       return UINT64_MAX;
   }
+}
+
+uint64_t items_expected(const Borrowed* hidden) {
+  constexpr uint64_t kUnknown = 4096;
+  if (hidden[0].is_nil()) {
+    const int64_t next = hidden[1].as_int(), end = hidden[2].as_int();
+    return next < end ? static_cast<uint64_t>(end) - static_cast<uint64_t>(next) : 0;
+  }
+  const uint64_t count = item_count(hidden[0]);
+  const bool is_known = hidden[0].is_list() || hidden[0].is_range() || hidden[0].is_map();
+  return is_known ? count : std::min(count, kUnknown);
 }
 
 }  // namespace posset::interp

@@ -27,6 +27,9 @@ template <class Visit>
 bool for_each_item(Context& context, Borrowed iterable, Visit&& visit);
 // How many items there will be, or UINT64_MAX when not known.
 uint64_t item_count(Borrowed iterable);
+// How many the iteration has left, as far as that is worth expecting: a text may be gone through by lines, and of what is
+// not known little is expected.
+uint64_t items_expected(const Borrowed* hidden);
 
 template <class Visit>
 bool for_each_item(Context& context, Borrowed iterable, Visit&& visit) {

@@ -7,6 +7,7 @@
 // raised with every change of the interface, and the sizes catch most of what somebody forgot.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -22,7 +23,7 @@ namespace posset::interp {
 struct Shape;
 
 #define POSSET_JIT_SYMBOL "posset_jit_entry"
-constexpr uint32_t kNativeVersion = 3;
+constexpr uint32_t kNativeVersion = 4;
 constexpr const char* kNativePlugin = "libposset_jit.so";
 
 // What tells that both sides were made from the same headers (native_layout.h).
@@ -87,7 +88,16 @@ struct NativeCodeHead {
   void* below;
   NativeEntrance entrance;
   std::span<const Inlined> inlined;
-  void* numbers = nullptr;  // where it is entered with numbers as arguments (NumbersEntry in interp/api/invoke_numbers.cpp); null: nowhere
+  // Where it is entered with numbers as arguments (NumbersEntry and PlainEntry in interp/api/numbers_entry.h); null:
+  // nowhere. `plain` only computes: it reads the closure and its arguments, and gives a float or says what else it would have
+  // been. Nothing has happened then, and the call is still to be made.
+  void* numbers = nullptr;
+  void* plain = nullptr;
+  // Made when somebody wanted that: does the rows [from, to) of columns by itself, and gives the row that it has not done,
+  // or `to` (ColumnsEntry in interp/api/numbers_entry.h); null: nowhere, `plain` must do.
+  void* columns = nullptr;
+  bool for_columns = false;
+  mutable std::atomic<uint32_t> rows{0};  // done by `plain`, until somebody wants more
 };
 
 // The object as one runtime sees it.

@@ -99,6 +99,9 @@ struct TierInterface {
   // Tier 1: `code`, which is not published yet, has met what `loops` have, code of loops in it.
   void (*learn)(void* code, std::span<const void* const> loops) = nullptr;
 
+  // Tier 1: native code made of `code` from now on is to do rows of columns, too (NativeCodeHead::columns).
+  void (*want_columns)(void* code) = nullptr;
+
   std::span<const Helper> helpers;  // what this tier lends to the code of higher ones
   uint64_t instructions = 0;        // tier 1: which table of instructions its code is made from
   // Tier 1: its code of the body of a unit, see UnitTable::body_code.

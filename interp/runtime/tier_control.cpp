@@ -175,6 +175,18 @@ bool TierControl::may_promote(const Counted& counted) const {
   return false;
 }
 
+void TierControl::make_for_columns(const Function& function) {
+  Counted& counted = function.unit->body;
+  void* below = counted.code[1].load(std::memory_order_acquire);
+  TierStatus expected = TierStatus::Ready;
+  if (!below || !counted.status[kOptimisingTier].compare_exchange_strong(expected, TierStatus::Compiling,
+                                                                         std::memory_order_acq_rel)) {
+    return;
+  }
+  runtime_.tier(1)->want_columns(below);
+  hand_over(function, -1, kOptimisingTier, false);
+}
+
 void TierControl::make_anew(const Function& function, int loop, int level, std::atomic<uint32_t>& times) {
   constexpr uint8_t kMostAttempts = 12;
   Counted& counted = function.unit->counted(loop);

@@ -73,6 +73,9 @@ class TierControl {
   // The code of a tier exits often: it is made anew from what the profile says by now; after some times it is given up.
   // What there is stays until the other comes, unless it goes on like this. `times` is counted up before it is made.
   void make_anew(const Function& function, int loop, int level, std::atomic<uint32_t>& times);
+  // The function's code of the last tier does rows of columns one by one: it is made anew so that it does several at once. What
+  // there is stays until the other comes. While the context evaluates.
+  void make_for_columns(const Function& function);
   // Native code is entered: the first time, the trace tells.
   void note_native_entry(const Function& function, int loop);
 

@@ -23,11 +23,20 @@ bool charge_weight(Context& context, Borrowed v) {
   }
 }
 
+List* new_list_expecting(Context& context, Packing packing, uint64_t expected) {
+  constexpr uint64_t kModest = 4096;
+  constexpr uint64_t kMost = uint64_t{1} << 20;
+  constexpr size_t kPartOfRoom = 8;
+  Heap& heap = context.heap;
+  const uint64_t many = std::min(expected, kMost);
+  const size_t room = heap.limit_bytes() - std::min(heap.limit_bytes(), heap.used_bytes());
+  const bool is_plenty = many * element_bytes(packing) <= room / kPartOfRoom;
+  List* list = many > kModest && is_plenty ? new_list(heap, packing, many) : nullptr;
+  return list ? list : new_list(heap, packing, std::min(expected, kModest));
+}
+
 bool ListBuilder::start(Packing packing) {
-  // What is expected may never come (a callback that raises), so only a modest part is reserved at
-  // once.
-  constexpr uint64_t kMostReserved = 4096;
-  List* list = new_list(context_.heap, packing, std::min(expected_, kMostReserved));
+  List* list = new_list_expecting(context_, packing, expected_);
   if (!list) {
     context_.raise_memory_limit();
     return false;

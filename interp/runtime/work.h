@@ -107,6 +107,11 @@ inline bool or_memory_limit(Context& context, bool done) {
 }
 inline Value list_value(List* list) { return Value::adopt(Borrowed::heap(Tag::List, list)); }
 
+// An empty list for what is likely to get so many elements, so that it need not be copied as it grows. What is expected
+// may never come (a callback that raises): where there is no plenty of memory only a modest part is reserved. Null: there is
+// none, and nothing is raised.
+List* new_list_expecting(Context& context, Packing packing, uint64_t expected);
+
 // A list under construction that grows at its end. After a `false` the error is pending.
 class ListBuilder {
  public:

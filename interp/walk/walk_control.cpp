@@ -176,7 +176,8 @@ Value Walker::for_round(const ForNode& node, Value item) {
 Value Walker::visit(const ComprehensionNode& node) {
   Scope scope(*this);
   if (!begin_loop(node.iterable, node.hidden)) return Value::failure();
-  List* made = new_list(context_.heap, Packing::Any, 0);
+  // Numbers are expected; the first element says what they are.
+  List* made = new_list_expecting(context_, Packing::Int, node.condition ? 0 : items_expected(frame_ + node.hidden));
   if (!made) return context_.raise_memory_limit();
   const uint32_t list = node.hidden + 3;
   set_slot(list, Value::adopt(Borrowed::heap(Tag::List, made)));

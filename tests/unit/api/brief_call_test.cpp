@@ -10,6 +10,7 @@
 
 #include <doctest/doctest.h>
 
+#include <posset/attach.h>
 #include <posset/posset.hpp>
 
 using posset::Context;
@@ -295,6 +296,76 @@ TEST_CASE("numbers give what the same values give") {
       posset_release(by_number);
     }
   }
+}
+
+namespace {
+
+// Gives -1 where it has been left alone.
+double computed(Context& context, const posset::Value& function, size_t count, double x, double y = 0) {
+  bool done = true;
+  const double result = posset_compute(context.handle(), function.raw(), count, &done, x, y, 0, 0, 0, 0, 0, 0);
+  if (!done) CHECK(result == 0);
+  return done ? result : -1;
+}
+
+}  // namespace
+
+TEST_CASE("what only computes is computed, or nothing has happened") {
+  if (!posset_native_tier(3)) return;
+  Runtime runtime;
+  Context context(runtime), other(runtime);
+  context.define("outside", [] { return 1.0; });
+  auto product = context.compile<double(double, double)>("(x, y) => x * y + 0.5");
+  auto far = context.compile<posset::Value(double)>("x => if x > 20.0 { \"far\" } else { sqrt(x) }");
+  auto whole = context.compile<double(double)>("x => if x > 20.0 { 7 } else { x }");
+  auto calls = context.compile<double(double)>("x => x + outside()");
+  CHECK(computed(context, product.value(), 2, 2, 3) == -1);  // not hot
+  heat(runtime, [&] {
+    REQUIRE(product(2, 3) == 6.5);
+    far(4);
+    REQUIRE(whole(4) == 4);
+    REQUIRE(whole(21) == 7);
+    REQUIRE(calls(1) == 2);
+  });
+  CHECK(computed(context, product.value(), 2, 2, 3) == 6.5);
+  CHECK(steps_of_last(context) == 1);
+  CHECK(computed(context, far.value(), 1, 4) == 2);
+  CHECK(computed(context, far.value(), 1, 21) == -1);
+  CHECK(computed(context, whole.value(), 1, 21) == -1);
+  CHECK(whole(21) == 7);
+  CHECK(computed(context, calls.value(), 1, 1) == -1);
+  CHECK(computed(context, product.value(), 1, 2) == -1);
+  CHECK(computed(context, product.value(), 9, 2) == -1);
+  CHECK(computed(other, product.value(), 2, 2, 3) == -1);
+  bool done = true;
+  posset_compute(context.handle(), posset_int(3), 1, &done, 0, 0, 0, 0, 0, 0, 0, 0);
+  CHECK(!done);
+  CHECK(posset_compute(context.handle(), product.value().raw(), 2, nullptr, 2, 3, 0, 0, 0, 0, 0, 0) == 0);
+}
+
+TEST_CASE("nothing is computed in a context that is in use, or where an error waits") {
+  if (!posset_native_tier(3)) return;
+  Runtime runtime;
+  Context context(runtime, {.step_limit = 1000000});
+  auto product = context.compile<double(double, double)>("(x, y) => x * y + 0.5");
+  double inside = 0, elsewhere = 0;
+  context.define("ask", [&] {
+    inside = computed(context, product.value(), 2, 2, 3);
+    std::thread([&] { elsewhere = computed(context, product.value(), 2, 2, 3); }).join();
+  });
+  auto ask = context.compile<void()>("() => ask()");
+  heat(runtime, [&] { REQUIRE(product(2, 3) == 6.5); });
+  REQUIRE(computed(context, product.value(), 2, 2, 3) == 6.5);
+  ask();
+  CHECK(inside == -1);
+  CHECK(elsewhere == -1);
+  heat(runtime, [&] { REQUIRE(product(2, 3) == 6.5); });
+  posset_value result = posset_nil();
+  REQUIRE(posset_eval(context.handle(), posset_text_of("throw 1"), &result, nullptr) == POSSET_RAISED);
+  CHECK(computed(context, product.value(), 2, 2, 3) == -1);
+  CHECK(product(2, 3) == 6.5);
+  CHECK(posset_take_error(context.handle()) == nullptr);
+  CHECK(computed(context, product.value(), 2, 2, 3) == 6.5);
 }
 
 TEST_CASE("as many numbers as a function takes") {
