@@ -45,7 +45,7 @@ struct Columns {
     const bool all = columns && std::all_of(columns, columns + count, [](const double* each) { return each; });
     return to && (count == 0 || all);
   }
-  bool has_results_in_column() const { return std::find(columns, columns + count, to) != columns + count; }
+  bool has_results_in_column() const { return rows != 0 && std::find(columns, columns + count, to) != columns + count; }
 };
 
 // Results that are kept apart, in the first level of the cache.

@@ -157,6 +157,7 @@ TEST_CASE("columns that do not fit together") {
   CHECK(posset_invoke_columns(context.handle(), function.value().raw(), columns, 2, out.data(), 10, &done) == POSSET_MISUSE);
   CHECK(done == 0);
   CHECK(posset_invoke_columns(context.handle(), function.value().raw(), nullptr, 2, out.data(), 10, nullptr) == POSSET_MISUSE);
+  CHECK(posset_invoke_columns(context.handle(), function.value().raw(), nullptr, 2, nullptr, 0, &done) == POSSET_OK);
   columns[1] = xs.data();
   CHECK(posset_invoke_columns(context.handle(), function.value().raw(), columns, 2, nullptr, 10, nullptr) == POSSET_MISUSE);
   CHECK(posset_invoke_columns(nullptr, function.value().raw(), columns, 2, out.data(), 10, nullptr) == POSSET_MISUSE);
