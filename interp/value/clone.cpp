@@ -27,8 +27,8 @@ class Cloner {
       for_each_value(object, [this](Borrowed& part) {
         if (failed_ || !part.is_heap()) return;
         const Borrowed old = std::exchange(part, Borrowed::nil());
+        release(old);  // never the last: what it was copied from has it, and nobody else if its count is one now
         part = clone(old);
-        release(old);  // never the last: what it was copied from has it
       });
     }
     return failed_ ? Value::failure() : std::move(root);

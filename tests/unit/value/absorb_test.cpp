@@ -128,6 +128,31 @@ TEST_CASE("clone: objects of one heap are copied, others kept") {
   CHECK(original.live_objects() == 0);
 }
 
+TEST_CASE("clone: what is in several places is one object in the copy, what is in one place another") {
+  World world;
+  Heap original(world.shapes);
+  const auto list = [&] { return Value::adopt(Borrowed::heap(Tag::List, new_list(original, Packing::Any, 0))); };
+  const auto push = [&](Value& to, Value item) {
+    Borrowed place = to.take();
+    REQUIRE(list_push(original, place, std::move(item)));
+    to = Value::adopt(place);
+  };
+  {
+    Value twice = list(), inside = list(), all = list();
+    push(inside, Value::copy(twice));
+    for (Value* each : {&inside, &twice}) push(all, std::move(*each));
+    for (int n = 0; n < 2; ++n) push(all, list());
+    Heap to(world.shapes);
+    Value copy = clone_into(to, all, {original}, uncounted);
+    const auto* items = copy->as<List>();
+    CHECK(list_get(list_get(items, 0).as<List>(), 0).object() == list_get(items, 1).object());
+    CHECK(list_get(items, 2).object() != list_get(items, 3).object());
+    CHECK(to.live_objects() == 5);
+    CHECK(count_of(list_get(items, 1).object()) == 2);
+  }
+  CHECK(original.live_objects() == 0);
+}
+
 TEST_CASE("clone: shared objects that outlive the copy may be kept") {
   World world;
   Heap original(world.shapes);
