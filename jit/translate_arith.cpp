@@ -168,9 +168,8 @@ llvm::Value* Translator::checked_by_range(llvm::Value* b, llvm::Value* c, unsign
 // Positive divisors only; the rarer sign, zero and overflow are exec's. By a power of two, floor division is a
 // shift and its rest a mask, whatever the sign.
 llvm::Value* Translator::floor_divided(const Arith& rule, llvm::Value* b, llvm::Value* c, llvm::BasicBlock* slow) {
-  if (auto* by = llvm::dyn_cast<llvm::ConstantInt>(c); by && by->getValue().isPowerOf2() && !by->isNegative()) {
-    if (rule.first == Op::Mod) return b_.CreateAnd(b, by->getValue() - 1);
-    return b_.CreateAShr(b, by->getValue().logBase2());
+  if (auto* by = llvm::dyn_cast<llvm::ConstantInt>(c); by && by->getValue().isStrictlyPositive()) {
+    return floor_divided_by(rule.first == Op::Mod, b, *by);
   }
   auto* positive = block("positive");
   b_.CreateCondBr(b_.CreateICmpSGT(c, word(0)), positive, slow);
@@ -179,6 +178,17 @@ llvm::Value* Translator::floor_divided(const Arith& rule, llvm::Value* b, llvm::
   llvm::Value* below = b_.CreateICmpSLT(rest, word(0));
   if (rule.first == Op::Mod) return b_.CreateSelect(below, b_.CreateAdd(rest, c), rest);
   return b_.CreateSub(b_.CreateSDiv(b, c), b_.CreateZExt(below, b_.getInt64Ty()));
+}
+
+// Without asking for the rest, which the quotient would have to wait for: of what is negative the complement is divided,
+// since floor(x / c) = ~floor(~x / c). Where LLVM knows the sign, an unsigned division is all that is left of it.
+llvm::Value* Translator::floor_divided_by(bool rest, llvm::Value* b, const llvm::ConstantInt& by) {
+  const llvm::APInt& divisor = by.getValue();
+  if (divisor.isPowerOf2()) return rest ? b_.CreateAnd(b, divisor - 1) : b_.CreateAShr(b, divisor.logBase2());
+  llvm::Constant* c = b_.getInt(divisor);
+  llvm::Value* sign = b_.CreateAShr(b, 63);
+  llvm::Value* quotient = b_.CreateXor(b_.CreateUDiv(b_.CreateXor(b, sign), c), sign);
+  return rest ? b_.CreateSub(b, b_.CreateMul(quotient, c)) : quotient;
 }
 
 // Floats, or a float and an int that is known as one.

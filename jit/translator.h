@@ -340,6 +340,7 @@ class Translator {
   llvm::Value* checked_by_range(llvm::Value* b, llvm::Value* c, unsigned intrinsic);
   llvm::Value* checked(llvm::Value* b, llvm::Value* c, unsigned intrinsic, llvm::BasicBlock* slow);
   llvm::Value* floor_divided(const Arith& rule, llvm::Value* b, llvm::Value* c, llvm::BasicBlock* slow);
+  llvm::Value* floor_divided_by(bool rest, llvm::Value* b, const llvm::ConstantInt& by);
   void float_result(const Insn& insn, const Arith& rule, const Operand& b, const Operand& c, llvm::BasicBlock* slow);
 
   // ---- translate_choice.cpp ----
