@@ -44,6 +44,11 @@ void Translator::give_forks_back() {
   of(Memory::Host, put(fork_top(), word_pointer(host(), offsetof(Context, fork_top))));
 }
 
+// A handler has dropped those that were left behind its beginning, and what was called had left.
+void Translator::take_forks() {
+  put(of(Memory::Host, load(b_.getPtrTy(), word_pointer(host(), offsetof(Context, fork_top)))), forks_);
+}
+
 // The activation is at hand, the closure would have to be kept so.
 uint64_t Translator::fresh_header(uint32_t point) const {
   return ForkRecord::fresh(point) | (activation_ ? ForkRecord::kActivation : 0);

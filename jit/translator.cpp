@@ -387,6 +387,7 @@ llvm::BasicBlock* Translator::handler_block(uint32_t pc) {
   for (uint32_t reg = 0; reg < chunk_.registers; ++reg) {
     if (state.kinds[reg] != Kind::None) reload(reg, state.kinds[reg]);
   }
+  if (forks_) take_forks();
   b_.CreateBr(blocks_[pc]);
   return reads;
 }
@@ -394,7 +395,7 @@ llvm::BasicBlock* Translator::handler_block(uint32_t pc) {
 // Unwinds within the frame; a handler of the chunk goes on natively.
 void Translator::raised_block(const std::vector<uint32_t>& handlers, const Landing& raised) {
   go_on_in(raised.block);
-  give_fuel_back();
+  give_fuel_back_after_error();
   llvm::Function* unwind = helper("raised", b_.getInt64Ty(), {b_.getPtrTy(), b_.getPtrTy()});
   llvm::Value* found = b_.CreateCall(unwind, {frame(), pc_come_from(raised)});
   auto* left = block("left");

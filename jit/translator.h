@@ -240,6 +240,7 @@ class Translator {
   void find_steps();
   void take_fuel();
   void give_fuel_back();
+  void give_fuel_back_after_error();
   llvm::Value* fuel();
   void set_fuel(llvm::Value* left);
   llvm::Value* spend(llvm::Value* steps);  // what is left
@@ -295,6 +296,7 @@ class Translator {
   llvm::Value* fork_top();
   void set_fork_top(llvm::Value* record);
   void give_forks_back();
+  void take_forks();
 
   llvm::BranchInst* begin_guarded();
   void end_guarded(llvm::BranchInst* way);

@@ -140,6 +140,27 @@ TEST_CASE("parallel: a step limit ends the evaluation in the same place, whereve
   }
 }
 
+// Native code that calls itself keeps the place for fork records itself. What an error left above it was forgotten.
+TEST_CASE("parallel: a limit in hot recursion leaves none of what its parts have made") {
+  const std::string program =
+      "fn text(n, end) => if n <= 0 { end } else { text(n - 1, end + \"l\") + str(n) + text(n - 2, \"raw\") }\n"
+      "len(text(16, \"a\"))";
+  posset::sched::Random random(11);
+  posset_runtime_options hot = stealing();
+  hot.tier3_after = 3;
+  hot.native_passes = "quick";
+  for (int round = 0; round < 60; ++round) {
+    posset_runtime* native = nullptr;
+    REQUIRE(posset_default_runtime(&hot, &native) == POSSET_OK);
+    posset_context_options options = posset_context_defaults();
+    options.step_limit = 200 + random.below(2000);
+    World world(native, options);  // which looks at what is left when it ends
+    posset_runtime_release(native);
+    CHECK(world.eval(program) == POSSET_RAISED);
+    CHECK(world.problem().is_limit);
+  }
+}
+
 TEST_CASE("parallel: limits that are set later hold for those who work for a context as well") {
   World world(posset_context_defaults(), stealing());
   const std::string endless =
