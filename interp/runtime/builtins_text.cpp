@@ -43,7 +43,7 @@ class Pieces {
  public:
   explicit Pieces(Context& context) : context_(context), out_(context) {}
   bool add(std::string_view piece, size_t position) {
-    if (!advance(position)) return false;
+    if (!advance(position) || !look_now_and_then()) return false;
     Value made = or_memory_limit(context_, make_string(context_.heap, piece));
     return !made.failed() && out_.push(std::move(made));
   }
@@ -55,9 +55,14 @@ class Pieces {
     charged_ += steps;
     return steps == 0 || context_.charge(steps);
   }
+  // Short pieces take longer than their bytes' steps say.
+  bool look_now_and_then() {
+    constexpr uint64_t kBetween = kPortion / kElementsPerStep;
+    return ++unseen_ % kBetween != 0 || context_.poll();
+  }
   Context& context_;
   ListBuilder out_;
-  uint64_t charged_ = 0;
+  uint64_t charged_ = 0, unseen_ = 0;
 };
 
 Value split_at_space(Context& context, std::string_view text) {
@@ -138,6 +143,19 @@ bool look_at_items(Context& context, Borrowed items, Visit&& visit) {
   return true;
 }
 
+// Charged by portions, so that limits are looked at in the middle of a long one.
+bool append_text(Context& context, StringBuilder& out, std::string_view text) {
+  constexpr size_t kPortionBytes = kPortion * 16;
+  static_assert(kPortionBytes % kBytesPerStep == 0);
+  while (text.size() > kPortionBytes) {
+    out.append(text.substr(0, kPortionBytes));
+    text.remove_prefix(kPortionBytes);
+    if (!charge_bytes(context, kPortionBytes) || !context.poll()) return false;
+  }
+  out.append(text);
+  return charge_bytes(context, text.size());
+}
+
 }  // namespace
 
 Value builtin_join(NativeCall& call) {
@@ -148,8 +166,7 @@ Value builtin_join(NativeCall& call) {
   Meter meter(call.context);
   bool first = true;
   bool ok = look_at_items(call.context, call[0], [&](Borrowed item) {
-    if (!first) out.append(between);
-    if (!std::exchange(first, false) && !charge_bytes(call.context, between.size())) return false;
+    if (!std::exchange(first, false) && !append_text(call.context, out, between)) return false;
     return meter.add(1) && append_formatted(call.context, out, item, nullptr);
   });
   return ok ? or_memory_limit(call.context, out.finish()) : Value::failure();
