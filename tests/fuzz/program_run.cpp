@@ -141,6 +141,8 @@ Limits limits_for(const std::string& text) {
   for (const char each : text) hash = (hash ^ static_cast<unsigned char>(each)) * 1099511628211u;
   hash ^= hash >> 32;
   Limits limits = kGenerous;
+  // Tasks have their turns by time: which of them takes the last step is up to the clock.
+  if (text.find("spawn") != std::string::npos) return limits;
   const auto amount = (hash >> 8) & 0xff;
   switch (hash & 7) {
     case 0:
