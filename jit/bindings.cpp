@@ -50,7 +50,6 @@ std::optional<uint64_t> of_part(const Name& name, const Bindings::Part& part) {
     return std::nullopt;
   }
   if (name.kind == "pc" && name.second < chunk.size) return address(chunk.code.get() + chunk.size + name.second);
-  if (name.kind == "profile" && name.second < chunk.size) return address(&chunk.profile[name.second]);
   if (name.kind == "cache" && name.second < chunk.caches.size()) return address(&chunk.caches[name.second]->seen);
   if (name.kind == "constant" && name.second < chunk.constants.size()) return chunk.constants[name.second].word1;
   return std::nullopt;

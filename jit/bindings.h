@@ -6,7 +6,6 @@
 // A part is a chunk whose code has gone into it: 0 is the unit's own, the others are inlined. Symbols:
 //   chunk.P  unit.P            the part, the number of its unit
 //   pc.P.N                     its instruction N, as compiled
-//   profile.P.N                what that has met
 //   cache.P.N  constant.P.N    an inline cache's word; a constant's, where that is a pointer
 //   shape.N
 #pragma once
@@ -32,7 +31,6 @@ class Bindings {
   // Adds what is not there yet.
   std::string chunk(const bytecode::Chunk& of) { return numbered("chunk.", part(of)); }
   std::string pc(const bytecode::Chunk& of, uint32_t n) { return numbered(numbered("pc.", part(of)) + ".", n); }
-  std::string profile(const bytecode::Chunk& of, uint32_t n) { return numbered(numbered("profile.", part(of)) + ".", n); }
   std::string cache(const bytecode::Chunk& of, uint32_t n) { return numbered(numbered("cache.", part(of)) + ".", n); }
   std::string constant(const bytecode::Chunk& of, uint32_t n) { return numbered(numbered("constant.", part(of)) + ".", n); }
   std::string unit(const bytecode::Chunk& of, uint32_t number);

@@ -4,8 +4,8 @@
 // A key is taken of the unit's structural hash, which covers what it calls; of the loop and the tier; of the options
 // that make other code, which includes whether the tier is forced, because code made before anything has run leaves
 // most of it to exits; and of the maker (fingerprint.h). Nothing else enters the code, but for the profile: code is one
-// possible version, and guards see to it that it does the same whatever it meets. A version that exits often is made anew in the end, from
-// what was seen here and what the kept one was made from, and takes its place.
+// possible version, and guards see to it that it does the same whatever it meets. A version that exits often is made
+// anew in the end, from what was seen here and what the kept one was made from, and takes its place.
 #pragma once
 
 #include <memory>

@@ -13,35 +13,23 @@
 #include <posset/attach.h>
 #include <posset/posset.hpp>
 
+#include "hot_calls.h"
+
 using posset::Context;
 using posset::ContextOptions;
 using posset::Error;
 using posset::Function;
 using posset::Runtime;
+using posset::test::code_of;
 
 namespace {
 
 // More than native code and a reservation ask for.
 constexpr int kManyCalls = 1500;
 
-// Calls it until nothing gets faster any more.
 template <class F>
 void heat(Runtime& runtime, F&& call) {
-  for (int round = 0; round < 2; ++round) {
-    for (int i = 0; i < kManyCalls; ++i) call();
-    posset_runtime_settle(runtime.handle());
-  }
-  for (int i = 0; i < kManyCalls; ++i) call();
-}
-
-template <class F>
-posset_code code_of(F&& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.code();
-  }
-  return POSSET_ERROR_COUNT;
+  posset::test::heat(runtime, 2, kManyCalls, call);
 }
 
 uint64_t steps_of_last(Context& context) { return context.statistics().steps; }

@@ -16,11 +16,14 @@
 
 #include <posset/posset.hpp>
 
+#include "hot_calls.h"
+
 using posset::Context;
 using posset::Error;
 using posset::Function;
 using posset::Misuse;
 using posset::Runtime;
+using posset::test::code_of;
 
 namespace {
 
@@ -34,24 +37,10 @@ std::vector<double> ascending(size_t count, double step = 0.25) {
 
 bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
-// Until nothing gets faster any more; the last rounds run what there is then.
+// One call has all the rows that tiers ask for.
 template <class F>
 void heat(Runtime& runtime, F&& call) {
-  for (int round = 0; round < 4; ++round) {
-    call();
-    posset_runtime_settle(runtime.handle());
-  }
-  call();
-}
-
-template <class F>
-posset_code code_of(F&& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.code();
-  }
-  return POSSET_ERROR_COUNT;
+  posset::test::heat(runtime, 4, 1, call);
 }
 
 // As a C host would, with the number of rows that were done.
