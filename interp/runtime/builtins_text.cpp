@@ -166,7 +166,8 @@ Value builtin_join(NativeCall& call) {
   Meter meter(call.context);
   bool first = true;
   bool ok = look_at_items(call.context, call[0], [&](Borrowed item) {
-    if (!std::exchange(first, false) && !append_text(call.context, out, between)) return false;
+    const bool separates = !std::exchange(first, false) && !between.empty();
+    if (separates && !append_text(call.context, out, between)) return false;
     return meter.add(1) && append_formatted(call.context, out, item, nullptr);
   });
   return ok ? or_memory_limit(call.context, out.finish()) : Value::failure();
