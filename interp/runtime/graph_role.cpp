@@ -81,7 +81,7 @@ void ScriptGraph::look_at_time() {
     stop_for("timeout");
   }
   // Where handlers keep handing the role over no quantum of theirs ends, and tasks must have their turn all the same.
-  if (now_ns - quantum_since_ns_ < kQuantumNs) return;
+  if (now_ns - quantum_since_ns_ < tasks_.quantum_ns()) return;
   quantum_since_ns_ = now_ns;
   door_->sweep();
   tasks_.let_others_run();

@@ -23,10 +23,6 @@ constexpr int64_t kTurnsNs = sched::kMillisecond;
 constexpr size_t kRegisterBytes = size_t{64} << 20;
 constexpr size_t kMostFreeRegisters = 16;
 
-int64_t quantum_of(const RuntimeOptions& options) {
-  return options.quantum_us != 0 ? options.quantum_us * sched::kMicrosecond : kQuantumNs;
-}
-
 bool share_part(Sharing& sharing, const ForkRecord& record) {
   const syntax::ForkPoint& point = record.closure->function->decl->forks[record.point()];
   const auto is_pure = [&](const syntax::Given& given) {
@@ -596,7 +592,7 @@ void drop_forks_above(Context& context, const Borrowed* frame, uint32_t keep) {
 
 // ---- the whole ----
 
-Posse::Posse(Context& root) : root_context_(root), crew_(*root.runtime.crew), quantum_ns_(quantum_of(root.runtime.options)),
+Posse::Posse(Context& root) : root_context_(root), crew_(*root.runtime.crew), quantum_ns_(quantum_of(root.runtime.options, kQuantumNs)),
       cabal_(root.runtime.options.cabal_limit), root_(*this, root) {}
 
 Seat* Posse::seat_of(posse::Executor& executor) {

@@ -47,6 +47,11 @@ class Posse;
 class Tasks;
 class Turn;
 
+// As the option says, or `otherwise`.
+inline int64_t quantum_of(const RuntimeOptions& options, int64_t otherwise) {
+  return options.quantum_us != 0 ? options.quantum_us * sched::kMicrosecond : otherwise;
+}
+
 using Member = sched::posse::Member<ForkRecord>;
 
 // What computes by turns with others on one executor.

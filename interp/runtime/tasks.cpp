@@ -20,6 +20,7 @@ constexpr uint32_t kNestedCalls = 10000;
 constexpr size_t kRegisterBytes = size_t{64} << 20;  // 400 for each of kNestedCalls; less where that cannot be had
 constexpr size_t kStackBytes = size_t{256} << 10;
 constexpr size_t kIdleStackBytes = size_t{1} << 20;
+constexpr int64_t kQuantumNs = 10 * sched::kMillisecond;  // what may be computed while others are ready
 constexpr int64_t kAgainNs = 10 * sched::kMillisecond;
 // Charged for a task: what it touches of its stacks.
 constexpr size_t kChargedBytes = size_t{16} << 10;
@@ -104,7 +105,10 @@ Tasks& tasks_of(Context& context) {
   return *context.tasks;
 }
 
-Tasks::Tasks(Context& context) : context_(context), trace_(context.runtime), host_(*this) { host_.begun = true; }
+Tasks::Tasks(Context& context)
+    : context_(context), trace_(context.runtime), host_(*this), quantum_ns_(quantum_of(context.runtime.options, kQuantumNs)) {
+  host_.begun = true;
+}
 
 Tasks::~Tasks() = default;
 
@@ -516,7 +520,7 @@ bool Tasks::at_slice_end() {
   // The clock is first read when a slice has ended: most that run end or wait before.
   const int64_t now = now_ns();
   if (since_ns_ == kNotYet) since_ns_ = now;
-  if (now - since_ns_ >= kQuantumNs && !context_.heap.is_guarded()) return yield();
+  if (now - since_ns_ >= quantum_ns_ && !context_.heap.is_guarded()) return yield();
   return may_go_on();
 }
 

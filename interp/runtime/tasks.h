@@ -27,9 +27,6 @@
 
 namespace posset::interp {
 
-// What may be computed while others are ready.
-constexpr int64_t kQuantumNs = 10 * sched::kMillisecond;
-
 class Doorbell;
 class Tasks;
 struct Channel;
@@ -152,6 +149,7 @@ class Tasks {
   Job* start_generator(Channel& channel, Value callee, Value arguments);
   // Starts a helper that runs `body`, which throws nothing and leaves no error pending. Null: raised.
   Job* start_helper(std::function<void()> body);
+  int64_t quantum_ns() const { return quantum_ns_; }
   Value await(Borrowed task);
   // The end of the evaluation with that result: waits for all tasks.
   Value finish(Value result);
@@ -244,6 +242,7 @@ class Tasks {
   bool idle_failed_ = false;
   uint32_t outside_ = 0;       // that wait for somebody outside
   std::unique_ptr<sched::NativeStack> idle_stack_;
+  const int64_t quantum_ns_;
   static constexpr int64_t kNotYet = -1;
   int64_t since_ns_ = kNotYet;  // when what runs first asked after it had gone on
   Value fatal_;           // a limit that a task has reached

@@ -50,6 +50,21 @@ TEST_CASE("tasks: a limit that one reaches ends the evaluation and leaves the co
   }
 }
 
+TEST_CASE("tasks: the quantum says how long one computes while others are ready") {
+  const char* source =
+      "fn count(n, done, name) { var s = 0\nfor i in 0..n { s = (s + i) % 1000 }\ndone.send(name) }\n"
+      "let done = chan(2)\nlet long = spawn count(400000, done, \"long\")\nlet short = spawn count(40000, done, \"short\")\n"
+      "[done.recv(), done.recv()]";
+  posset_runtime_options options = posset_runtime_defaults();
+  options.max_tier = 0;
+  options.quantum_us = 1;  // every slice
+  World by_turns(posset_context_defaults(), options);
+  CHECK(by_turns.show(source) == "[\"short\", \"long\"]");
+  options.quantum_us = 10000000;
+  World one_by_one(posset_context_defaults(), options);
+  CHECK(one_by_one.show(source) == "[\"long\", \"short\"]");
+}
+
 TEST_CASE("tasks: the time limit and another thread end what only waits") {
   posset_context_options options = posset_context_defaults();
   options.time_limit_seconds = 0.05;
