@@ -110,7 +110,7 @@ POSSET_HANDLER bool set_packed(List* list, uint64_t at, Borrowed v) {
       return true;
     case Packing::Float:
       if (!v.is_float()) return false;
-      list->floats()[at] = v.as_float();
+      list->set_float(at, v.as_float());
       return true;
     case Packing::Bool:
       if (!v.is_bool()) return false;

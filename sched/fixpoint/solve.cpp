@@ -23,7 +23,7 @@ Solve::Solve(const SolveSetting& setting, Scheduler* custom, const Problem& prob
              const SolveOptions& options, const std::stop_token& stop)
     : setting_(setting),
       f_(problem.f),
-      run_(problem.run && options.workers == 1 && options.alpha == 1 ? &problem.run : nullptr),
+      run_(problem.run && options.alpha == 1 ? &problem.run : nullptr),
       x_(x),
       options_(options),
       stop_(stop),
@@ -148,6 +148,7 @@ struct Solve::Tally {
 
 template <class S>
 size_t Solve::update_batch(S& schedule, size_t number, size_t count) {
+  if (run_) return update_by_runs(schedule, number, count);
   Tally tally(workers_[number], x_, options_);
   const Operator& f = f_;
   // Not the tally's: whoever has an address of that keeps all of it in memory.
@@ -155,12 +156,6 @@ size_t Solve::update_batch(S& schedule, size_t number, size_t count) {
   for (size_t made = 0; made < count;) {
     const Run run = next_run(schedule, number, count - made);
     if (run.begin == run.end) return made;
-    if (run_ && found_by_run({run.begin, run.end, true})) {
-      for (size_t i = run.begin; i < run.end; ++i, ++made) {
-        if (!settle(schedule, number, i, tally.x[i], found_[i - run.begin], tally)) return made;
-      }
-      continue;
-    }
     for (size_t i = run.begin; i < run.end; ++i, ++made) {
       const double old = tally.x[i];  // before the call, which nobody knows anything of
       if (!settle(schedule, number, i, old, f(i, x), tally)) return made;
@@ -169,10 +164,57 @@ size_t Solve::update_batch(S& schedule, size_t number, size_t count) {
   return count;
 }
 
-bool Solve::found_by_run(const RunOfCoordinates& run) {
-  if (run.end - run.begin < 2) return false;
-  found_.resize(std::max(found_.size(), run.end - run.begin));
-  return (*run_)(run, x_, found_.data());
+template <class S>
+size_t Solve::update_by_runs(S& schedule, size_t number, size_t count) {
+  Worker& worker = workers_[number];
+  Tally tally(worker, x_, options_);
+  for (size_t made = 0; made < count;) {
+    const RunOfCoordinates run = claim_run(schedule, number, count - made);
+    if (run.size() == 0) return made;
+    const bool by_run = found_by_run(worker, run);
+    for (size_t k = 0; k < run.size(); ++k, ++made) {
+      const size_t i = run[k];
+      if (by_run && run.writes) {
+        note_update(schedule, number, i, std::abs(worker.found[k] - worker.before[k]), tally);
+        continue;
+      }
+      const double old = x_[i];
+      if (!settle(schedule, number, i, old, by_run ? worker.found[k] : f_(i, x_), tally)) return made;
+    }
+  }
+  return count;
+}
+
+// From a schedule that nothing is known of only one at a time: what it hands out next may go by what it is notified of.
+RunOfCoordinates Solve::claim_run(Scheduler& schedule, size_t number, size_t most) {
+  const Run run = next_run(schedule, number, most);
+  return {.worker = number, .begin = run.begin, .end = run.end};
+}
+
+RunOfCoordinates Solve::claim_run(StaticBlocks& schedule, size_t number, size_t most) {
+  const Run run = schedule.next_run(number, most);
+  return {.worker = number, .begin = run.begin, .end = run.end, .updates = true, .writes = workers_.size() > 1};
+}
+
+RunOfCoordinates Solve::claim_run(ResidualBuckets& schedule, size_t number, size_t most) {
+  std::vector<uint32_t>& claimed = workers_[number].claimed;
+  for (claimed.clear(); claimed.size() < most;) {
+    const std::optional<size_t> i = schedule.next(number);
+    if (!i) break;
+    claimed.push_back(static_cast<uint32_t>(*i));
+  }
+  return {.worker = number, .at = claimed, .updates = true, .writes = workers_.size() > 1};
+}
+
+bool Solve::found_by_run(Worker& worker, const RunOfCoordinates& run) {
+  const size_t count = run.size();
+  if (count < 2) return false;
+  worker.found.resize(std::max(worker.found.size(), count));
+  if (run.writes) {
+    worker.before.resize(worker.found.size());
+    for (size_t k = 0; k < count; ++k) worker.before[k] = x_[run[k]];
+  }
+  return (*run_)(run, x_, worker.found.data());
 }
 
 // x_i was `old`, and F_i(x) is `found`. False: that was the end.
@@ -183,12 +225,16 @@ inline bool Solve::settle(S& schedule, size_t number, size_t i, double old, doub
     end(SolveStatus::Diverged);
     return false;
   }
-  const double residual = std::abs(found - old);
   tally.x.set(i, next);
+  note_update(schedule, number, i, std::abs(found - old), tally);
+  return true;
+}
+
+template <class S>
+inline void Solve::note_update(S& schedule, size_t number, size_t i, double residual, Tally& tally) {
   if (schedule.supports_rebuild()) schedule.notify(number, i, residual);
   ++tally.updates;
   tally.quiet = residual <= tally.tolerance ? tally.quiet + 1 : 0;
-  return true;
 }
 
 void Solve::tell_counts(Worker& worker) {
@@ -286,8 +332,9 @@ void Solve::scan(size_t number) {
 }
 
 void Solve::scan_chunk(Worker& worker, size_t from, size_t to) {
-  if (run_ && found_by_run({from, to, false})) {
-    for (size_t i = from; i < to; ++i) note_residual(worker, i, found_[i - from]);
+  const auto number = static_cast<size_t>(&worker - workers_.data());
+  if (run_ && found_by_run(worker, {.worker = number, .begin = from, .end = to})) {
+    for (size_t i = from; i < to; ++i) note_residual(worker, i, worker.found[i - from]);
   } else {
     for (size_t i = from; i < to; ++i) note_residual(worker, i, f_(i, x_));
   }
