@@ -182,8 +182,8 @@ class ScriptOperator {
   Value take() { return Value::adopt(std::exchange(x_, Borrowed::nil())); }
 
  private:
-  // Small systems are solved by then; a sweep costs what some thousand calls do.
-  static constexpr uint64_t kCallsBefore = 4096;
+  // Small systems are solved by then; a sweep costs 30 us, what some thousand calls do.
+  static constexpr uint64_t kCallsBefore = 2048;
 
   void raise_unless(bool memory) {
     if (memory) return;

@@ -19,7 +19,7 @@ namespace {
 // there keeps the code apart from that of other operators. The functions are in the order of FixpointSweep::Loop.
 constexpr std::string_view kLoops = R"(
 fn update(f, x, begin, end) {
-  if begin < -UNIT { return nil }
+  if begin < -UNIT or x[begin] == nil { return nil }
   var live = x
   for i in begin..end {
     let value = f(i, live)
@@ -29,7 +29,7 @@ fn update(f, x, begin, end) {
   live
 }
 fn update_at(f, x, at, inout found) {
-  if len(at) < -UNIT { return nil }
+  if len(at) < -UNIT or x[at[0]] == nil { return nil }
   var live = x
   for k in 0..len(at) {
     let i = at[k]
@@ -41,11 +41,11 @@ fn update_at(f, x, at, inout found) {
   live
 }
 fn look(f, x, begin, end) {
-  if begin < -UNIT { return nil }
+  if begin < -UNIT or x[begin] == nil { return nil }
   [for i in begin..end => f(i, x) * 1.0]
 }
 fn write(f, x, inout out, shift, begin, end) {
-  if begin < -UNIT { return nil }
+  if begin < -UNIT or x[begin] == nil { return nil }
   for i in begin..end {
     let value = f(i, x)
     if value - value != 0.0 { return nil }
@@ -54,7 +54,7 @@ fn write(f, x, inout out, shift, begin, end) {
   true
 }
 fn write_at(f, x, inout out, shift, at) {
-  if len(at) < -UNIT { return nil }
+  if len(at) < -UNIT or x[at[0]] == nil { return nil }
   for i in at {
     let value = f(i, x)
     if value - value != 0.0 { return nil }

@@ -170,19 +170,40 @@ size_t Solve::update_by_runs(S& schedule, size_t number, size_t count) {
   Tally tally(worker, x_, options_);
   for (size_t made = 0; made < count;) {
     const RunOfCoordinates run = claim_run(schedule, number, count - made);
-    if (run.size() == 0) return made;
-    const bool by_run = found_by_run(worker, run);
-    for (size_t k = 0; k < run.size(); ++k, ++made) {
-      const size_t i = run[k];
-      if (by_run && run.writes) {
-        note_update(schedule, number, i, std::abs(worker.found[k] - worker.before[k]), tally);
-        continue;
-      }
-      const double old = x_[i];
-      if (!settle(schedule, number, i, old, by_run ? worker.found[k] : f_(i, x_), tally)) return made;
+    const size_t size = run.size();
+    if (size == 0) return made;
+    size_t settled = 0;
+    if (!found_by_run(worker, run)) {
+      while (settled < size && settle(schedule, number, run[settled], x_[run[settled]], f_(run[settled], x_), tally)) ++settled;
+    } else if (run.at.empty()) {
+      settled = settle_run(schedule, run, [first = run.begin](size_t k) { return first + k; }, tally);
+    } else {
+      settled = settle_run(schedule, run, [at = run.at.data()](size_t k) { return size_t{at[k]}; }, tally);
     }
+    made += settled;
+    if (settled < size) return made;
   }
   return count;
+}
+
+// What was found by a run, whose coordinate number k is `coordinate(k)`: so many of them, all unless that was the end.
+template <class S, class Coordinate>
+size_t Solve::settle_run(S& schedule, const RunOfCoordinates& run, const Coordinate& coordinate, Tally& tally) {
+  const double* const found = tally.worker.found.data();
+  const size_t size = run.size();
+  if (run.writes) {
+    const double* const before = tally.worker.before.data();
+    for (size_t k = 0; k < size; ++k) {
+      note_update(schedule, run.worker, coordinate(k), std::abs(found[k] - before[k]), tally);
+    }
+    return size;
+  }
+  const Iterate x = x_;
+  for (size_t k = 0; k < size; ++k) {
+    const size_t i = coordinate(k);
+    if (!settle(schedule, run.worker, i, x[i], found[k], tally)) return k;
+  }
+  return size;
 }
 
 // From a schedule that nothing is known of only one at a time: what it hands out next may go by what it is notified of.

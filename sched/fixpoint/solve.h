@@ -75,6 +75,9 @@ class Solve {
   RunOfCoordinates claim_run(Scheduler& schedule, size_t number, size_t most);
   RunOfCoordinates claim_run(ResidualBuckets& schedule, size_t number, size_t most);
   RunOfCoordinates claim_run(StaticBlocks& schedule, size_t number, size_t most);
+  template <class S, class Coordinate>
+  size_t settle_run(S& schedule, const RunOfCoordinates& run, const Coordinate& coordinate, Tally& tally)
+      POSSET_EXCLUDES(mutex_);
   bool found_by_run(Worker& worker, const RunOfCoordinates& run);
   template <class S>
   bool settle(S& schedule, size_t number, size_t i, double old, double found, Tally& tally) POSSET_EXCLUDES(mutex_);
