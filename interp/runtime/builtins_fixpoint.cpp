@@ -33,9 +33,9 @@ namespace fixpoint = sched::fixpoint;
 // What the solver keeps for each coordinate, beside the list: the vector, residuals, orders of coordinates.
 constexpr size_t kBytesPerCoordinate = 40;
 
-// What an update by buckets takes more than one by blocks, which native code does in runs: 71 ns, where an operator of 17 steps
-// takes 26 (bench/embed/fixpoint_bench, skewed).
-constexpr double kBucketSteps = 48;
+// What an update by buckets takes more than one by blocks, rebuilds included: 60 ns, where an operator of 17 steps takes 28
+// (bench/embed/fixpoint_bench, skewed).
+constexpr double kBucketSteps = 36;
 
 class Charge {
  public:

@@ -219,11 +219,8 @@ RunOfCoordinates Solve::claim_run(StaticBlocks& schedule, size_t number, size_t 
 
 RunOfCoordinates Solve::claim_run(ResidualBuckets& schedule, size_t number, size_t most) {
   std::vector<uint32_t>& claimed = workers_[number].claimed;
-  for (claimed.clear(); claimed.size() < most;) {
-    const std::optional<size_t> i = schedule.next(number);
-    if (!i) break;
-    claimed.push_back(static_cast<uint32_t>(*i));
-  }
+  claimed.resize(most);
+  claimed.resize(schedule.next_run(number, most, claimed.data()));
   return {.worker = number, .at = claimed, .updates = true, .writes = workers_.size() > 1};
 }
 

@@ -111,7 +111,16 @@ TEST_CASE("fixpoint parallel: after a rebuild the first n claims of all threads 
       schedule.rebuild(residuals);
       std::vector<std::vector<size_t>> claimed(workers);
       on_threads(workers, [&](size_t worker) {
-        while (const std::optional<size_t> i = schedule.next(worker)) claimed[worker].push_back(*i);
+        uint32_t run[7];
+        for (size_t count = 1; count > 0;) {
+          // One by one, and several at a time.
+          while (round % 2 == 0 && (count = schedule.next_run(worker, std::size(run), run)) > 0) {
+            claimed[worker].insert(claimed[worker].end(), run, run + count);
+          }
+          const std::optional<size_t> i = schedule.next(worker);
+          if (i) claimed[worker].push_back(*i);
+          count = i ? 1 : 0;
+        }
       });
       std::vector<int> times(n);
       for (const std::vector<size_t>& own : claimed) {
