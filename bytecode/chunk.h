@@ -63,6 +63,7 @@ constexpr uint8_t kConsumeB = 1;
 constexpr uint8_t kConsumeC = 2;
 constexpr uint8_t kConsumeA = 2;  // instructions whose value operand is a
 constexpr uint8_t kSense = 4;
+constexpr uint8_t kHolds = 4;  // ViewIndex: the slot that its register is the view of owns what nobody else does (views.h)
 constexpr uint8_t kFree = 8;              // of a loop's next round: charges no step
 constexpr uint8_t kSplits = 8;            // CallbackReady: the built-in does it in halves if the function says so
 constexpr uint8_t kParametersShift = 4;   // CallbackReady: how many arguments the function gets

@@ -97,9 +97,30 @@ void Compiler::set_name(const Binding& binding, uint16_t value, bool consume) {
   locals_ = static_cast<uint16_t>(binding.index + 1);
 }
 
+// What it names is neither copied nor counted; the slot owns it only where nobody else does.
+void Compiler::let_view(const LetNode& node, uint16_t slot) {
+  const uint16_t view = view_register(slot);
+  emit(Op::LoadNil, slot);
+  locals_ = static_cast<uint16_t>(slot + 1);
+  Site site(*this, node.value);
+  if (auto* index = as<IndexNode>(node.value)) {
+    Operand base = operand(index->base);
+    Operand at = operand(index->index);
+    emit(Op::ViewIndex, view, base.reg, at.reg, kHolds);
+    if (at.consume && is_temp(at.reg)) emit(Op::Drop, at.reg);
+    release_operand(at);
+    return;
+  }
+  const Binding& binding = as<NameNode>(node.value)->binding;
+  emit(binding.kind == BindingKind::Captured ? Op::ViewCaptured : Op::ViewLink, view, binding.index);
+}
+
 void Compiler::let(const LetNode& node) {
   Temps temps(*this);
   auto* name = as<BindingPatternNode>(node.pattern);
+  if (name && name->binding.kind == BindingKind::Local && is_view(name->binding.index)) {
+    return let_view(node, static_cast<uint16_t>(name->binding.index));
+  }
   const TypeExpr* type = node.type ? node.type : name ? name->type : nullptr;
   if (name && name->binding.kind == BindingKind::Local && !type && writes_last(node.value)) {
     expression(node.value, static_cast<uint16_t>(name->binding.index));

@@ -85,6 +85,7 @@ Operand Compiler::operand(const Node* node, const Node* later) {
     const Binding& binding = n->binding;
     if (binding.kind == BindingKind::Local) {
       auto slot = static_cast<uint16_t>(binding.index);
+      if (is_view(slot)) return {view_register(slot), false};
       if (!disturbs(later, slot)) return {slot, binding.last_use && !facts_.plain_slot(slot)};
       return owned_operand(node);
     }
@@ -129,6 +130,7 @@ bool Compiler::view_root_is_safe(const Node* node, const Node* later) const {
   if (!root) return false;
   if (root->binding.kind == BindingKind::Captured) return true;
   if (root->binding.kind == BindingKind::Link) return !is_host_global(root->binding);
+  if (root->binding.kind == BindingKind::Local && is_view(root->binding.index)) return true;
   if (root->binding.kind != BindingKind::Local || root->binding.last_use) return false;
   return !disturbs(node, root->binding.index) && !disturbs(later, root->binding.index);
 }
@@ -227,6 +229,7 @@ void Compiler::name(const NameNode& node, uint16_t dst) {
   const Binding& binding = node.binding;
   switch (binding.kind) {
     case BindingKind::Local: {
+      if (is_view(binding.index)) return void(emit(Op::Copy, dst, view_register(binding.index)));
       bool move = binding.last_use && !facts_.plain_slot(binding.index);
       emit(move ? Op::Move : Op::Copy, dst, binding.index);
       return;

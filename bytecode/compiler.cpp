@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "bytecode/views.h"
 #include "interp/value/string.h"
 
 namespace posset::bytecode {
@@ -55,7 +56,10 @@ std::unique_ptr<Chunk> compile(interp::RuntimeState& runtime, const FunctionDecl
 
 Compiler::Compiler(interp::RuntimeState& runtime, const FunctionDecl& function, int loop)
     : runtime_(runtime), function_(function), loop_(loop), facts_(function), chunk_(std::make_unique<Chunk>()) {
-  top_ = high_ = static_cast<uint16_t>(function.slot_count);
+  views_ = find_views(function, loop < 0 ? function.body : function.loops[static_cast<size_t>(loop)]);
+  const uint32_t view_registers = views_.empty() ? 0 : *views_.rbegin() + 1;
+  if (function.slot_count + view_registers > kMaxRegisters) views_.clear();
+  top_ = high_ = static_cast<uint16_t>(function.slot_count + (views_.empty() ? 0 : view_registers));
   in_function_ = loop < 0;
   chunk_->runtime = &runtime;
   chunk_->outline = outline_of(function);

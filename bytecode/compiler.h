@@ -13,6 +13,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -281,6 +282,9 @@ class Compiler {
   void raise(ErrorCode code, std::string message, uint16_t about);
   bool writes_last(const Node* node) const;
   void let(const LetNode& node);
+  bool is_view(uint32_t slot) const { return views_.count(slot) != 0; }
+  uint16_t view_register(uint32_t slot) const { return static_cast<uint16_t>(function_.slot_count + slot); }
+  void let_view(const LetNode& node, uint16_t slot);
   void leave_block(uint16_t locals);
   void drop_locals(uint16_t from, uint16_t to);
   size_t innermost_loop() const;
@@ -313,6 +317,7 @@ class Compiler {
   const FunctionDecl& function_;
   int loop_;
   Facts facts_;
+  std::set<uint32_t> views_;          // slots of variables that are views (views.h)
   Refusal refusal_;
   std::unique_ptr<Chunk> chunk_;
 

@@ -47,7 +47,8 @@ POSSET_HANDLER const Insn* op_ViewIndex(State& s, Insn i) {
     s.r[i.a] = item;
     return s.pc + 1;
   }
-  return slow_view_index(s.cx, &s.r[i.a], &s.r[i.b], &s.r[i.c]) ? s.pc + 1 : nullptr;
+  Borrowed* const holds = i.x & kHolds ? &s.r[i.a - s.chunk->slots] : nullptr;
+  return slow_view_index(s.cx, &s.r[i.a], &s.r[i.b], &s.r[i.c], holds) ? s.pc + 1 : nullptr;
 }
 POSSET_HANDLER const Insn* op_IndexOr(State& s, Insn i) {
   return slow_index_or(s.cx, &s.r[i.a], &s.r[i.b], &s.r[i.c], i.x) ? s.pc + 1 : nullptr;
@@ -110,7 +111,7 @@ POSSET_HANDLER bool set_packed(List* list, uint64_t at, Borrowed v) {
       return true;
     case Packing::Float:
       if (!v.is_float()) return false;
-      list->floats()[at] = v.as_float();
+      list->set_float(at, v.as_float());
       return true;
     case Packing::Bool:
       if (!v.is_bool()) return false;

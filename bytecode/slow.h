@@ -36,7 +36,7 @@ int slow_condition(Context& context, Borrowed* reg, uint8_t x);
 
 // slow_data.cpp
 bool slow_index(Context& context, Borrowed* dst, Borrowed* base, Borrowed* index, uint8_t x);
-bool slow_view_index(Context& context, Borrowed* dst, Borrowed* base, Borrowed* index);
+bool slow_view_index(Context& context, Borrowed* dst, Borrowed* base, Borrowed* index, Borrowed* holds);
 bool slow_index_or(Context& context, Borrowed* dst, Borrowed* base, Borrowed* index, uint8_t x);
 bool slow_field(Context& context, Borrowed* dst, Borrowed* base, FieldCache& cache, uint8_t x);
 bool slow_view_field(Context& context, Borrowed* dst, Borrowed* base, FieldCache& cache);

@@ -61,12 +61,17 @@ bool slow_index(Context& context, Borrowed* dst, Borrowed* base, Borrowed* index
 }
 
 // A view is not owned, so what load_index makes anew cannot be one: such values are plain (characters,
-// numbers) or live in the container; a slice is kept alive by the context until the next one.
-bool slow_view_index(Context& context, Borrowed* dst, Borrowed* base, Borrowed* index) {
+// numbers) or live in the container; a slice is kept alive by the context until the next one, or by `holds`, which is nil.
+bool slow_view_index(Context& context, Borrowed* dst, Borrowed* base, Borrowed* index, Borrowed* holds) {
   Value result = interp::load_index(context, *base, *index);
   if (result.failed()) return false;
   *dst = result.view();
-  if (result->is_heap() && result->object()->count == 1) context.keep_view(std::move(result));
+  if (!result->is_heap()) return true;
+  if (holds) {
+    *holds = result.take();
+  } else if (result->object()->count == 1) {
+    context.keep_view(std::move(result));
+  }
   return true;
 }
 

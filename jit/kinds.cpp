@@ -183,6 +183,9 @@ void Kinds::copy_profile() {
 
 void Kinds::pin() {
   for (uint32_t pc = 0; pc < chunk_.size; pc += chunk_.length_at(pc)) {
+    const Insn& insn = chunk_.at(pc);
+    // Where the look is not done in place, it may give its slot something.
+    if (chunk_.op_at(pc) == Op::ViewIndex && (insn.x & bytecode::kHolds)) pinned_.add(insn.a - chunk_.slots);
     if (chunk_.op_at(pc) != Op::PlaceLocal) continue;
     const uint32_t end = walk_end(pc);
     if (end == 0) {

@@ -136,6 +136,10 @@ void Translator::release(const Operand& v) {
   auto* done = block("done");
   b_.CreateCondBr(is_heap(v), one_less(v, counted, done), done);
   b_.SetInsertPoint(counted);
+  auto* owned = late("owned");
+  llvm::Value* owners = of(Memory::Count, load(b_.getInt32Ty(), object(v)));
+  b_.CreateCondBr(b_.CreateICmpEQ(owners, b_.getInt32(0)), done, owned);  // never counted
+  b_.SetInsertPoint(owned);
   llvm::Type* type = b_.getInt64Ty();
   b_.CreateCall(helper("release_value", b_.getVoidTy(), {type, type}), {tag_of(v), payload_of(v)});
   b_.CreateBr(done);

@@ -552,6 +552,9 @@ void Translator::retain(const Operand& v) {
   of(Memory::Count, put(b_.CreateAdd(count, b_.getInt32(1)), object(v)));
   b_.CreateBr(done);
   b_.SetInsertPoint(shared);
+  auto* atomic = cold("atomic");
+  b_.CreateCondBr(b_.CreateICmpEQ(count, b_.getInt32(0)), done, atomic);  // never counted
+  b_.SetInsertPoint(atomic);
   llvm::Function* retain = helper("retain", b_.getVoidTy(), {b_.getInt64Ty(), b_.getInt64Ty()});
   of(Memory::Count, b_.CreateCall(retain, {tag_of(v), payload_of(v)}));
   b_.CreateBr(done);

@@ -17,12 +17,14 @@ using posset::bench::Sparse;
 
 constexpr double kTolerance = 1e-10;
 
-// The rows of a system as lists, as a script has them.
+// The rows of a system as lists, in lets, as a script has them: what the host has set it may set again.
 constexpr const char* kSolve = R"(
 import "fixpoint"
+let rows = columns
+let factors = weights
 fn row(i, x) {
-  let at = columns[i]
-  let by = weights[i]
+  let at = rows[i]
+  let by = factors[i]
   var total = constant
   for k in 0..len(at) { total += by[k] * x[at[k]] }
   total
@@ -34,15 +36,18 @@ solve)";
 // The same rows one after the other in two lists, as the loop by hand has them.
 constexpr const char* kSolveFlat = R"(
 import "fixpoint"
+let all_columns = columns
+let all_weights = weights
+let rows = begins
 fn row(i, x) {
-  let at = columns
-  let by = weights
+  let at = all_columns
+  let by = all_weights
   var total = constant
-  for k in begins[i]..begins[i + 1] { total += by[k] * x[at[k]] }
+  for k in rows[i]..rows[i + 1] { total += by[k] * x[at[k]] }
   total
 }
 fn solve(schedule, workers) =>
-  fixpoint.solve(len(begins) - 1, row, {tolerance: 1e-10, schedule: schedule, workers: workers}).x
+  fixpoint.solve(len(rows) - 1, row, {tolerance: 1e-10, schedule: schedule, workers: workers}).x
 solve)";
 
 void set_flat_rows(posset::Context& context, const Sparse& system) {

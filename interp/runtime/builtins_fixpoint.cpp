@@ -6,7 +6,7 @@
 // one coordinate is brought up to date that the solver may have written since the last; of a run of coordinates all have
 // been written there, too (fixpoint_sweep.h). So a script that keeps the list
 // keeps what it was, as with every value, and the list is changed in place as long as nobody does. With several it is the
-// vector.
+// vector (live_list.h).
 #include <algorithm>
 #include <cmath>
 #include <new>
@@ -33,9 +33,9 @@ namespace fixpoint = sched::fixpoint;
 // What the solver keeps for each coordinate, beside the list: the vector, residuals, orders of coordinates.
 constexpr size_t kBytesPerCoordinate = 40;
 
-// What an update by buckets takes more than one by blocks, which native code does in runs: 71 ns, where an operator of 17 steps
-// takes 26 (bench/embed/fixpoint_bench, skewed).
-constexpr double kBucketSteps = 48;
+// What an update by buckets takes more than one by blocks, rebuilds included: 60 ns, where an operator of 17 steps takes 28
+// (bench/embed/fixpoint_bench, skewed).
+constexpr double kBucketSteps = 36;
 
 class Charge {
  public:
@@ -136,9 +136,14 @@ constexpr Option<Asked> kOptions[] = {{"start", read_start},
 
 class ScriptOperator {
  public:
-  // `x`: a list of packed floats.
-  ScriptOperator(Context& context, Borrowed f, Value x)
-      : context_(context), f_(f), call_(context, f), x_(x.take()), can_sweep_(FixpointSweep::can_call(context, f)) {}
+  // `x`: a list of packed floats. Runs have `most` coordinates at most.
+  ScriptOperator(Context& context, Borrowed f, Value x, size_t most)
+      : context_(context),
+        f_(f),
+        call_(context, f),
+        x_(x.take()),
+        can_sweep_(FixpointSweep::can_call(context, f)),
+        most_(most) {}
   ~ScriptOperator() { release(x_); }
   ScriptOperator(const ScriptOperator&) = delete;
   ScriptOperator& operator=(const ScriptOperator&) = delete;
@@ -152,16 +157,18 @@ class ScriptOperator {
   bool run(const fixpoint::RunOfCoordinates& run, const fixpoint::Iterate& x, double* found) {
     if (calls_ < kCallsBefore || !sweep()) return false;
     raise_unless(follow(x));
-    Value made = run.updates ? sweep_->update(take(), run.begin, run.end) : sweep_->look(Value::copy(x_), run.begin, run.end);
+    Value made = call_loop(run);
     if (made.failed()) throw SolveRaised();
     if (made->is_nil()) {
       if (run.updates) begin_anew(x);
       return false;
     }
-    std::copy_n(made->as<List>()->floats() + (run.updates ? run.begin : 0), run.end - run.begin, found);
+    const bool is_vector = run.updates && run.at.empty();
+    const double* const from = run.at.empty() ? made->as<List>()->floats() : found_->floats();
+    std::copy_n(from + (is_vector ? run.begin : 0), run.size(), found);
     if (!run.updates) return true;
     x_ = made.take();
-    written_ = run.end - 1;
+    written_ = run[run.size() - 1];
     return true;
   }
   // False: no memory.
@@ -175,8 +182,8 @@ class ScriptOperator {
   Value take() { return Value::adopt(std::exchange(x_, Borrowed::nil())); }
 
  private:
-  // Small systems are solved by then; a sweep costs what some thousand calls do.
-  static constexpr uint64_t kCallsBefore = 4096;
+  // Small systems are solved by then; a sweep costs 30 us, what some thousand calls do.
+  static constexpr uint64_t kCallsBefore = 2048;
 
   void raise_unless(bool memory) {
     if (memory) return;
@@ -189,6 +196,16 @@ class ScriptOperator {
       can_sweep_ = sweep_->make();
     }
     return can_sweep_ ? &*sweep_ : nullptr;
+  }
+  Value call_loop(const fixpoint::RunOfCoordinates& run) {
+    if (!run.updates) return sweep_->look(context_, Value::copy(x_), run.begin, run.end);
+    if (run.at.empty()) return sweep_->update(take(), run.begin, run.end);
+    if (!at_) {
+      at_.emplace(Packing::Int, most_);
+      found_.emplace(Packing::Float, most_);
+    }
+    std::copy(run.at.begin(), run.at.end(), at_->ints());
+    return sweep_->update_at(take(), *at_, *found_, run.size());
   }
   // What had the list has not given it back.
   void begin_anew(const fixpoint::Iterate& x) {
@@ -205,7 +222,9 @@ class ScriptOperator {
   size_t written_ = 0;  // the coordinate of the last call, the only one that can differ
   uint64_t calls_ = 0;
   bool can_sweep_;
+  const size_t most_;
   std::optional<FixpointSweep> sweep_;
+  std::optional<BufferList> at_, found_;  // of runs that are not one behind the other
 };
 
 // ---- what comes back ----
@@ -280,7 +299,7 @@ Value solve_alone(NativeCall& call, const fixpoint::SolveOptions& options, Value
   Context& context = call.context;
   List& start = *list->as<List>();
   std::vector<double> x(start.floats(), start.floats() + start.size);
-  ScriptOperator f(context, call[1], std::move(list));
+  ScriptOperator f(context, call[1], std::move(list), options.batch);
   fixpoint::ThreadExecutor here;  // one worker: the caller
   fixpoint::FixpointSolver solver(context.runtime.clock, here, context.runtime.trace.get());
   const auto run = [&f](const fixpoint::RunOfCoordinates& wanted, const fixpoint::Iterate& live, double* found) {
@@ -293,56 +312,56 @@ Value solve_alone(NativeCall& call, const fixpoint::SolveOptions& options, Value
   return answer(context, result, f.take());
 }
 
-// A list that is not counted until `count_again`, before which nobody has it any more but this.
-class Uncounted {
- public:
-  explicit Uncounted(Value list) : list_(list.take()) { list_.object()->count = 0; }
-  ~Uncounted() {
-    count_again();
-    release(list_);
-  }
-  void count_again() {
-    if (list_.object()->count == 0) list_.object()->count = 1;
-  }
-  Uncounted(const Uncounted&) = delete;
-  Uncounted& operator=(const Uncounted&) = delete;
-  Borrowed view() const { return list_; }
-  std::span<double> floats() const { return {list_.as<List>()->floats(), list_.as<List>()->size}; }
-
- private:
-  const Borrowed list_;
-};
-
 // Errors come from here, as those of all pure work do: with the vector at rest what failed elsewhere is done again.
-Value raise_again(NativeCall& call, const FixpointWorkers::Failure& failure, Borrowed x) {
+Value raise_again(NativeCall& call, const FixpointWorkers::Failure& failure, Value x) {
   Context& context = call.context;
   if (failure.no_memory) return context.raise_memory_limit();
+  const Value i = Value::integer(static_cast<int64_t>(failure.i));
   try {
-    operator_result(context, Callback(context, call[1])(Value::integer(static_cast<int64_t>(failure.i)), Value::copy(x)), failure.i);
+    operator_result(context, Callback(context, call[1])(Value::copy(i), std::move(x)), failure.i);
   } catch (const SolveRaised&) {
     return Value::failure();
   }
   return context.raise(failure.code, failure.message);
 }
 
-Value solve_together(NativeCall& call, fixpoint::SolveOptions options, Together& together, Value list) {
+Value solve_together(NativeCall& call, fixpoint::SolveOptions options, Together& together, const FixpointSweep* sweep,
+                     Value list) {
   Context& context = call.context;
-  Uncounted x(std::move(list));
-  FixpointWorkers workers(together, call[1], x.view());
-  fixpoint::FixpointSolver solver(context.runtime.clock, workers, context.runtime.trace.get());
   options.workers = together.others() + 1;
   options.timed = true;  // with several workers no two solves are the same anyway
-  auto f = [&workers](size_t i, const fixpoint::Iterate&) { return workers.evaluate(i); };
-  const fixpoint::SolveResult result = solver.solve({x.floats().size(), f}, x.floats(), options);
+  LiveVector x({list->as<List>()->floats(), list->as<List>()->size}, options.workers);
+  list = Value();
+  FixpointWorkers workers(together, call[1], x, sweep, options.batch);
+  fixpoint::FixpointSolver solver(context.runtime.clock, workers, context.runtime.trace.get());
+  const auto f = [&workers](size_t i, const fixpoint::Iterate&) { return workers.evaluate(i); };
+  const auto run = [&workers](const fixpoint::RunOfCoordinates& wanted, const fixpoint::Iterate&, double* found) {
+    return workers.evaluate_run(wanted, found);
+  };
+  const fixpoint::SolveResult result = solver.solve({x.floats().size(), f, run}, x.floats(), options);
   // What the workers raised is gone.
-  x.count_again();
   if (!workers.went_well()) return Value::failure();
-  if (const auto failure = workers.failure()) return raise_again(call, *failure, x.view());
-  if (result.status == fixpoint::SolveStatus::Failed) return context.raise(ErrorCode::HostError, result.problem());
+  const auto failure = workers.failure();
+  if (!failure && result.status == fixpoint::SolveStatus::Failed) {
+    return context.raise(ErrorCode::HostError, result.problem());
+  }
   Value solution = list_filled(context.heap, x.floats().size(), Borrowed::floating(0));
   if (solution.failed()) return context.raise_memory_limit();
   std::copy(x.floats().begin(), x.floats().end(), solution->as<List>()->floats());
-  return answer(context, result, std::move(solution));
+  return failure ? raise_again(call, *failure, std::move(solution)) : answer(context, result, std::move(solution));
+}
+
+// With the executors that have been claimed, unless what f refers to cannot be read by several threads.
+bool share_operator(Context& context, Borrowed f, std::optional<FixpointSweep>& sweep) {
+  Sharing sharing(context.seat->posse_root()), sharing_loops(context.seat->posse_root());
+  if (!sharing.add(f)) return false;
+  sharing.keep();
+  if (FixpointSweep::can_call(context, f)) {
+    sweep.emplace(context, f);
+    if (!sweep->make() || !sweep->share(sharing_loops)) sweep.reset();
+  }
+  sharing_loops.keep();
+  return true;
 }
 
 Value solve(NativeCall& call, const Asked& asked) {
@@ -357,12 +376,9 @@ Value solve(NativeCall& call, const Asked& asked) {
   Together together(context, static_cast<size_t>(std::min<uint64_t>(asked.solve.workers, n)) - 1);
   fixpoint::SolveOptions options = asked.solve;
   const Progress progress(context, options);
-  if (together.others() != 0) {
-    Sharing sharing(context.seat->posse_root());
-    if (sharing.add(call[1])) {
-      sharing.keep();
-      return solve_together(call, options, together, std::move(list));
-    }
+  std::optional<FixpointSweep> sweep;
+  if (together.others() != 0 && share_operator(context, call[1], sweep)) {
+    return solve_together(call, options, together, sweep ? &*sweep : nullptr, std::move(list));
   }
   options.workers = 1;
   // By steps, so that the choice is the same every time, in every tier.

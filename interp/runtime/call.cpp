@@ -93,13 +93,14 @@ Value call_constructor(Context& context, Borrowed callee, Borrowed* base, uint32
   return make_variant(context, context.runtime.shapes.shape(constructor->shape), base, count);
 }
 
-// With an argument for each parameter.
+// With an argument for each parameter, so many levels deeper.
+template <uint32_t kLevels = 1>
 Value call_arranged(Context& context, Closure* closure, Borrowed* base) {
   const Function& f = *closure->function;
   Borrowed* saved_top = base;
   context.stack_top = base + f.slot_count;
   bool ok = context.charge_one();
-  if (ok && (context.depth >= context.depth_limit || !context.has_stack(64))) {
+  if (ok && (context.depth + kLevels > context.depth_limit || !context.has_stack(64))) {
     context.raise_stack_overflow();
     ok = false;
   }
@@ -108,10 +109,10 @@ Value call_arranged(Context& context, Closure* closure, Borrowed* base) {
     context.stack_top = saved_top;
     return Value::failure();
   }
-  ++context.depth;
+  context.depth += kLevels;
   Value result = context.native.low() ? context.on_fresh_stack([&] { return run(context, closure, base); })
                                       : run(context, closure, base);
-  --context.depth;
+  context.depth -= kLevels;
   context.stack_top = saved_top;
   return result;
 }
@@ -131,6 +132,10 @@ Value call_closure(Context& context, Closure* closure, Borrowed* base, uint32_t 
     if (!arrange_arguments(context, f, base, count)) return Value::failure();
   }
   return call_arranged(context, closure, base);
+}
+
+Value call_unnested(Context& context, Closure* closure, Borrowed* base) {
+  return call_arranged<0>(context, closure, base);
 }
 
 Value call_with_list(Context& context, Borrowed callee, Value arguments) {

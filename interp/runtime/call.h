@@ -15,6 +15,8 @@ namespace posset::interp {
 constexpr uint64_t kAnyMarks = ~uint64_t{0};
 Value call_value(Context& context, Borrowed callee, Borrowed* base, uint32_t count, uint64_t inout_marks);
 Value call_closure(Context& context, Closure* closure, Borrowed* base, uint32_t count);
+// For functions that the runtime has made for itself: the call is no level of nesting. With an argument for each parameter.
+Value call_unnested(Context& context, Closure* closure, Borrowed* base);
 Value call_native(Context& context, const NativeFunction* function, Borrowed* base, uint32_t count,
                   Borrowed self = Borrowed::nil());
 // The arguments in a list, none of them marked.

@@ -1,6 +1,7 @@
 // See fixpoint_sweep.h.
 #include "interp/runtime/fixpoint_sweep.h"
 
+#include <algorithm>
 #include <string>
 
 #include "interp/runtime/call.h"
@@ -13,22 +14,61 @@ namespace posset::interp {
 namespace {
 
 // NaN and infinity are what differs from itself by something else than 0; what is no number raises. `* 1.0` makes floats of
-// ints and leaves those, and their signs, alone. No run begins below 0: the number there, the operator's, keeps the code apart
-// from that of other operators.
+// ints and leaves those, and their signs, alone. Parameters that are lent are whole: whoever writes to `out` has the vector
+// behind its first `shift` elements (live_list.h). Nothing begins below 0 or has fewer elements: the operator's number
+// there keeps the code apart from that of other operators. The functions are in the order of FixpointSweep::Loop.
+constexpr std::string_view kLoops = R"(
+fn update(f, x, begin, end) {
+  if begin < -UNIT or x[begin] == nil { return nil }
+  var live = x
+  for i in begin..end {
+    let value = f(i, live)
+    if value - value != 0.0 { return nil }
+    live[i] = value * 1.0
+  }
+  live
+}
+fn update_at(f, x, at, inout found) {
+  if len(at) < -UNIT or x[at[0]] == nil { return nil }
+  var live = x
+  for k in 0..len(at) {
+    let i = at[k]
+    let value = f(i, live)
+    if value - value != 0.0 { return nil }
+    live[i] = value * 1.0
+    found[k] = value * 1.0
+  }
+  live
+}
+fn look(f, x, begin, end) {
+  if begin < -UNIT or x[begin] == nil { return nil }
+  [for i in begin..end => f(i, x) * 1.0]
+}
+fn write(f, x, inout out, shift, begin, end) {
+  if begin < -UNIT or x[begin] == nil { return nil }
+  for i in begin..end {
+    let value = f(i, x)
+    if value - value != 0.0 { return nil }
+    out[shift + i] = value * 1.0
+  }
+  true
+}
+fn write_at(f, x, inout out, shift, at) {
+  if len(at) < -UNIT or x[at[0]] == nil { return nil }
+  for i in at {
+    let value = f(i, x)
+    if value - value != 0.0 { return nil }
+    out[shift + i] = value * 1.0
+  }
+  true
+}
+)";
+
 std::string source_for(uint32_t unit) {
-  const std::string never = "  if begin < -" + std::to_string(unit) + " { return nil }\n";
-  return "fn update(f, x, begin, end) {\n" + never +
-         "  var live = x\n"
-         "  for i in begin..end {\n"
-         "    let value = f(i, live)\n"
-         "    if value - value != 0.0 { return nil }\n"
-         "    live[i] = value * 1.0\n"
-         "  }\n"
-         "  live\n"
-         "}\n"
-         "fn look(f, x, begin, end) {\n" + never +
-         "  [for i in begin..end => f(i, x) * 1.0]\n"
-         "}\n";
+  std::string source(kLoops);
+  constexpr std::string_view kUnit = "UNIT";
+  for (size_t at; (at = source.find(kUnit)) != std::string::npos;) source.replace(at, kUnit.size(), std::to_string(unit));
+  return source;
 }
 
 // Steps of a run besides those of the operator's calls: the loop's own function, and a round for each coordinate.
@@ -40,6 +80,8 @@ void hide_loop(ErrorData& error, const syntax::Module* loop) {
   std::erase_if(error.trace, in_loop);
   if (error.located && in_loop(error.place)) error.located = false;
 }
+
+Borrowed integer(uint64_t n) { return Borrowed::integer(static_cast<int64_t>(n)); }
 
 }  // namespace
 
@@ -62,31 +104,59 @@ bool FixpointSweep::make() {
   return module_ != nullptr;
 }
 
-Value FixpointSweep::run(size_t function, Value x, uint64_t begin, uint64_t end) {
-  const uint64_t used = context_.steps_used();
-  context_.fuel += own_steps(end - begin);
-  Borrowed* const base = context_.stack_top;
+bool FixpointSweep::share(Sharing& sharing) const {
+  return std::all_of(module_->closures.begin(), module_->closures.end(),
+                     [&](const Value& loop) { return sharing.add(loop); });
+}
+
+Value FixpointSweep::update(Value x, uint64_t begin, uint64_t end) {
+  return run(context_, Loop::Update, end - begin, {x.take(), integer(begin), integer(end)});
+}
+
+Value FixpointSweep::update_at(Value x, BufferList& at, BufferList& found, size_t count) {
+  return run(context_, Loop::UpdateAt, count, {x.take(), at.view(count), found.lent(count)});
+}
+
+Value FixpointSweep::look(Context& context, Value x, uint64_t begin, uint64_t end) const {
+  return run(context, Loop::Look, end - begin, {x.take(), integer(begin), integer(end)});
+}
+
+Value FixpointSweep::write(Context& context, LiveVector& x, size_t w, uint64_t begin, uint64_t end) const {
+  const Borrowed shift = Borrowed::integer(LiveVector::shift(w));
+  return run(context, Loop::Write, end - begin, {x.list(), x.writer(w), shift, integer(begin), integer(end)});
+}
+
+Value FixpointSweep::write_at(Context& context, LiveVector& x, size_t w, BufferList& at, size_t count) const {
+  const Borrowed shift = Borrowed::integer(LiveVector::shift(w));
+  return run(context, Loop::WriteAt, count, {x.list(), x.writer(w), shift, at.view(count)});
+}
+
+Value FixpointSweep::run(Context& context, Loop loop, uint64_t rounds,
+                         std::initializer_list<Borrowed> arguments) const {
+  const uint64_t used = context.steps_used();
+  context.fuel += own_steps(rounds);
+  Borrowed* const base = context.stack_top;
   base[0] = Value::copy(f_).take();
-  base[1] = x.take();
-  base[2] = Borrowed::integer(static_cast<int64_t>(begin));
-  base[3] = Borrowed::integer(static_cast<int64_t>(end));
-  Value result = call_closure(context_, module_->closures[function]->as<Closure>(), base, 4);
+  std::copy(arguments.begin(), arguments.end(), base + 1);
+  auto* const closure = module_->closures[static_cast<size_t>(loop)]->as<Closure>();
+  Value result = call_unnested(context, closure, base);
+  const bool done = !result.failed() && (!result->is(Tag::List) || result->as<List>()->packing() == Packing::Float);
   if (result.failed()) {
-    Value error = context_.take_error();
+    Value error = context.take_error();
     ErrorData& data = *static_cast<ErrorObject*>(error->object())->data;
     if (data.limit) {
       hide_loop(data, module_->tree.get());
-      context_.restore_error(std::move(error));
+      context.restore_error(std::move(error));
       return Value::failure();
     }
   }
-  if (result.failed() || !result->is(Tag::List) || result->as<List>()->packing() != Packing::Float) {
+  if (!done || result->is_nil()) {
     // It is done again, and counted then.
-    context_.fuel += static_cast<int64_t>(context_.steps_used() - used);
+    context.fuel += static_cast<int64_t>(context.steps_used() - used);
     result = Value();
   }
   // The slice has become longer by the steps that were given for the loop: look now.
-  return context_.poll() ? std::move(result) : Value::failure();
+  return context.poll() ? std::move(result) : Value::failure();
 }
 
 }  // namespace posset::interp

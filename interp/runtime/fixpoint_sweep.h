@@ -1,14 +1,19 @@
-// The operator of a script for runs of coordinates: a loop in the language itself that calls it, so that native code is entered
-// once for a run instead of once for each coordinate, and the operator's own code takes the place of the call. It comes to the
-// same values in the same order, and counts the same steps, as calls one by one do; whatever is out of the ordinary (an
-// error, what is no number, NaN) is left to those, from the beginning of the run.
+// The operator of a script for runs of coordinates: loops in the language itself that call it, so that native code is entered
+// once for a run instead of once for each coordinate, and the operator's own code takes the place of the call. They come to the
+// same values in the same order, and count the same steps and the same nesting, as calls one by one do; whatever is out of the
+// ordinary (an error, what is no number, NaN) is left to those, from the beginning of the run.
 //
-// The loop is made for each operator by itself: what the native compiler knows of a call is by the place of the call.
+// The loops are made for each operator by itself: what the native compiler knows of a call is by the place of the call. They
+// are functions like others, so once they are shared every executor can call them.
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
+#include <span>
 
 #include "interp/runtime/context.h"
+#include "interp/runtime/live_list.h"
+#include "interp/runtime/sharing.h"
 
 namespace posset::interp {
 
@@ -23,14 +28,25 @@ class FixpointSweep {
   static bool can_call(const Context& context, Borrowed f);
   // False: not possible here; nothing is raised.
   bool make();
+  // Before other contexts than its own are given: false, where that cannot be.
+  bool share(Sharing& sharing) const;
 
-  // x with x[i] = f(i, x) for begin <= i < end, one after the other. Nil: the run has to be done one by one. Failed: a limit.
-  Value update(Value x, uint64_t begin, uint64_t end) { return run(0, std::move(x), begin, end); }
-  // The list of f(i, x); as above.
-  Value look(Value x, uint64_t begin, uint64_t end) { return run(1, std::move(x), begin, end); }
+  // All of these give nil where the run has to be done one by one, and Failed for a limit.
+
+  // x with x[i] = f(i, x) for begin <= i < end, one after the other.
+  Value update(Value x, uint64_t begin, uint64_t end);
+  // The same for the coordinates `at`, so many; what each came to in `found`.
+  Value update_at(Value x, BufferList& at, BufferList& found, size_t count);
+  // The list of f(i, x) for begin <= i < end.
+  Value look(Context& context, Value x, uint64_t begin, uint64_t end) const;
+  // As the first two, in a vector that others change, by its writer `w`; true when it is done.
+  Value write(Context& context, LiveVector& x, size_t w, uint64_t begin, uint64_t end) const;
+  Value write_at(Context& context, LiveVector& x, size_t w, BufferList& at, size_t count) const;
 
  private:
-  Value run(size_t function, Value x, uint64_t begin, uint64_t end);
+  enum class Loop : uint8_t { Update, UpdateAt, Look, Write, WriteAt };
+  // In the order of the parameters behind f; those that are lent come back.
+  Value run(Context& context, Loop loop, uint64_t rounds, std::initializer_list<Borrowed> arguments) const;
 
   Context& context_;
   const Borrowed f_;

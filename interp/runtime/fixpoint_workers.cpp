@@ -1,11 +1,14 @@
 // See fixpoint_workers.h.
 #include "interp/runtime/fixpoint_workers.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "interp/runtime/builtins.h"
 
 namespace posset::interp {
+
+namespace fixpoint = sched::fixpoint;
 
 namespace {
 
@@ -58,21 +61,51 @@ std::unique_ptr<sched::fixpoint::Event> FixpointWorkers::make_event() {
   return sched::fixpoint::make_thread_event([this] { together_.look(); }, kLookNs);
 }
 
+Context& FixpointWorkers::context_at(size_t i) {
+  if (body_context) return *body_context;
+  note({i, true, {}, {}});
+  throw SolveRaised();
+}
+
+// With an error that is pending.
+void FixpointWorkers::fail(Context& context, size_t i) {
+  const ErrorCode code = context.pending_code();
+  note({i, code == ErrorCode::MemoryLimit, code, context.pending_message()});
+  throw SolveRaised();
+}
+
 double FixpointWorkers::evaluate(size_t i) {
-  Context* const context = body_context;
-  if (!context) {
-    note({i, true, {}, {}});
-    throw SolveRaised();
-  }
+  Context& context = context_at(i);
   try {
     // The vector is never counted.
-    const Value result = Callback(*context, f_)(Value::integer(static_cast<int64_t>(i)), Value::copy(x_));
-    return operator_result(*context, result, i);
+    const Value result = Callback(context, f_)(Value::integer(static_cast<int64_t>(i)), Value::copy(x_.list()));
+    return operator_result(context, result, i);
   } catch (const SolveRaised&) {
-    const ErrorCode code = context->pending_code();
-    note({i, code == ErrorCode::MemoryLimit, code, context->pending_message()});
-    throw;
+    fail(context, i);
   }
+}
+
+bool FixpointWorkers::evaluate_run(const fixpoint::RunOfCoordinates& run, double* found) {
+  if (!sweep_) return false;
+  Context& context = context_at(run[0]);
+  const Value made = call_loop(context, run);
+  if (made.failed()) fail(context, run[0]);
+  if (made->is_nil()) return false;
+  if (run.updates) {
+    const fixpoint::Iterate x(x_.floats());
+    for (size_t k = 0; k < run.size(); ++k) found[k] = x[run[k]];
+  } else {
+    std::copy_n(made->as<List>()->floats(), run.size(), found);
+  }
+  return true;
+}
+
+Value FixpointWorkers::call_loop(Context& context, const fixpoint::RunOfCoordinates& run) {
+  if (!run.updates) return sweep_->look(context, Value::copy(x_.list()), run.begin, run.end);
+  if (run.at.empty()) return sweep_->write(context, x_, run.worker, run.begin, run.end);
+  BufferList& at = at_[run.worker];
+  std::copy(run.at.begin(), run.at.end(), at.ints());
+  return sweep_->write_at(context, x_, run.worker, at, run.size());
 }
 
 void FixpointWorkers::note(Failure failure) {

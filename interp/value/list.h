@@ -99,7 +99,8 @@ inline void list_store(List* list, uint64_t index, Borrowed v) {
   } else if (list->packing() == Packing::Bool) {
     list->data<uint8_t>()[index] = v.as_bool();
   } else {
-    list->data<uint64_t>()[index] = v.word1;  // an int's or a float's bits
+    // An int's or a float's bits; relaxed as List::set_float.
+    __atomic_store_n(list->data<uint64_t>() + index, v.word1, __ATOMIC_RELAXED);
   }
 }
 

@@ -43,12 +43,15 @@ struct List : Object {
   Borrowed* any() { return data<Borrowed>(); }
   int64_t* ints() { return data<int64_t>(); }
   double* floats() { return data<double>(); }
-  // For whoever reads: a list that is not counted may be a vector that other threads are changing, one float at a time
-  // (runtime/fixpoint_workers.h). Relaxed, which costs what a plain load does; no two reads belong together.
+  // For whoever reads or changes a list by itself: what looks like one may be a vector that several threads change, one float
+  // at a time (runtime/live_list.h). Relaxed, which costs what a plain access does; no two of them belong together.
   double float_at(uint64_t i) const {
     double value;
     __atomic_load(data<double>() + i, &value, __ATOMIC_RELAXED);
     return value;
+  }
+  void set_float(uint64_t i, double value) {
+    __atomic_store(data<double>() + i, &value, __ATOMIC_RELAXED);
   }
   uint8_t* bools() { return data<uint8_t>(); }
 };

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <span>
 
@@ -29,12 +30,20 @@ class Iterate {
 // F_i(x). Called by all workers at the same time. May throw, which ends the solve.
 using Operator = std::function<double(size_t i, const Iterate& x)>;
 
-// F_i(x) for begin <= i < end, one after the other, into `found`: where they are updates each sees what those before it came
-// to. It writes nothing to x. False: it has done nothing, and they are evaluated one by one. May throw, too.
+// Coordinates that a worker has at once: those of `at`, in that order, or, where that is empty, begin <= i < end.
 struct RunOfCoordinates {
-  size_t begin, end;
-  bool updates;
+  size_t worker;
+  size_t begin = 0, end = 0;
+  std::span<const uint32_t> at = {};
+  bool updates = false;  // each sees what those before it came to; else x stays as it is
+  bool writes = false;   // of updates: x_i becomes F_i(x) at once, for other workers to see; else nothing is written to x
+
+  size_t size() const { return at.empty() ? end - begin : at.size(); }
+  size_t operator[](size_t k) const { return at.empty() ? begin + k : at[k]; }
 };
+
+// F_i(x) for the coordinates of a run, one after the other, into `found`. False: they are to be evaluated one by one, because
+// it has done nothing or, of a run that writes, only some of them. Called by all workers at the same time. May throw, too.
 using RunOperator = std::function<bool(const RunOfCoordinates& run, const Iterate& x, double* found)>;
 
 }  // namespace posset::sched::fixpoint

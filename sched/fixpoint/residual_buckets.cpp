@@ -126,6 +126,31 @@ std::optional<size_t> ResidualBuckets::take_in_order(Place& place) const {
   return snapshot.in_order_once();
 }
 
+size_t ResidualBuckets::next_run(size_t worker, size_t most, uint32_t* coordinates) {
+  if (worker >= places_.size()) return 0;
+  Place& place = places_[worker];
+  if (stale(place)) renew(place);
+  size_t count = 0;
+  while (count < most) {
+    if (place.cursor) {
+      count += claim_several(place, most - count, coordinates + count);
+    } else if (const std::optional<size_t> i = next_elsewhere(place)) {
+      coordinates[count++] = static_cast<uint32_t>(*i);
+    } else {
+      break;
+    }
+  }
+  return count;
+}
+
+size_t ResidualBuckets::claim_several(Place& place, size_t most, uint32_t* coordinates) {
+  const uint64_t k = place.cursor->fetch_add(most, std::memory_order_relaxed);
+  const size_t count = k < place.size ? std::min<uint64_t>(most, place.size - k) : 0;
+  if (count > 0) std::copy_n(place.coordinates + k, count, coordinates);
+  if (count < most) place.cursor = nullptr;
+  return count;
+}
+
 std::optional<size_t> ResidualBuckets::next_elsewhere(Place& place) const {
   for (;;) {
     Look found;

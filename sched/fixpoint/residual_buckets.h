@@ -50,6 +50,9 @@ class ResidualBuckets : public Scheduler {
     const uint64_t i = place.cursor ? claim(place) : kNone;
     return i != kNone ? std::optional<size_t>(i) : next_elsewhere(place);
   }
+  // The next ones, at most so many, as if they had been asked for one by one: how many there are. All of a bucket with one
+  // fetch_add, which may leave its cursor behind its end.
+  size_t next_run(size_t worker, size_t most, uint32_t* coordinates);
   void notify(size_t, size_t i, double residual) final {
     std::atomic_ref<double> note(notes_[i]);
     const double before = note.load(std::memory_order_relaxed);
@@ -108,6 +111,7 @@ class ResidualBuckets : public Scheduler {
   // What nothing is known of is as urgent as can be, and yet finite: it is no divergence.
   static constexpr double kUnknown = std::numeric_limits<double>::max();
 
+  static size_t claim_several(Place& place, size_t most, uint32_t* coordinates);
   static uint64_t claim(Place& place) {
     const uint64_t k = place.cursor->fetch_add(1, std::memory_order_relaxed);
     if (k < place.size) [[likely]] return place.coordinates[k];

@@ -1,4 +1,4 @@
-// See solve.h.
+// See solve.h. Updates themselves are in solve_update.cpp.
 #include "sched/fixpoint/solve.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ Solve::Solve(const SolveSetting& setting, Scheduler* custom, const Problem& prob
              const SolveOptions& options, const std::stop_token& stop)
     : setting_(setting),
       f_(problem.f),
-      run_(problem.run && options.workers == 1 && options.alpha == 1 ? &problem.run : nullptr),
+      run_(problem.run && options.alpha == 1 ? &problem.run : nullptr),
       x_(x),
       options_(options),
       stop_(stop),
@@ -103,92 +103,6 @@ void Solve::update(size_t number) {
     if (!ended()) do_what_is_due();
     setting_.executor.pause();
   }
-}
-
-// By the schedule's own type, so that the claim is compiled into the loop.
-size_t Solve::update_batch(size_t number, size_t count) {
-  if (custom_) return update_batch(*custom_, number, count);
-  if (using_ == Schedule::Residual) return update_batch(*buckets_, number, count);
-  return update_batch(blocks_, number, count);
-}
-
-namespace {
-
-template <class S>
-Run next_run(S& schedule, size_t worker, size_t) {
-  const std::optional<size_t> i = schedule.next(worker);
-  return i ? Run{*i, *i + 1} : Run{};
-}
-Run next_run(StaticBlocks& schedule, size_t worker, size_t most) { return schedule.next_run(worker, most); }
-
-}  // namespace
-
-// A worker's counts while it updates, and what it needs for each: in registers, though the operator is called in between. The
-// worker has the counts when this ends, also by an exception.
-struct Solve::Tally {
-  Tally(Worker& its_worker, const Iterate& its_x, const SolveOptions& options)
-      : worker(its_worker),
-        x(its_x),
-        alpha(options.alpha),
-        tolerance(options.tolerance),
-        updates(worker.updates_made),
-        quiet(worker.quiet_made) {}
-  ~Tally() {
-    worker.updates_made = updates;
-    worker.quiet_made = quiet;
-  }
-  Tally(const Tally&) = delete;
-  Tally& operator=(const Tally&) = delete;
-
-  Worker& worker;
-  const Iterate x;
-  const double alpha, tolerance;
-  uint64_t updates, quiet;
-};
-
-template <class S>
-size_t Solve::update_batch(S& schedule, size_t number, size_t count) {
-  Tally tally(workers_[number], x_, options_);
-  const Operator& f = f_;
-  // Not the tally's: whoever has an address of that keeps all of it in memory.
-  const Iterate x = x_;
-  for (size_t made = 0; made < count;) {
-    const Run run = next_run(schedule, number, count - made);
-    if (run.begin == run.end) return made;
-    if (run_ && found_by_run({run.begin, run.end, true})) {
-      for (size_t i = run.begin; i < run.end; ++i, ++made) {
-        if (!settle(schedule, number, i, tally.x[i], found_[i - run.begin], tally)) return made;
-      }
-      continue;
-    }
-    for (size_t i = run.begin; i < run.end; ++i, ++made) {
-      const double old = tally.x[i];  // before the call, which nobody knows anything of
-      if (!settle(schedule, number, i, old, f(i, x), tally)) return made;
-    }
-  }
-  return count;
-}
-
-bool Solve::found_by_run(const RunOfCoordinates& run) {
-  if (run.end - run.begin < 2) return false;
-  found_.resize(std::max(found_.size(), run.end - run.begin));
-  return (*run_)(run, x_, found_.data());
-}
-
-// x_i was `old`, and F_i(x) is `found`. False: that was the end.
-template <class S>
-inline bool Solve::settle(S& schedule, size_t number, size_t i, double old, double found, Tally& tally) {
-  const double next = tally.alpha == 1 ? found : (1 - tally.alpha) * old + tally.alpha * found;
-  if (!std::isfinite(next)) {
-    end(SolveStatus::Diverged);
-    return false;
-  }
-  const double residual = std::abs(found - old);
-  tally.x.set(i, next);
-  if (schedule.supports_rebuild()) schedule.notify(number, i, residual);
-  ++tally.updates;
-  tally.quiet = residual <= tally.tolerance ? tally.quiet + 1 : 0;
-  return true;
 }
 
 void Solve::tell_counts(Worker& worker) {
@@ -286,8 +200,9 @@ void Solve::scan(size_t number) {
 }
 
 void Solve::scan_chunk(Worker& worker, size_t from, size_t to) {
-  if (run_ && found_by_run({from, to, false})) {
-    for (size_t i = from; i < to; ++i) note_residual(worker, i, found_[i - from]);
+  const auto number = static_cast<size_t>(&worker - workers_.data());
+  if (run_ && found_by_run(worker, {.worker = number, .begin = from, .end = to})) {
+    for (size_t i = from; i < to; ++i) note_residual(worker, i, worker.found[i - from]);
   } else {
     for (size_t i = from; i < to; ++i) note_residual(worker, i, f_(i, x_));
   }

@@ -59,6 +59,9 @@ class Solve {
     double largest = 0;              // residual in the current scan; NaN and infinity stay
     Pace pace;
     CostMeter cost;  // of the updates since the scan before, where they are timed
+    // Of the current run.
+    std::vector<uint32_t> claimed;
+    std::vector<double> before, found;
   };
 
   struct Tally;
@@ -67,9 +70,19 @@ class Solve {
   size_t update_batch(size_t number, size_t count);
   template <class S>
   size_t update_batch(S& schedule, size_t number, size_t count);
-  bool found_by_run(const RunOfCoordinates& run);
+  template <class S>
+  size_t update_by_runs(S& schedule, size_t number, size_t count);
+  RunOfCoordinates claim_run(Scheduler& schedule, size_t number, size_t most);
+  RunOfCoordinates claim_run(ResidualBuckets& schedule, size_t number, size_t most);
+  RunOfCoordinates claim_run(StaticBlocks& schedule, size_t number, size_t most);
+  template <class S, class Coordinate>
+  size_t settle_run(S& schedule, const RunOfCoordinates& run, const Coordinate& coordinate, Tally& tally)
+      POSSET_EXCLUDES(mutex_);
+  bool found_by_run(Worker& worker, const RunOfCoordinates& run);
   template <class S>
   bool settle(S& schedule, size_t number, size_t i, double old, double found, Tally& tally) POSSET_EXCLUDES(mutex_);
+  template <class S>
+  void note_update(S& schedule, size_t number, size_t i, double residual, Tally& tally);
   void tell_counts(Worker& worker);
   void look_up(Worker& worker, int64_t began_ns, size_t updates) POSSET_EXCLUDES(mutex_);
   void tell_progress(int64_t now_ns);
@@ -113,7 +126,6 @@ class Solve {
   const SolveSetting setting_;
   const Operator& f_;
   const RunOperator* const run_;  // null: one by one
-  std::vector<double> found_;     // by it
   const Iterate x_;
   const SolveOptions options_;
   const std::stop_token& stop_;

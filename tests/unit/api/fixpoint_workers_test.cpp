@@ -196,6 +196,28 @@ TEST_CASE("fixpoint runs: a step limit is met at the same step as by calls one b
   CHECK(least_limit("by_runs") == least_limit("one_by_one"));
 }
 
+TEST_CASE("fixpoint runs regression: calls nest as deeply in runs as one by one, with any number of workers") {
+  for (const uint32_t workers : {1U, 3U}) {
+    World world(posset_context_defaults(), with_workers(workers));
+    // Deep only when the solve has come some way: by then there are runs.
+    const std::string module =
+        "import \"fixpoint\"\n"
+        "fn deep(k) => if k == 0 { 0.0 } else { 0.0 + deep(k - 1) }\n"
+        "fn by_runs(i, x) => if x[0] < 9.0 { 0.9 * x[(i + 1) % 300] + 1.0 } else { 10.0 + deep(40) }\n"
+        "fn one_by_one(i, x, more = 0) => if x[0] < 9.0 { 0.9 * x[(i + 1) % 300] + 1.0 } else { 10.0 + deep(40) }\n";
+    const auto ends_within = [&](uint32_t calls, const std::string& f) {
+      posset_context_options options = posset_context_defaults();
+      options.stack_limit = calls;
+      REQUIRE(posset_context_set_options(world.context, &options) == POSSET_OK);
+      const std::string asked = ", {tolerance: 1e-9, workers: " + std::to_string(workers) + "}).converged";
+      return world.eval(module + "fixpoint.solve(300, " + f + asked) == POSSET_OK;
+    };
+    for (uint32_t calls = 38; calls < 50; ++calls) CHECK(ends_within(calls, "by_runs") == ends_within(calls, "one_by_one"));
+    CHECK_FALSE(ends_within(38, "by_runs"));
+    CHECK(ends_within(50, "by_runs"));
+  }
+}
+
 TEST_CASE("fixpoint runs: memory limits are met in the middle, and the context goes on") {
   World world;
   const std::string module =

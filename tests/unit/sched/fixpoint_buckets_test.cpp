@@ -175,6 +175,31 @@ TEST_CASE("fixpoint buckets: after a rebuild the first n claims are a permutatio
   }
 }
 
+TEST_CASE("fixpoint buckets: runs are what claims one by one are, across buckets, passes and orders") {
+  constexpr size_t n = 100;
+  Random random(7);
+  for (const bool fallback : {true, false}) {
+    ResidualBuckets runs({.fallback = fallback}), single({.fallback = fallback});
+    runs.init(n, 1);
+    single.init(n, 1);
+    for (int round = 0; round < 200; ++round) {
+      uint32_t run[64];
+      const size_t most = 1 + random.below(std::size(run));
+      const size_t count = runs.next_run(0, most, run);
+      CHECK((count == most || !fallback));
+      for (size_t k = 0; k < count; ++k) REQUIRE(single.next(0) == run[k]);
+      if (count < most) CHECK_FALSE(single.next(0));
+      if (random.below(4) != 0) continue;
+      std::vector<double> residuals(n);
+      for (double& r : residuals) r = std::ldexp(1.0, -static_cast<int>(random.below(40)));
+      runs.rebuild(residuals);
+      single.rebuild(residuals);
+    }
+    uint32_t none;
+    CHECK(runs.next_run(1, 1, &none) == 0);
+  }
+}
+
 TEST_CASE("fixpoint buckets: all tiny goes round in index order, from the first on") {
   ResidualBuckets schedule({.base = 1});
   schedule.init(5, 1);

@@ -79,6 +79,43 @@ TEST_CASE("fixpoint solver: a ring converges to r / (1 - beta), under each sched
   }
 }
 
+TEST_CASE("fixpoint solver: runs of coordinates come to what calls one by one do, to the bit, under each schedule") {
+  for (size_t n : {1, 7, 40, 300, 2000}) {
+    const LinearSystem system = random_contraction(n, 4, 0.97, n);
+    for (Schedule schedule : kSchedules) {
+      for (uint64_t refused_every : {1000000, 3}) {
+        uint64_t asked = 0, evaluated = 0;
+        // As who writes nothing to x must: by a copy. Sometimes it does nothing.
+        const auto run = [&](const RunOfCoordinates& wanted, const Iterate& x, double* found) {
+          CHECK_FALSE(wanted.writes);
+          if (++asked % refused_every == 0) return false;
+          std::vector<double> seen(n);
+          for (size_t i = 0; i < n; ++i) seen[i] = x[i];
+          for (size_t k = 0; k < wanted.size(); ++k) {
+            found[k] = system.at(wanted[k], seen);
+            if (wanted.updates) seen[wanted[k]] = found[k];
+          }
+          evaluated += wanted.size();
+          return true;
+        };
+        Alone by_runs, one_by_one;
+        std::vector<double> x(n), y(n);
+        const SolveOptions options{.tolerance = 1e-9, .schedule = schedule};
+        const SolveResult a = by_runs.solver.solve({n, system.f(), run}, x, options);
+        const SolveResult b = one_by_one.solve(system, y, options);
+        CHECK(x == y);
+        CHECK(a.status == SolveStatus::Converged);
+        CHECK(a.updates == b.updates);
+        CHECK(a.evaluations == b.evaluations);
+        CHECK(a.rebuilds == b.rebuilds);
+        CHECK(a.residual == b.residual);
+        CHECK(evaluated <= a.evaluations);
+        if (refused_every > asked && n > 1) CHECK(2 * evaluated > a.evaluations);
+      }
+    }
+  }
+}
+
 TEST_CASE("fixpoint solver: Jacobi, Gauss-Seidel and the solver agree on random contractions") {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     const double beta = seed % 2 ? 0.5 : 0.95;
