@@ -22,6 +22,8 @@ constexpr int64_t kLookNs = 5 * sched::kMillisecond;
 constexpr int64_t kTurnsNs = sched::kMillisecond;
 constexpr size_t kRegisterBytes = size_t{64} << 20;
 constexpr size_t kMostFreeRegisters = 16;
+// Parts on top of each other on one executor, each with registers of its own.
+constexpr size_t kMostParts = 16;
 
 int64_t quantum_of(const RuntimeOptions& options) {
   return options.quantum_us != 0 ? options.quantum_us * sched::kMicrosecond : kQuantumNs;
@@ -197,15 +199,18 @@ bool Seat::pause() {
   actor_->quantum.begin_anew();  // what is done on top of this one looks at it too
   Member& top = members().top();
   auto theft = members().end_quantum(context_.fork_top);
+  if (theft.kept && !has_place()) return true;
   const bool given = theft && posse_.crew().has_offer(&posse_, *executor_, posse_.cabal()) && give(theft);
   if (!given || !theft.kept) return true;
   run_above(top, theft.kept);
   return wait_for(top);
 }
 
-// False: it could not be, or nobody took it. Nothing throws once it has been claimed.
+// False: it could not be, or nobody took it. Nothing throws once it has been claimed. What others need for their parts must
+// not be missing here: the next stack, which all that runs here has as well, is there before anybody has anything.
 bool Seat::give(posse::Theft<Member>& theft) {
   const int64_t begin_ns = now_if_traced();
+  if (!context_.native.reserve()) return false;
   theft.given->settle();
   if (!is_worth_sharing(*theft.given)) return false;
   if (!share(*theft.given)) {
@@ -274,6 +279,16 @@ bool Seat::has_pending(Member& member) {
 
 bool Seat::should_stop() const { return posse_.stopped() || posse_.root().wants_to_stop(); }
 
+// Of those here the most basal that is old enough, on top of who waits. False: there is none, or no place for it.
+bool Seat::take_own_part() {
+  if (is_stopped() || !has_place()) return false;
+  const auto theft = members().while_top_waits();
+  if (theft) run_above(*theft.of, theft.given);
+  return static_cast<bool>(theft);
+}
+
+bool Seat::has_place() const { return actor_->accounts.size() < kMostParts; }
+
 // Until what was stolen from it has been done; other work is done meanwhile. False: raised.
 bool Seat::wait_for(Member& member) {
   Tasks* const tasks = context_.tasks.get();
@@ -282,16 +297,14 @@ bool Seat::wait_for(Member& member) {
   return end_of_wait();
 }
 
-// Work of the posse.
+// Work of the posse, while there is place for it.
 void Seat::wait_pending(Member& member) {
   while (has_pending(member)) {
-    if (auto theft = members().while_top_waits(); theft && !is_stopped()) {
-      run_above(*theft.of, theft.given);
-      continue;
-    }
+    if (take_own_part()) continue;
+    const posse::Owner owner = has_place() ? static_cast<posse::Owner>(&posse_) : this;
     const int64_t deadline_ns = posse_.crew().clock().now_ns() + kLookNs;
     auto done = [&member] { return member.pending == 0; };
-    posse::Work* const work = posse_.crew().wait(*executor_, &posse_, deadline_ns, done);
+    posse::Work* const work = posse_.crew().wait(*executor_, owner, deadline_ns, done);
     actor_->quantum.begin_anew();
     if (work) {
       work->run(*executor_);
@@ -305,11 +318,7 @@ void Seat::wait_pending(Member& member) {
 bool Seat::wait_by_turns(Member& member) {
   Tasks& tasks = *context_.tasks;
   while (has_pending(member)) {
-    if (auto theft = members().while_top_waits(); theft && !is_to_stop(tasks)) {
-      run_above(*theft.of, theft.given);
-    } else {
-      let_others(tasks, member);
-    }
+    if (is_to_stop(tasks) || !take_own_part()) let_others(tasks, member);
   }
   return end_of_wait();
 }
@@ -390,12 +399,14 @@ void Seat::run(Delegate& delegate) {
   Strand below = std::move(static_cast<Strand&>(context_));
   static_cast<Strand&>(context_) = Strand();
   context_.stand_on(*registers, context_.limits().stack_bytes);
-  context_.depth = delegate.depth_;
   const bool alone = members().empty();
+  // Its fork records lie above those of as many calls.
+  context_.depth = alone ? delegate.depth_ : std::max(delegate.depth_, below.depth);
   context_.depth_limit =
       std::min(alone ? forks_->calls() : below.depth_limit, delegate.depth_limit_);
   const std::atomic<bool>* const below_stops = stop_;
   if (&context_ != &posse_.root()) stop_ = &delegate.stop_;
+  context_.native.go_on_from(below.native);
   if (alone) {
     actor_->quantum.begin_anew();
     context_.heap.bind_to_thread();
@@ -404,7 +415,6 @@ void Seat::run(Delegate& delegate) {
     context_.code_slot.enter();
     context_.heap.take_remote_frees();
   } else {
-    context_.native.go_on_from(below.native);
     context_.fork_top = below.fork_top;
   }
   context_.fork_base = context_.fork_top;
@@ -418,6 +428,7 @@ void Seat::run(Delegate& delegate) {
   trace(TierEvent::part_computed, {static_cast<int64_t>(delegate.job_), static_cast<int64_t>(delegate.steps_), delegate.failed_, now_if_traced() - begin_ns});
   if (alone) context_.code_slot.leave();
   stop_ = below_stops;
+  context_.native.give_back(below.native);
   static_cast<Strand&>(context_) = std::move(below);
   if (free_registers_.size() < kMostFreeRegisters) free_registers_.push_back(std::move(registers));
 }

@@ -133,6 +133,8 @@ class Seat {
   bool is_worth_sharing(const ForkRecord& record);
   bool share(const ForkRecord& record);
   void run_above(Member& member, ForkRecord* kept);
+  bool has_place() const;
+  bool take_own_part();
   bool wait_for(Member& member);
   void wait_pending(Member& member);
   bool wait_by_turns(Member& member);

@@ -36,6 +36,7 @@ Together::Together(Context& context, size_t others) : context_(context) {
   claimed_.reserve(others);
   if (seat->members().empty()) seat->begin_quantum(crew.clock().now_ns());
   seat->take_part();
+  if (!context.native.reserve()) return;
   const int64_t deadline_ns = crew.clock().now_ns() + kStartNs;
   while (claimed_.size() < others) {
     if (nothings_.size() == claimed_.size()) nothings_.push_back(std::make_unique<Nothing>());
