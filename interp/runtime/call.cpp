@@ -68,7 +68,8 @@ bool count_fits(const Function& f, uint32_t count) {
 
 Value run(Context& context, Closure* closure, Borrowed* base) {
   const Function& f = *closure->function;
-  const ReadyCode ready = ready_code(context, f, f.unit->body, -1);
+  const bool here = context.small_sides_later == f.decl;
+  const ReadyCode ready = here ? ReadyCode{0, nullptr} : ready_code(context, f, f.unit->body, -1);
   Value result = context.runtime.tier(ready.level)->enter(context, ready.code, closure, base);
   if (result.failed()) context.leave_failed();
   return result;

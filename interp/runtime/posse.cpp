@@ -8,6 +8,7 @@
 #include "interp/runtime/call.h"
 #include "interp/runtime/reach.h"
 #include "interp/runtime/tasks.h"
+#include "interp/value/list.h"
 
 namespace posset::interp {
 
@@ -29,13 +30,18 @@ int64_t quantum_of(const RuntimeOptions& options) {
   return options.quantum_us != 0 ? options.quantum_us * sched::kMicrosecond : kQuantumNs;
 }
 
-bool share_part(Sharing& sharing, const ForkRecord& record) {
-  const syntax::ForkPoint& point = record.closure->function->decl->forks[record.point()];
+const syntax::ForkPoint& point_of(const ForkRecord& record) {
+  return record.closure_of()->function->decl->fork_point(record.point());
+}
+
+// `again`: another of that kind has been.
+bool share_part(Sharing& sharing, const ForkRecord& record, bool again) {
+  const syntax::ForkPoint& point = point_of(record);
   const auto is_pure = [&](const syntax::Given& given) {
     const bool local = given.from == syntax::Given::From::Local;
     return is_pure_function(local ? record.frame[given.index] : record.closure->captured()[given.index]);
   };
-  return std::all_of(point.given.begin(), point.given.end(), is_pure) && sharing.add_part(record.closure, point.body) &&
+  return std::all_of(point.given.begin(), point.given.end(), is_pure) && (again || sharing.add_part(record.closure, point.body)) &&
          std::all_of(point.inputs.begin(), point.inputs.end(), [&](uint32_t slot) { return sharing.add(record.frame[slot]); });
 }
 
@@ -43,21 +49,24 @@ bool share_part(Sharing& sharing, const ForkRecord& record) {
 
 // ---- delegates ----
 
-Delegate::Delegate(Seat& home, Member& victim, const ForkRecord& record)
+Delegate::Delegate(Seat& home, Member& victim, ForkRecord* first, size_t count, bool small_sides_later)
     : home_(home),
       victim_(victim),
-      record_(record),
+      first_(first),
+      record_(*first),
+      small_sides_later_(small_sides_later),
       depth_(home.context_.depth),
       depth_limit_(home.context_.depth_limit),
       stop_(home.stop_ ? *home.stop_ : home.actor_->stopped),
-      room_(home.room()) {}
+      room_(home.room()),
+      parts_(count),
+      left_(count) {
+  for (size_t n = 0; n < count; ++n) parts_[n].frame = first[n].frame;
+}
 
+// Without a seat for it, it has failed.
 void Delegate::run(posse::Executor& here) {
-  if (Seat* seat = home_.posse_.seat_of(here)) {
-    seat->run(*this);
-  } else {
-    failed_ = true;
-  }
+  if (Seat* seat = home_.posse_.seat_of(here)) seat->run(*this);
   skip_unless_run();
   // Published before the count goes down; nothing of the posse is touched afterwards.
   home_.executor_->under_lock([victim = &victim_] { return --victim->pending == 0; });
@@ -71,14 +80,26 @@ void Delegate::skip_unless_run() {
 std::string Delegate::place() const {
   if (record_.header & ForkRecord::kBuiltin) return "in a built-in";
   const syntax::FunctionDecl& decl = *record_.closure->function->decl;
-  return decl.module->source->place(decl.forks[record_.point()].span.begin);
+  return decl.module->source->place(decl.fork_point(record_.point()).span.begin);
 }
 
-Value Delegate::evaluate(Context& context) {
+bool Delegate::any_failed() const {
+  return std::any_of(parts_.begin(), parts_.end(), [](const Part& each) { return each.failed; });
+}
+
+void Delegate::take_records(ForkRecord* first) {
+  for (size_t n = 0; n < parts_.size(); ++n) {
+    first[n].header |= ForkRecord::kTaken;
+    first[n].delegate = this;
+  }
+}
+
+Value Delegate::evaluate(Context& context, size_t number) {
   begun_ = true;
   try {
     if (record_.header & ForkRecord::kBuiltin) return record_.part->run(context);
-    return context.runtime.tier(0)->evaluate_fork(context, record_.closure, record_.frame, record_.point());
+    if (small_sides_later_) context.small_sides_later = record_.closure->function->decl;
+    return context.runtime.tier(0)->evaluate_fork(context, record_.closure, parts_[number].frame, record_.point());
   } catch (const std::bad_alloc&) {
     return context.error_pending() ? Value::failure() : context.raise_memory_limit();
   }
@@ -106,6 +127,7 @@ void Seat::begin() {
   }
   context_.depth_limit = std::min(calls, forks_->calls());
   context_.fork_top = context_.fork_base = forks_->begin();
+  in_order_only_.clear();
   actor_->quantum.begin_anew();
 }
 
@@ -187,7 +209,7 @@ void Seat::take_part() {
 void Seat::begin_quantum(int64_t now_ns) {
   if (!context_.fork_top) return;  // it leaves no records
   if (members().empty()) {
-    actor_->root = std::make_unique<Member>(context_.fork_base, members().generation());
+    actor_->root = std::make_unique<Member>(context_.fork_base, members().generation(), chain());
     members().push(*actor_->root);
   }
   actor_->quantum.begin(now_ns);
@@ -199,11 +221,36 @@ bool Seat::pause() {
   actor_->quantum.begin_anew();  // what is done on top of this one looks at it too
   Member& top = members().top();
   auto theft = members().end_quantum(context_.fork_top);
+  ForkRecord* const rest = theft ? nullptr : linear_part();
   if (theft.kept && !has_place()) return true;
-  const bool given = theft && posse_.crew().has_offer(&posse_, *executor_, posse_.cabal()) && give(theft);
-  if (!given || !theft.kept) return true;
-  run_above(top, theft.kept);
+  const bool any = theft || rest;
+  if (!any || !posse_.crew().has_offer(&posse_, *executor_, posse_.cabal())) return true;
+  if (rest) {
+    run_above(top, rest, 1, /*small_sides_later=*/true);
+  } else {
+    members().widen(theft);
+    if (!give(theft) || !theft.kept) return true;
+    run_above(top, theft.kept, theft.kept_count);
+  }
   return wait_for(top);
+}
+
+// Under exit stress nearly every chain is long enough, so that there are some.
+size_t Seat::chain() const { return context_.runtime.options.exit_stress != 0 ? 3 : posse::kChain; }
+
+// What stands for the rest of a linear recursion that has just left it, if going on with that first pays: where the levels
+// follow each other so quickly that walking takes as long as what they do, it does not.
+ForkRecord* Seat::linear_part() {
+  constexpr int64_t kLevelNs = 4000;
+  const uint32_t before = std::exchange(actor_->depth, context_.depth);
+  const int64_t levels = context_.depth > before ? context_.depth - before : 1;
+  if (context_.fork_top == context_.fork_base || !has_place()) return nullptr;
+  ForkRecord* const record = context_.fork_top - 1;
+  if (!record->is_open() || record->header & ForkRecord::kBuiltin || record->point() >= syntax::kMostForks) return nullptr;
+  const syntax::FunctionDecl* const decl = record->closure_of()->function->decl;
+  if (decl->forks[record->point()].left_point == 0 || (levels > 1 && levels * kLevelNs > posse_.quantum_ns())) return nullptr;
+  const bool failed = std::find(in_order_only_.begin(), in_order_only_.end(), decl) != in_order_only_.end();
+  return failed ? nullptr : record;
 }
 
 // False: it could not be, or nobody took it. Nothing throws once it has been claimed. What others need for their parts must
@@ -211,17 +258,14 @@ bool Seat::pause() {
 bool Seat::give(posse::Theft<Member>& theft) {
   const int64_t begin_ns = now_if_traced();
   if (!context_.native.reserve()) return false;
-  theft.given->settle();
-  if (!is_worth_sharing(*theft.given)) return false;
-  if (!share(*theft.given)) {
-    theft.given->header |= ForkRecord::kRefused;
-    return false;
-  }
-  auto delegate = std::make_unique<Delegate>(*this, *theft.of, *theft.given);
+  const bool whole = is_worth_sharing(*theft.given, theft.given_count);
+  if (!whole && !is_worth_sharing(*theft.given, 1)) return false;
+  const size_t count = share(theft.given, whole ? theft.given_count : 1);
+  if (count == 0) return false;
+  auto delegate = std::make_unique<Delegate>(*this, *theft.of, theft.given, count);
   posse::Executor* other = posse_.crew().claim(&posse_, *executor_, posse_.cabal());
   if (!other) return false;
-  theft.given->header |= ForkRecord::kTaken;
-  theft.given->delegate = delegate.get();
+  delegate->take_records(theft.given);
   executor_->under_lock([&] {
     ++theft.of->pending;
     return false;
@@ -233,39 +277,51 @@ bool Seat::give(posse::Theft<Member>& theft) {
 
 // What is marked first, by this executor, must not take longer than it computes. That is guessed to be as long as what comes
 // before the record has taken so far; so what is not worth it now may be later.
-bool Seat::is_worth_sharing(const ForkRecord& record) {
+bool Seat::is_worth_sharing(const ForkRecord& record, size_t count) {
   constexpr double kMarkNs = 25, kFewObjects = 4096;
   if (record.header & ForkRecord::kBuiltin) return true;
   double reached = 0;
-  for (const uint32_t slot : record.closure->function->decl->forks[record.point()].inputs) {
-    reached += guess_reached(record.frame[slot], random_);
+  for (const uint32_t slot : point_of(record).inputs) {
+    reached += guess_reached(record.frame[slot], random_) * static_cast<double>(count);
   }
   const auto before_ns = static_cast<double>(members().generation() - record.stamp()) *
                          static_cast<double>(posse_.quantum_ns());
   return reached <= kFewObjects || reached * kMarkNs <= before_ns;
 }
 
-bool Seat::share(const ForkRecord& record) {
+// How many can be shared, up to the first that cannot.
+size_t Seat::share(ForkRecord* first, size_t count) {
   Sharing sharing(posse_.root());
-  const bool builtin = record.header & ForkRecord::kBuiltin;
-  const bool ok = builtin ? record.part->share(sharing) : share_part(sharing, record);
-  if (ok) sharing.keep();
-  return ok;
+  for (size_t n = 0; n < count; ++n) {
+    first[n].settle();
+    const bool builtin = first[n].header & ForkRecord::kBuiltin;
+    if (builtin ? first[n].part->share(sharing) : share_part(sharing, first[n], n > 0)) {
+      sharing.keep();
+      continue;
+    }
+    first[n].header |= ForkRecord::kRefused;
+    return n;
+  }
+  return count;
 }
 
 // A record of a member that waits is done here, on top. The member may be older than the one on top, which must not wait for
 // what else that one waits for: it might be waited for by it.
-void Seat::run_above(Member& member, ForkRecord* kept) {
-  kept->settle();
-  auto* const delegate = new (std::nothrow) Delegate(*this, member, *kept);
-  if (!delegate) {
+void Seat::run_above(Member& member, ForkRecord* kept, size_t count, bool small_sides_later) {
+  for (size_t n = 0; n < count; ++n) kept[n].settle();
+  Delegate* delegate = nullptr;
+  try {
+    if (small_sides_later) in_order_only_.reserve(in_order_only_.size() + 1);
+    delegate = new Delegate(*this, member, kept, count, small_sides_later);
+  } catch (const std::bad_alloc&) {
     kept->header |= ForkRecord::kRefused;
     return;
   }
-  kept->header |= ForkRecord::kTaken;
-  kept->delegate = delegate;
+  delegate->take_records(kept);
   trace_taken(*delegate, *executor_, 0);
+  const syntax::FunctionDecl* const decl = small_sides_later ? delegate->record_.closure->function->decl : nullptr;
   run(*delegate);
+  if (small_sides_later && delegate->any_failed() && in_order_only_.size() < in_order_only_.capacity()) in_order_only_.push_back(decl);
 }
 
 bool Seat::has_pending(Member& member) {
@@ -283,7 +339,7 @@ bool Seat::should_stop() const { return posse_.stopped() || posse_.root().wants_
 bool Seat::take_own_part() {
   if (is_stopped() || !has_place()) return false;
   const auto theft = members().while_top_waits();
-  if (theft) run_above(*theft.of, theft.given);
+  if (theft) run_above(*theft.of, theft.given, theft.given_count);
   return static_cast<bool>(theft);
 }
 
@@ -394,8 +450,7 @@ std::unique_ptr<RegisterStack> Seat::take_registers() {
 // On top of what runs here, if anything does, with stacks and steps of its own. Throws nothing: without memory it fails.
 void Seat::run(Delegate& delegate) {
   std::unique_ptr<RegisterStack> registers = take_registers();
-  delegate.failed_ = !registers;
-  if (delegate.failed_) return;
+  if (!registers) return;
   Strand below = std::move(static_cast<Strand&>(context_));
   static_cast<Strand&>(context_) = Strand();
   context_.stand_on(*registers, context_.limits().stack_bytes);
@@ -423,9 +478,9 @@ void Seat::run(Delegate& delegate) {
     compute(delegate);
     if (alone) context_.runtime.control.settle(context_);
   } catch (const std::bad_alloc&) {
-    delegate.failed_ = true;
+    // What has no result by now has failed.
   }
-  trace(TierEvent::part_computed, {static_cast<int64_t>(delegate.job_), static_cast<int64_t>(delegate.steps_), delegate.failed_, now_if_traced() - begin_ns});
+  trace(TierEvent::part_computed, {static_cast<int64_t>(delegate.job_), static_cast<int64_t>(delegate.steps_), begin_ns != 0 && delegate.any_failed(), now_if_traced() - begin_ns});
   if (alone) context_.code_slot.leave();
   stop_ = below_stops;
   context_.native.give_back(below.native);
@@ -446,7 +501,7 @@ size_t Seat::room() const {
 // With what memory its victim has left. That of a part of one's own is what there is: nothing has
 // to be counted.
 void Seat::compute(Delegate& delegate) {
-  Member member(context_.fork_top, members().generation());
+  Member member(context_.fork_top, members().generation(), chain());
   const bool alone = members().empty(), own = &delegate.home_ == this;
   actor_->accounts.push_back({});
   members().push(member);
@@ -454,41 +509,83 @@ void Seat::compute(Delegate& delegate) {
   Heap& heap = context_.heap;
   // What is free there would not count.
   if (alone && heap.used_bytes() > delegate.room_ / 16) heap.trim_pages();
-  const size_t limit = heap.limit_bytes(), used = heap.used_bytes();
-  if (!own) heap.set_limit_bytes(used + std::min(delegate.room_, room()));
-  const uint64_t peak = own ? 0 : heap.begin_peak();
-  Value result = !context_.stack_top ? context_.raise_memory_limit() : delegate.evaluate(context_);
-  if (!own) {
-    delegate.peak_ = heap.end_peak(peak) - used;
-    heap.set_limit_bytes(limit);
+  const size_t limit = heap.limit_bytes();
+  if (!own) heap.set_limit_bytes(heap.used_bytes() + std::min(delegate.room_, room()));
+  for (size_t n = 0; n < delegate.parts_.size(); ++n) {
+    if (!compute_part(delegate, n, alone)) break;
   }
+  finish_list(delegate, alone);
+  if (!own) heap.set_limit_bytes(limit);
   delegate.steps_ = context_.steps_used();
   context_.resume_account(actor_->accounts.back());
   actor_->accounts.pop_back();
   members().pop();
-  context_.drop_kept_views();
-  context_.scratch = Value();
-  finish(delegate, std::move(result), alone);
-  if (!delegate.failed_) return;
-  drop(member.base);
-  if (!context_.error_pending()) return;
-  if (context_.limit_pending() && context_.pending_code() == ErrorCode::Interrupted)
-    context_.interrupt();
-  Value error = context_.take_error();
-  if (actor_->ends) actor_->error = std::move(error);
 }
 
-void Seat::finish(Delegate& delegate, Value result, bool alone) {
-  delegate.failed_ = result.failed();
-  if (delegate.failed_) return;
+// False: a limit was hit, and those behind it are not worth a try.
+bool Seat::compute_part(Delegate& delegate, size_t number, bool alone) {
+  Delegate::Part& part = delegate.parts_[number];
+  const bool own = &delegate.home_ == this;
+  Heap& heap = context_.heap;
+  const size_t used = heap.used_bytes();
+  const uint64_t steps = context_.steps_used(), peak = own ? 0 : heap.begin_peak();
+  ForkRecord* const base = context_.fork_top;
+  Value result = !context_.stack_top ? context_.raise_memory_limit() : delegate.evaluate(context_, number);
+  if (!own) part.peak = heap.end_peak(peak) - used;
+  part.steps = context_.steps_used() - steps;
+  context_.drop_kept_views();
+  context_.scratch = Value();
+  if (finish(delegate, number, std::move(result), alone)) return true;
+  drop(base);
+  if (!context_.error_pending()) return true;
+  const bool limit = context_.limit_pending();
+  if (limit && context_.pending_code() == ErrorCode::Interrupted) context_.interrupt();
+  Value error = context_.take_error();
+  if (actor_->ends) actor_->error = std::move(error);
+  return !limit && !actor_->ends;
+}
+
+bool Seat::finish(Delegate& delegate, size_t number, Value result, bool alone) {
+  Delegate::Part& part = delegate.parts_[number];
+  if (result.failed()) return false;
   if (&delegate.home_ == this) {
-    delegate.outcome_.keep(std::move(result));
-  } else if (!delegate.outcome_.pack(context_, std::move(result), alone)) {
-    delegate.failed_ = true;
-  } else if (!posse_.add_waiting(delegate.outcome_.bytes())) {
-    delegate.outcome_.drop();
-    delegate.failed_ = true;
+    part.outcome.keep(std::move(result));
+  } else if (delegate.parts_.size() > 1 && result->is_heap()) {
+    if (!list(delegate, number, std::move(result))) return false;
+  } else if (!part.outcome.pack(context_, std::move(result), alone)) {
+    return false;
+  } else if (!posse_.add_waiting(part.outcome.bytes())) {
+    part.outcome.drop();
+    return false;
   }
+  part.failed = false;
+  return true;
+}
+
+// A heap for each of many would take a page for each.
+bool Seat::list(Delegate& delegate, size_t number, Value result) {
+  Heap& heap = context_.heap;
+  if (delegate.list_->is_nil()) {
+    List* const made = new_list(heap, Packing::Any, delegate.parts_.size());
+    if (!made) return false;
+    delegate.list_ = Value::adopt(Borrowed::heap(Tag::List, made));
+  }
+  Borrowed list = delegate.list_.take();
+  const size_t place = list.as<List>()->size;
+  const bool ok = list_push(heap, list, std::move(result));
+  delegate.list_ = Value::adopt(list);
+  if (ok) delegate.parts_[number].place = static_cast<uint32_t>(place);
+  return ok;
+}
+
+void Seat::finish_list(Delegate& delegate, bool alone) {
+  if (delegate.list_->is_nil()) return;
+  bool ok = delegate.all_.pack(context_, std::move(delegate.list_), alone);
+  if (ok && !posse_.add_waiting(delegate.all_.bytes())) {
+    delegate.all_.drop();
+    ok = false;
+  }
+  for (Delegate::Part& each : delegate.parts_) each.failed = each.failed || (!ok && each.place != Delegate::kNoPlace);
 }
 
 // ---- what the trace is told ----
@@ -517,13 +614,41 @@ void Seat::took_back(ForkRecord* from) {
 bool Seat::merge(ForkRecord& record, Value& result) {
   took_back(&record);
   if (!(record.header & ForkRecord::kTaken)) return false;
-  std::unique_ptr<Delegate> delegate(record.delegate);
-  posse_.remove_waiting(delegate->outcome_.bytes());
-  const bool fits = delegate->peak_ == 0 || context_.heap.note_peak(delegate->peak_);
-  const bool ok = !delegate->failed_ && fits && context_.has_steps(delegate->steps_) && delegate->outcome_.take(context_, result);
-  if (ok) context_.add_steps(delegate->steps_);
-  trace(TierEvent::part_merged, {static_cast<int64_t>(delegate->job_), ok});
+  Delegate& delegate = *record.delegate;
+  const size_t number = delegate.number_of(record);
+  Delegate::Part& part = delegate.parts_[number];
+  const bool fits = part.peak == 0 || context_.heap.note_peak(part.peak);
+  const bool ok = !part.failed && fits && context_.has_steps(part.steps) && take(delegate, number, result);
+  if (ok) context_.add_steps(part.steps);
+  part.failed = !ok;
+  if (delegate.left_ == 1) trace(TierEvent::part_merged, {static_cast<int64_t>(delegate.job_), !delegate.any_failed()});
+  forget(delegate, number);
   return ok;
+}
+
+bool Seat::take(Delegate& delegate, size_t number, Value& result) {
+  Delegate::Part& part = delegate.parts_[number];
+  if (part.place == Delegate::kNoPlace) {
+    posse_.remove_waiting(part.outcome.bytes());
+    return part.outcome.take(context_, result);
+  }
+  if (delegate.list_->is_nil()) {
+    posse_.remove_waiting(delegate.all_.bytes());
+    if (!delegate.all_.take(context_, delegate.list_)) return false;
+  }
+  List* const list = delegate.list_->as<List>();
+  result = Value::adopt(std::exchange(list->any()[part.place], Borrowed::nil()));
+  return true;
+}
+
+// It has been taken back, or is not wanted any more.
+void Seat::forget(Delegate& delegate, size_t number) {
+  Outcome& outcome = delegate.parts_[number].outcome;
+  posse_.remove_waiting(outcome.bytes());
+  outcome.drop();
+  if (--delegate.left_ != 0) return;
+  posse_.remove_waiting(delegate.all_.bytes());
+  delete &delegate;
 }
 
 void Seat::drop(ForkRecord* from) {
@@ -531,8 +656,7 @@ void Seat::drop(ForkRecord* from) {
   while (context_.fork_top > from) {
     const ForkRecord& record = *--context_.fork_top;
     if (!(record.header & ForkRecord::kTaken)) continue;
-    std::unique_ptr<Delegate> delegate(record.delegate);
-    posse_.remove_waiting(delegate->outcome_.bytes());
+    forget(*record.delegate, record.delegate->number_of(record));
   }
 }
 
@@ -540,7 +664,7 @@ namespace {
 
 // The place of a record's code on the register stack.
 const Borrowed* frame_of(const ForkRecord& record) {
-  return record.header & ForkRecord::kTaken ? record.delegate->frame() : record.frame;
+  return record.header & ForkRecord::kTaken ? record.delegate->frame_of(record) : record.frame;
 }
 
 }  // namespace
