@@ -159,6 +159,7 @@ class Seat {
   bool list(Delegate& delegate, size_t number, Value result);
   void finish_list(Delegate& delegate, bool alone);
   bool take(Delegate& delegate, size_t number, Value& result);
+  bool take_list(Delegate& delegate);
   void forget(Delegate& delegate, size_t number);
   void trace(TierEvent event, std::initializer_list<int64_t> fields);
   int64_t now_if_traced() const;
@@ -200,7 +201,7 @@ class Delegate final : public sched::posse::Work {
   struct Part {
     Borrowed* frame = nullptr;
     Outcome outcome;
-    uint32_t place = kNoPlace;  // in the list of all, of what consists of objects and was one of many elsewhere
+    uint32_t place = kNoPlace;  // in the list of all, of what consists of objects and was one of many
     uint64_t steps = 0;
     size_t peak = 0;      // bytes of memory that it needed at once, in the heap of a helper
     bool failed = true;
