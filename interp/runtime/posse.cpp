@@ -177,17 +177,25 @@ bool Seat::pause() {
 // Under exit stress nearly every chain is long enough, so that there are some.
 size_t Seat::chain() const { return context_.runtime.options.exit_stress != 0 ? 3 : posse::kChain; }
 
-// What stands for the rest of a linear recursion that has just left it, if going on with that first pays: where the levels
-// follow each other so quickly that walking takes as long as what they do, it does not.
+// Since the last quantum had been used: whether what there is to do on a level of a recursion takes much longer than to walk
+// one (about as long as so many steps of native code do).
+bool Seat::has_large_levels() {
+  constexpr uint64_t kSteps = 4000;
+  const uint32_t depth = std::exchange(actor_->depth, context_.depth);
+  const uint64_t now = context_.steps_used(), before = std::exchange(actor_->steps, now);
+  if (context_.runtime.options.exit_stress != 0) return true;
+  const uint64_t levels = context_.depth > depth ? context_.depth - depth : 1;
+  return now > before && (now - before) / levels >= kSteps;
+}
+
+// What stands for the rest of a linear recursion that has just left it, if going on with that first pays.
 ForkRecord* Seat::linear_part() {
-  constexpr int64_t kLevelNs = 4000;
-  const uint32_t before = std::exchange(actor_->depth, context_.depth);
-  const int64_t levels = context_.depth > before ? context_.depth - before : 1;
-  if (context_.fork_top == context_.fork_base || !has_place()) return nullptr;
+  const bool large = has_large_levels();
+  if (!large || context_.fork_top == context_.fork_base || !has_place()) return nullptr;
   ForkRecord* const record = context_.fork_top - 1;
   if (!record->is_open() || record->header & ForkRecord::kBuiltin || record->point() >= syntax::kMostForks) return nullptr;
   const syntax::FunctionDecl* const decl = record->closure_of()->function->decl;
-  if (decl->forks[record->point()].left_point == 0 || (levels > 1 && levels * kLevelNs > posse_.quantum_ns())) return nullptr;
+  if (decl->forks[record->point()].left_point == 0) return nullptr;
   const bool failed = std::find(in_order_only_.begin(), in_order_only_.end(), decl) != in_order_only_.end();
   return failed ? nullptr : record;
 }

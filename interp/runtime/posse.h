@@ -59,7 +59,9 @@ struct Actor {
 
   sched::posse::MemberStack<ForkRecord> members;
   std::unique_ptr<Member> root;
-  uint32_t depth = 0;  // of calls, when the last quantum had been used
+  // When the last quantum had been used: nested calls, and steps.
+  uint32_t depth = 0;
+  uint64_t steps = 0;
   sched::posse::Quantum quantum;
   // The accounts below the one that runs: of the evaluation, then of parts. And that one, while
   // others have their turn.
@@ -138,6 +140,7 @@ class Seat {
   bool is_worth_sharing(const ForkRecord& record, size_t count);
   size_t share(ForkRecord* first, size_t count);
   void run_above(Member& member, ForkRecord* kept, size_t count, bool small_sides_later = false);
+  bool has_large_levels();
   ForkRecord* linear_part();
   size_t chain() const;
   bool has_place() const;

@@ -30,10 +30,8 @@ Value Walker::visit(const ForkNode& node) {
 }
 
 Value Walker::visit(const MergeNode& node) {
-  if (!early_.empty() && early_.back().point == node.point) [[unlikely]] {
-    Value value = std::move(early_.back().value);
-    early_.pop_back();
-    return value;
+  if (early_count_ != 0 && early_[early_count_ - 1].point == node.point) [[unlikely]] {
+    return std::move(early_[--early_count_].value);
   }
   Value result;
   return merge(context_, node.point, frame_, result) ? std::move(result) : eval(node.body);
@@ -50,7 +48,7 @@ uint32_t slots_of(const ForkPoint& point) {
 // Null: it is nothing of a linear recursion, or not known to be pure.
 const ForkPoint* Walker::small_side_of(const ForkNode& node) const {
   const ForkPoint& recursion = decl_.forks[node.first];
-  if (recursion.left_point == 0) return nullptr;
+  if (recursion.left_point == 0 || early_count_ == kMostEarly) return nullptr;
   const ForkPoint& small = decl_.fork_point(recursion.left_point);
   const auto is_pure = [this](const Given& given) {
     const bool local = given.from == Given::From::Local;
@@ -70,7 +68,6 @@ Value Walker::eval_recursion(const Node* body) {
 // The small side finds its inputs as they were: what the recursion takes out of its slots comes
 // back.
 Value Walker::recursion_first(const ForkNode& node, const ForkPoint& small) {
-  early_.reserve(early_.size() + 1);
   const ForkPoint& recursion = decl_.forks[node.first];
   Borrowed* const inputs = context_.stack_top;
   context_.stack_top += slots_of(small);
@@ -85,12 +82,13 @@ Value Walker::recursion_first(const ForkNode& node, const ForkPoint& small) {
   context_.stack_top = inputs;
   if (ok && !taken) result = eval(node.body);
   if (result.failed()) return nobody_catches();
-  early_.push_back({node.first, std::move(rest)});
+  early_[early_count_].point = node.first;
+  early_[early_count_++].value = std::move(rest);
   return result;
 }
 
 Value Walker::nobody_catches() {
-  early_.clear();
+  while (early_count_ != 0) early_[--early_count_].value = Value();
   if (context_.limit_pending()) return Value::failure();
   context_.take_error();
   return context_.raise_memory_limit();

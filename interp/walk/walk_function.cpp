@@ -40,7 +40,7 @@ Value Walker::run() {
   }
   if (session) store_session();
   release_frame();
-  if (result.failed() && !early_.empty()) [[unlikely]] return nobody_catches();
+  if (result.failed() && early_count_ != 0) [[unlikely]] return nobody_catches();
   return result;
 }
 

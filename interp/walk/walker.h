@@ -270,7 +270,9 @@ class Walker {
     uint32_t point;
     Value value;
   };
-  std::vector<Early> early_;  // what has its value before its turn, the last first
+  static constexpr uint32_t kMostEarly = 2;
+  Early early_[kMostEarly];  // what has its value before its turn, the last first
+  uint32_t early_count_ = 0;
 };
 
 }  // namespace posset::interp

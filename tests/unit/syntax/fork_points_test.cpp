@@ -341,13 +341,14 @@ TEST_CASE("the small side of a linear recursion may be done after it") {
     for (const ForkPoint& each : f.forks) {
       if (each.left_point == 0) continue;
       const ForkPoint& left = f.fork_point(each.left_point);
-      all += slice(f, left.span) + " beside " + slice(f, each.span);
+      all += (all.empty() ? "" : "; ") + slice(f, left.span) + " beside " + slice(f, each.span);
       for (const uint32_t slot : left.inputs) all += " " + std::string(f.slot_names[slot]);
     }
     return all;
   };
   CHECK(small("fn f(n) => if n == 0 { 0 } else { work(n) + f(n - 1) }") == "work(n) beside f(n - 1) n");
-  CHECK(small("fn f(n) => if n == 0 { [] } else { [work(n)] + [work(2), f(n - 1)] }") == "work(2) beside f(n - 1)");
+  CHECK(small("fn f(n) => if n == 0 { [] } else { [work(n)] + [work(2), f(n - 1)] }") ==
+        "[work(n)] beside [work(2), f(n - 1)] n; work(2) beside f(n - 1)");
   CHECK(small("fn f(n) {\n  if n == 0 { return 0 }\n  let a = work(n)\n  let b = f(n - 1)\n  a + b\n}") ==
         "work(n) beside f(n - 1) n");
   // It branches; it is on the right, where a record of it is left as it is; something stands between; it is no recursion.
