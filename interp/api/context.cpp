@@ -14,8 +14,8 @@ using posset::interp::Value;
 
 // ---- life ----
 
-posset_context::posset_context(posset_runtime* runtime, const Limits& limits)
-    : Context(runtime->state, limits),
+posset_context::posset_context(posset_runtime* runtime, const Limits& limits, Role role)
+    : Context(runtime->state, limits, role),
       owner(runtime),
       ownership(std::make_shared<posset::api::Ownership>()) {
   heap.unbind_from_thread();  // whoever enters is bound
@@ -69,7 +69,8 @@ void posset::api::destroy(posset_context* context) {
 
 // Functions of the standard library are given it for the handle of a context, inside of an evaluation.
 std::shared_ptr<posset::interp::Context> posset::api::make_helper(interp::Context& root) {
-  auto* context = new posset_context(static_cast<posset_context&>(root).owner, root.limits());
+  auto* context = new posset_context(static_cast<posset_context&>(root).owner, root.limits(),
+                                     interp::Context::Role::Helper);
   std::shared_ptr<posset_context> made(context, destroy);
   context->thread.store(this_thread(), std::memory_order_relaxed);
   context->heap.bind_to_thread();

@@ -136,7 +136,7 @@ struct posset_runtime {
 };
 
 struct posset_context final : posset::interp::Context {
-  posset_context(posset_runtime* runtime, const posset::interp::Limits& limits);
+  posset_context(posset_runtime* runtime, const posset::interp::Limits& limits, Role role = Role::Host);
   ~posset_context();
 
   posset_runtime* owner;  // counted

@@ -37,7 +37,7 @@ std::string count_text(uint32_t n, const char* more = "") {
 }
 
 // Gathers the surplus into the rest list, marks absent parameters. The count is known to fit.
-bool arrange_arguments(Context& context, const Function& f, Borrowed* base, uint32_t count) {
+[[gnu::noinline]] bool arrange_arguments(Context& context, const Function& f, Borrowed* base, uint32_t count) {
   uint32_t fixed = f.parameter_count - (f.has_rest ? 1 : 0);
   for (uint32_t i = count; i < f.parameter_count; ++i) base[i] = Borrowed::unset();
   if (!f.has_rest) return true;
@@ -68,13 +68,19 @@ bool count_fits(const Function& f, uint32_t count) {
 
 Value run(Context& context, Closure* closure, Borrowed* base) {
   const Function& f = *closure->function;
-  const ReadyCode ready = ready_code(context, f, f.unit->body, -1);
+  const bool here = context.small_sides_later == f.decl;
+  const ReadyCode ready = here ? ReadyCode{0, nullptr} : ready_code(context, f, f.unit->body, -1);
   Value result = context.runtime.tier(ready.level)->enter(context, ready.code, closure, base);
   if (result.failed()) context.leave_failed();
   return result;
 }
 
-Value call_constructor(Context& context, Borrowed callee, Borrowed* base, uint32_t count) {
+// What follows is apart from the frame of every call, of which deep recursions have one for each level.
+[[gnu::noinline]] Value run_elsewhere(Context& context, Closure* closure, Borrowed* base) {
+  return context.on_fresh_stack([&] { return run(context, closure, base); });
+}
+
+[[gnu::noinline]] Value call_constructor(Context& context, Borrowed callee, Borrowed* base, uint32_t count) {
   auto* constructor = callee.as<Constructor>();
   const auto* info = static_cast<const ConstructorInfo*>(constructor->declaration);
   const auto& fields = info->decl->fields;
@@ -110,8 +116,7 @@ Value call_arranged(Context& context, Closure* closure, Borrowed* base) {
     return Value::failure();
   }
   context.depth += kLevels;
-  Value result = context.native.low() ? context.on_fresh_stack([&] { return run(context, closure, base); })
-                                      : run(context, closure, base);
+  Value result = context.native.low() ? run_elsewhere(context, closure, base) : run(context, closure, base);
   context.depth -= kLevels;
   context.stack_top = saved_top;
   return result;
@@ -173,12 +178,25 @@ Value call_native(Context& context, const NativeFunction* function, Borrowed* ba
   return result;
 }
 
+namespace {
+
+[[gnu::noinline, gnu::cold]] Value raise_marks(Context& context, Borrowed callee) {
+  return context.raise(ErrorCode::InoutMismatch,
+                       "the & marks of this call do not fit the inout parameters of " + signature_of(callee));
+}
+
+[[gnu::noinline, gnu::cold]] Value raise_no_function(Context& context, Borrowed callee) {
+  return context.raise(ErrorCode::NotAFunction, brief(callee) + " is not a function",
+                       "only functions can be called; this is " + type_text(context, callee));
+}
+
+}  // namespace
+
 Value call_value(Context& context, Borrowed callee, Borrowed* base, uint32_t count, uint64_t inout_marks) {
   uint64_t mask = inout_mask_of(callee);
   if (inout_marks != kAnyMarks && inout_marks != mask && is_callable(callee)) {
     drop_arguments(base, count, inout_marks);
-    return context.raise(ErrorCode::InoutMismatch,
-                         "the & marks of this call do not fit the inout parameters of " + signature_of(callee));
+    return raise_marks(context, callee);
   }
   switch (callee.tag()) {
     case Tag::Fn: return call_closure(context, callee.as<Closure>(), base, count);
@@ -190,8 +208,7 @@ Value call_value(Context& context, Borrowed callee, Borrowed* base, uint32_t cou
     default: break;
   }
   drop_arguments(base, count, inout_marks == kAnyMarks ? 0 : inout_marks);
-  return context.raise(ErrorCode::NotAFunction, brief(callee) + " is not a function",
-                       "only functions can be called; this is " + type_text(context, callee));
+  return raise_no_function(context, callee);
 }
 
 uint64_t inout_mask_of(Borrowed callee) {

@@ -14,6 +14,7 @@ namespace {
 
 // 100,000 frames of 640 registers fit.
 constexpr size_t kRegisterBytes = size_t{1} << 30;
+constexpr size_t kHelperRegisterBytes = size_t{1} << 20;
 
 // Under exit stress loops are to be back in native code soon after each exit.
 constexpr int64_t kStressedSlice = 28;
@@ -32,7 +33,7 @@ RuntimeState::RuntimeState(RuntimeOptions given)
   constexpr uint64_t kSeed = 1;
   if (options.workers > 1) crew = std::make_unique<sched::posse::Crew>(clock, options.workers - 1, kSeed, trace.get());
   make_helper = [](Context& root) {
-    auto made = std::make_shared<Context>(root.runtime, root.limits());
+    auto made = std::make_shared<Context>(root.runtime, root.limits(), Context::Role::Helper);
     made->heap.join(root.heap);
     return made;
   };
@@ -72,12 +73,15 @@ void RuntimeState::attach(const TierInterface* tier) {
   units.attach(tier->level, tier);
 }
 
-Context::Context(RuntimeState& shared, const Limits& limits)
-    : runtime(shared), heap(shared.shapes), code_slot(shared.units.reclaimer), registers_(kRegisterBytes, &shared.stacks) {
+Context::Context(RuntimeState& shared, const Limits& limits, Role role)
+    : runtime(shared),
+      heap(shared.shapes),
+      code_slot(shared.units.reclaimer),
+      registers_(role == Role::Host ? kRegisterBytes : kHelperRegisterBytes, &shared.stacks) {
   stand_on(registers_, limits.stack_bytes);
   install_hooks();
   set_limits(limits);
-  if (runtime.crew) {
+  if (runtime.crew && role == Role::Host) {
     posse = std::make_unique<Posse>(*this);
     seat = &posse->root_seat();
   }

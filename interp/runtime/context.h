@@ -131,7 +131,9 @@ constexpr int64_t kSlice = 8190;
 
 class Context : public Strand {
  public:
-  Context(RuntimeState& runtime, const Limits& limits);
+  // A helper has stacks for each part that it computes, and nothing of its own to compute.
+  enum class Role : uint8_t { Host, Helper };
+  Context(RuntimeState& runtime, const Limits& limits, Role role = Role::Host);
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;

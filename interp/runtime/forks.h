@@ -64,6 +64,11 @@ struct ForkRecord {
   uint64_t stamp() const { return header >> kStampShift; }
   void set_stamp(uint64_t generation) { header |= generation << kStampShift; }
   bool is_open() const { return !(header & kState); }
+  Closure* closure_of() const { return header & kActivation ? activation->closure : closure; }
+  // Of the same fork point of the same function, both open.
+  bool continues(const ForkRecord& below) const {
+    return !((header | below.header) & kBuiltin) && point() == below.point() && closure_of() == below.closure_of();
+  }
 };
 
 // ---- what code does ----

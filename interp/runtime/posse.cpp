@@ -20,63 +20,25 @@ constexpr int64_t kQuantumNs = sched::kMillisecond;
 constexpr int64_t kLookNs = 5 * sched::kMillisecond;
 // And at what else the thread may have to do.
 constexpr int64_t kTurnsNs = sched::kMillisecond;
-constexpr size_t kRegisterBytes = size_t{64} << 20;
-constexpr size_t kMostFreeRegisters = 16;
+// Parts on top of each other on one executor, each with registers of its own.
+constexpr size_t kMostParts = 16;
 
-bool share_part(Sharing& sharing, const ForkRecord& record) {
-  const syntax::ForkPoint& point = record.closure->function->decl->forks[record.point()];
+const syntax::ForkPoint& point_of(const ForkRecord& record) {
+  return record.closure_of()->function->decl->fork_point(record.point());
+}
+
+// `again`: another of that kind has been.
+bool share_part(Sharing& sharing, const ForkRecord& record, bool again) {
+  const syntax::ForkPoint& point = point_of(record);
   const auto is_pure = [&](const syntax::Given& given) {
     const bool local = given.from == syntax::Given::From::Local;
     return is_pure_function(local ? record.frame[given.index] : record.closure->captured()[given.index]);
   };
-  return std::all_of(point.given.begin(), point.given.end(), is_pure) && sharing.add_part(record.closure, point.body) &&
+  return std::all_of(point.given.begin(), point.given.end(), is_pure) && (again || sharing.add_part(record.closure, point.body)) &&
          std::all_of(point.inputs.begin(), point.inputs.end(), [&](uint32_t slot) { return sharing.add(record.frame[slot]); });
 }
 
 }  // namespace
-
-// ---- delegates ----
-
-Delegate::Delegate(Seat& home, Member& victim, const ForkRecord& record)
-    : home_(home),
-      victim_(victim),
-      record_(record),
-      depth_(home.context_.depth),
-      depth_limit_(home.context_.depth_limit),
-      stop_(home.stop_ ? *home.stop_ : home.actor_->stopped),
-      room_(home.room()) {}
-
-void Delegate::run(posse::Executor& here) {
-  if (Seat* seat = home_.posse_.seat_of(here)) {
-    seat->run(*this);
-  } else {
-    failed_ = true;
-  }
-  skip_unless_run();
-  // Published before the count goes down; nothing of the posse is touched afterwards.
-  home_.executor_->under_lock([victim = &victim_] { return --victim->pending == 0; });
-}
-
-void Delegate::skip_unless_run() {
-  if (!begun_ && (record_.header & ForkRecord::kBuiltin)) record_.part->skip();
-}
-
-// In the source, for people.
-std::string Delegate::place() const {
-  if (record_.header & ForkRecord::kBuiltin) return "in a built-in";
-  const syntax::FunctionDecl& decl = *record_.closure->function->decl;
-  return decl.module->source->place(decl.forks[record_.point()].span.begin);
-}
-
-Value Delegate::evaluate(Context& context) {
-  begun_ = true;
-  try {
-    if (record_.header & ForkRecord::kBuiltin) return record_.part->run(context);
-    return context.runtime.tier(0)->evaluate_fork(context, record_.closure, record_.frame, record_.point());
-  } catch (const std::bad_alloc&) {
-    return context.error_pending() ? Value::failure() : context.raise_memory_limit();
-  }
-}
 
 // ---- a seat ----
 
@@ -85,7 +47,7 @@ Seat::Seat(Posse& posse, Context& context)
       context_(context),
       forks_(std::make_unique<ForkStack>(posse.root().limits().nested_calls, &context.runtime.stacks)),
       own_(posse.quantum_ns()) {
-  free_registers_.reserve(kMostFreeRegisters);
+  free_registers_.reserve(kMostParts);
 }
 
 Seat::~Seat() = default;
@@ -100,6 +62,7 @@ void Seat::begin() {
   }
   context_.depth_limit = std::min(calls, forks_->calls());
   context_.fork_top = context_.fork_base = forks_->begin();
+  in_order_only_.clear();
   actor_->quantum.begin_anew();
 }
 
@@ -181,7 +144,7 @@ void Seat::take_part() {
 void Seat::begin_quantum(int64_t now_ns) {
   if (!context_.fork_top) return;  // it leaves no records
   if (members().empty()) {
-    actor_->root = std::make_unique<Member>(context_.fork_base, members().generation());
+    actor_->root = std::make_unique<Member>(context_.fork_base, members().generation(), chain());
     members().push(*actor_->root);
   }
   actor_->quantum.begin(now_ns);
@@ -193,26 +156,59 @@ bool Seat::pause() {
   actor_->quantum.begin_anew();  // what is done on top of this one looks at it too
   Member& top = members().top();
   auto theft = members().end_quantum(context_.fork_top);
-  const bool given = theft && posse_.crew().has_offer(&posse_, *executor_, posse_.cabal()) && give(theft);
-  if (!given || !theft.kept) return true;
-  run_above(top, theft.kept);
+  ForkRecord* const rest = theft ? nullptr : linear_part();
+  if (theft.kept && !has_place()) return true;
+  const bool any = theft || rest;
+  if (!any || !posse_.crew().has_offer(&posse_, *executor_, posse_.cabal())) return true;
+  if (rest) {
+    run_above(top, rest, 1, /*small_sides_later=*/true);
+  } else {
+    members().widen(theft);
+    if (!give(theft) || !theft.kept) return true;
+    run_above(top, theft.kept, theft.kept_count);
+  }
   return wait_for(top);
 }
 
-// False: it could not be, or nobody took it. Nothing throws once it has been claimed.
+// Under exit stress nearly every chain is long enough, so that there are some.
+size_t Seat::chain() const { return context_.runtime.options.exit_stress != 0 ? 3 : posse::kChain; }
+
+// Since the last quantum had been used: whether what there is to do on a level of a recursion takes much longer than to walk
+// one (about as long as so many steps of native code do).
+bool Seat::has_large_levels() {
+  constexpr uint64_t kSteps = 4000;
+  const uint32_t depth = std::exchange(actor_->depth, context_.depth);
+  const uint64_t now = context_.steps_used(), before = std::exchange(actor_->steps, now);
+  if (context_.runtime.options.exit_stress != 0) return true;
+  const uint64_t levels = context_.depth > depth ? context_.depth - depth : 1;
+  return now > before && (now - before) / levels >= kSteps;
+}
+
+// What stands for the rest of a linear recursion that has just left it, if going on with that first pays.
+ForkRecord* Seat::linear_part() {
+  const bool large = has_large_levels();
+  if (!large || context_.fork_top == context_.fork_base || !has_place()) return nullptr;
+  ForkRecord* const record = context_.fork_top - 1;
+  if (!record->is_open() || record->header & ForkRecord::kBuiltin || record->point() >= syntax::kMostForks) return nullptr;
+  const syntax::FunctionDecl* const decl = record->closure_of()->function->decl;
+  if (decl->forks[record->point()].left_point == 0) return nullptr;
+  const bool failed = std::find(in_order_only_.begin(), in_order_only_.end(), decl) != in_order_only_.end();
+  return failed ? nullptr : record;
+}
+
+// False: it could not be, or nobody took it. Nothing throws once it has been claimed. What others need for their parts must
+// not be missing here: the next stack, which all that runs here has as well, is there before anybody has anything.
 bool Seat::give(posse::Theft<Member>& theft) {
   const int64_t begin_ns = now_if_traced();
-  theft.given->settle();
-  if (!is_worth_sharing(*theft.given)) return false;
-  if (!share(*theft.given)) {
-    theft.given->header |= ForkRecord::kRefused;
-    return false;
-  }
-  auto delegate = std::make_unique<Delegate>(*this, *theft.of, *theft.given);
+  if (!context_.native.reserve()) return false;
+  const bool whole = is_worth_sharing(*theft.given, theft.given_count);
+  if (!whole && !is_worth_sharing(*theft.given, 1)) return false;
+  const size_t count = share(theft.given, whole ? theft.given_count : 1);
+  if (count == 0) return false;
+  auto delegate = std::make_unique<Delegate>(*this, *theft.of, theft.given, count);
   posse::Executor* other = posse_.crew().claim(&posse_, *executor_, posse_.cabal());
   if (!other) return false;
-  theft.given->header |= ForkRecord::kTaken;
-  theft.given->delegate = delegate.get();
+  delegate->take_records(theft.given);
   executor_->under_lock([&] {
     ++theft.of->pending;
     return false;
@@ -224,39 +220,51 @@ bool Seat::give(posse::Theft<Member>& theft) {
 
 // What is marked first, by this executor, must not take longer than it computes. That is guessed to be as long as what comes
 // before the record has taken so far; so what is not worth it now may be later.
-bool Seat::is_worth_sharing(const ForkRecord& record) {
+bool Seat::is_worth_sharing(const ForkRecord& record, size_t count) {
   constexpr double kMarkNs = 25, kFewObjects = 4096;
   if (record.header & ForkRecord::kBuiltin) return true;
   double reached = 0;
-  for (const uint32_t slot : record.closure->function->decl->forks[record.point()].inputs) {
-    reached += guess_reached(record.frame[slot], random_);
+  for (const uint32_t slot : point_of(record).inputs) {
+    reached += guess_reached(record.frame[slot], random_) * static_cast<double>(count);
   }
   const auto before_ns = static_cast<double>(members().generation() - record.stamp()) *
                          static_cast<double>(posse_.quantum_ns());
   return reached <= kFewObjects || reached * kMarkNs <= before_ns;
 }
 
-bool Seat::share(const ForkRecord& record) {
+// How many can be shared, up to the first that cannot.
+size_t Seat::share(ForkRecord* first, size_t count) {
   Sharing sharing(posse_.root());
-  const bool builtin = record.header & ForkRecord::kBuiltin;
-  const bool ok = builtin ? record.part->share(sharing) : share_part(sharing, record);
-  if (ok) sharing.keep();
-  return ok;
+  for (size_t n = 0; n < count; ++n) {
+    first[n].settle();
+    const bool builtin = first[n].header & ForkRecord::kBuiltin;
+    if (builtin ? first[n].part->share(sharing) : share_part(sharing, first[n], n > 0)) {
+      sharing.keep();
+      continue;
+    }
+    first[n].header |= ForkRecord::kRefused;
+    return n;
+  }
+  return count;
 }
 
 // A record of a member that waits is done here, on top. The member may be older than the one on top, which must not wait for
 // what else that one waits for: it might be waited for by it.
-void Seat::run_above(Member& member, ForkRecord* kept) {
-  kept->settle();
-  auto* const delegate = new (std::nothrow) Delegate(*this, member, *kept);
-  if (!delegate) {
+void Seat::run_above(Member& member, ForkRecord* kept, size_t count, bool small_sides_later) {
+  for (size_t n = 0; n < count; ++n) kept[n].settle();
+  Delegate* delegate = nullptr;
+  try {
+    if (small_sides_later) in_order_only_.reserve(in_order_only_.size() + 1);
+    delegate = new Delegate(*this, member, kept, count, small_sides_later);
+  } catch (const std::bad_alloc&) {
     kept->header |= ForkRecord::kRefused;
     return;
   }
-  kept->header |= ForkRecord::kTaken;
-  kept->delegate = delegate;
+  delegate->take_records(kept);
   trace_taken(*delegate, *executor_, 0);
+  const syntax::FunctionDecl* const decl = small_sides_later ? delegate->record_.closure->function->decl : nullptr;
   run(*delegate);
+  if (small_sides_later && delegate->any_failed() && in_order_only_.size() < in_order_only_.capacity()) in_order_only_.push_back(decl);
 }
 
 bool Seat::has_pending(Member& member) {
@@ -270,6 +278,16 @@ bool Seat::has_pending(Member& member) {
 
 bool Seat::should_stop() const { return posse_.stopped() || posse_.root().wants_to_stop(); }
 
+// Of those here the most basal that is old enough, on top of who waits. False: there is none, or no place for it.
+bool Seat::take_own_part() {
+  if (is_stopped() || !has_place()) return false;
+  const auto theft = members().while_top_waits();
+  if (theft) run_above(*theft.of, theft.given, theft.given_count);
+  return static_cast<bool>(theft);
+}
+
+bool Seat::has_place() const { return actor_->accounts.size() < kMostParts; }
+
 // Until what was stolen from it has been done; other work is done meanwhile. False: raised.
 bool Seat::wait_for(Member& member) {
   Tasks* const tasks = context_.tasks.get();
@@ -278,16 +296,14 @@ bool Seat::wait_for(Member& member) {
   return end_of_wait();
 }
 
-// Work of the posse.
+// Work of the posse, while there is place for it.
 void Seat::wait_pending(Member& member) {
   while (has_pending(member)) {
-    if (auto theft = members().while_top_waits(); theft && !is_stopped()) {
-      run_above(*theft.of, theft.given);
-      continue;
-    }
+    if (take_own_part()) continue;
+    const posse::Owner owner = has_place() ? static_cast<posse::Owner>(&posse_) : this;
     const int64_t deadline_ns = posse_.crew().clock().now_ns() + kLookNs;
     auto done = [&member] { return member.pending == 0; };
-    posse::Work* const work = posse_.crew().wait(*executor_, &posse_, deadline_ns, done);
+    posse::Work* const work = posse_.crew().wait(*executor_, owner, deadline_ns, done);
     actor_->quantum.begin_anew();
     if (work) {
       work->run(*executor_);
@@ -301,11 +317,7 @@ void Seat::wait_pending(Member& member) {
 bool Seat::wait_by_turns(Member& member) {
   Tasks& tasks = *context_.tasks;
   while (has_pending(member)) {
-    if (auto theft = members().while_top_waits(); theft && !is_to_stop(tasks)) {
-      run_above(*theft.of, theft.given);
-    } else {
-      let_others(tasks, member);
-    }
+    if (is_to_stop(tasks) || !take_own_part()) let_others(tasks, member);
   }
   return end_of_wait();
 }
@@ -370,112 +382,6 @@ bool Seat::end_of_wait() {
   return !should_stop() || context_.poll();
 }
 
-// Null: no memory.
-std::unique_ptr<RegisterStack> Seat::take_registers() {
-  if (free_registers_.empty()) return std::unique_ptr<RegisterStack>(new (std::nothrow) RegisterStack(kRegisterBytes));
-  auto registers = std::move(free_registers_.back());
-  free_registers_.pop_back();
-  return registers;
-}
-
-// On top of what runs here, if anything does, with stacks and steps of its own. Throws nothing: without memory it fails.
-void Seat::run(Delegate& delegate) {
-  std::unique_ptr<RegisterStack> registers = take_registers();
-  delegate.failed_ = !registers;
-  if (delegate.failed_) return;
-  Strand below = std::move(static_cast<Strand&>(context_));
-  static_cast<Strand&>(context_) = Strand();
-  context_.stand_on(*registers, context_.limits().stack_bytes);
-  context_.depth = delegate.depth_;
-  const bool alone = members().empty();
-  context_.depth_limit =
-      std::min(alone ? forks_->calls() : below.depth_limit, delegate.depth_limit_);
-  const std::atomic<bool>* const below_stops = stop_;
-  if (&context_ != &posse_.root()) stop_ = &delegate.stop_;
-  if (alone) {
-    actor_->quantum.begin_anew();
-    context_.heap.bind_to_thread();
-    context_.native.enter(context_.limits().stack_bytes);
-    context_.fork_top = forks_->begin();
-    context_.code_slot.enter();
-    context_.heap.take_remote_frees();
-  } else {
-    context_.native.go_on_from(below.native);
-    context_.fork_top = below.fork_top;
-  }
-  context_.fork_base = context_.fork_top;
-  const int64_t begin_ns = now_if_traced();
-  try {
-    compute(delegate);
-    if (alone) context_.runtime.control.settle(context_);
-  } catch (const std::bad_alloc&) {
-    delegate.failed_ = true;
-  }
-  trace(TierEvent::part_computed, {static_cast<int64_t>(delegate.job_), static_cast<int64_t>(delegate.steps_), delegate.failed_, now_if_traced() - begin_ns});
-  if (alone) context_.code_slot.leave();
-  stop_ = below_stops;
-  static_cast<Strand&>(context_) = std::move(below);
-  if (free_registers_.size() < kMostFreeRegisters) free_registers_.push_back(std::move(registers));
-}
-
-void Seat::run_here(Delegate& delegate) {
-  run(delegate);
-  delegate.skip_unless_run();
-}
-
-size_t Seat::room() const {
-  const Heap& heap = context_.heap;
-  return heap.limit_bytes() - std::min(heap.limit_bytes(), heap.used_bytes());
-}
-
-// With what memory its victim has left. That of a part of one's own is what there is: nothing has
-// to be counted.
-void Seat::compute(Delegate& delegate) {
-  Member member(context_.fork_top, members().generation());
-  const bool alone = members().empty(), own = &delegate.home_ == this;
-  actor_->accounts.push_back({});
-  members().push(member);
-  actor_->accounts.back() = context_.begin_account();
-  Heap& heap = context_.heap;
-  // What is free there would not count.
-  if (alone && heap.used_bytes() > delegate.room_ / 16) heap.trim_pages();
-  const size_t limit = heap.limit_bytes(), used = heap.used_bytes();
-  if (!own) heap.set_limit_bytes(used + std::min(delegate.room_, room()));
-  const uint64_t peak = own ? 0 : heap.begin_peak();
-  Value result = !context_.stack_top ? context_.raise_memory_limit() : delegate.evaluate(context_);
-  if (!own) {
-    delegate.peak_ = heap.end_peak(peak) - used;
-    heap.set_limit_bytes(limit);
-  }
-  delegate.steps_ = context_.steps_used();
-  context_.resume_account(actor_->accounts.back());
-  actor_->accounts.pop_back();
-  members().pop();
-  context_.drop_kept_views();
-  context_.scratch = Value();
-  finish(delegate, std::move(result), alone);
-  if (!delegate.failed_) return;
-  drop(member.base);
-  if (!context_.error_pending()) return;
-  if (context_.limit_pending() && context_.pending_code() == ErrorCode::Interrupted)
-    context_.interrupt();
-  Value error = context_.take_error();
-  if (actor_->ends) actor_->error = std::move(error);
-}
-
-void Seat::finish(Delegate& delegate, Value result, bool alone) {
-  delegate.failed_ = result.failed();
-  if (delegate.failed_) return;
-  if (&delegate.home_ == this) {
-    delegate.outcome_.keep(std::move(result));
-  } else if (!delegate.outcome_.pack(context_, std::move(result), alone)) {
-    delegate.failed_ = true;
-  } else if (!posse_.add_waiting(delegate.outcome_.bytes())) {
-    delegate.outcome_.drop();
-    delegate.failed_ = true;
-  }
-}
-
 // ---- what the trace is told ----
 
 void Seat::trace(TierEvent event, std::initializer_list<int64_t> fields) {
@@ -490,53 +396,6 @@ void Seat::trace_taken(Delegate& delegate, const posse::Executor& by, int64_t sh
   delegate.job_ = context_.runtime.control.next_job();
   trace(TierEvent::part_taken, {static_cast<int64_t>(delegate.job_), context_.runtime.trace->text(delegate.place()), by.number(), sharing_ns});
 } catch (const std::bad_alloc&) {
-}
-
-// ---- what becomes of records ----
-
-// Before the first quantum there is no member.
-void Seat::took_back(ForkRecord* from) {
-  if (!members().empty() && members().top().base == context_.fork_base) members().took_back(from);
-}
-
-bool Seat::merge(ForkRecord& record, Value& result) {
-  took_back(&record);
-  if (!(record.header & ForkRecord::kTaken)) return false;
-  std::unique_ptr<Delegate> delegate(record.delegate);
-  posse_.remove_waiting(delegate->outcome_.bytes());
-  const bool fits = delegate->peak_ == 0 || context_.heap.note_peak(delegate->peak_);
-  const bool ok = !delegate->failed_ && fits && context_.has_steps(delegate->steps_) && delegate->outcome_.take(context_, result);
-  if (ok) context_.add_steps(delegate->steps_);
-  trace(TierEvent::part_merged, {static_cast<int64_t>(delegate->job_), ok});
-  return ok;
-}
-
-void Seat::drop(ForkRecord* from) {
-  took_back(from);
-  while (context_.fork_top > from) {
-    const ForkRecord& record = *--context_.fork_top;
-    if (!(record.header & ForkRecord::kTaken)) continue;
-    std::unique_ptr<Delegate> delegate(record.delegate);
-    posse_.remove_waiting(delegate->outcome_.bytes());
-  }
-}
-
-namespace {
-
-// The place of a record's code on the register stack.
-const Borrowed* frame_of(const ForkRecord& record) {
-  return record.header & ForkRecord::kTaken ? record.delegate->frame() : record.frame;
-}
-
-}  // namespace
-
-void Seat::drop_above(const Borrowed* frame, uint32_t keep) {
-  ForkRecord* const base = context_.fork_base;
-  ForkRecord* from = context_.fork_top;
-  while (from > base && frame_of(from[-1]) > frame) --from;
-  ForkRecord* own = from;
-  while (own > base && frame_of(own[-1]) == frame) --own;
-  drop(std::min(from, own + keep));
 }
 
 bool Posse::add_waiting(size_t bytes) {
@@ -556,38 +415,6 @@ void Posse::free_what_was_left() {
     each.context->heap.unbind_from_thread();
   }
   root_context_.heap.take_remote_frees();
-}
-
-// ---- what forks.h declares ----
-
-bool merge_touched(Context& context, uint32_t point, const Borrowed* frame, Value& result) {
-  ForkRecord& record = context.fork_top[-1];
-  if (record.point() != point || frame_of(record) != frame) return false;
-  --context.fork_top;
-  return result_of(context, record, result);
-}
-
-bool left_untaken(Context& context, ForkRecord& record, const Borrowed* frame, uint32_t point) {
-  if (record.header & ForkRecord::kTaken || record.point() != point || record.frame != frame) return false;
-  Value none;
-  result_of(context, record, none);
-  return true;
-}
-
-bool result_of(Context& context, ForkRecord& record, Value& result) {
-  return context.seat && context.seat->merge(record, result);
-}
-
-void drop_all_forks(Context& context, ForkRecord* from) {
-  if (context.seat) {
-    context.seat->drop(from);
-  } else {
-    context.fork_top = from;
-  }
-}
-
-void drop_forks_above(Context& context, const Borrowed* frame, uint32_t keep) {
-  if (context.seat) context.seat->drop_above(frame, keep);
 }
 
 // ---- the whole ----

@@ -14,6 +14,10 @@
 // another executor is marked shared (sharing.h); what comes back changes hands with its memory, so that it belongs to one
 // thread and can be changed in place (outcome.h).
 //
+// A chain of records (sched/posse/member.h) is one delegate of many parts, each with a result of its own, so each is
+// taken back or done again by itself. Where a linear recursion leaves no chain, because its record stands for all the rest,
+// and somebody has nothing to do, the rest is done as a part on top that leaves one (walk_forks.cpp).
+//
 // Tasks. Whatever a context runs by turns, the host's evaluation and its tasks (and handlers of
 // graphs, which are called on tasks' fibers), is an actor: a stack of members of its own, that may
 // be a victim and wait. Meanwhile the thread's other tasks have their turns, also in the middle of
@@ -60,6 +64,9 @@ struct Actor {
 
   sched::posse::MemberStack<ForkRecord> members;
   std::unique_ptr<Member> root;
+  // When the last quantum had been used: nested calls, and steps.
+  uint32_t depth = 0;
+  uint64_t steps = 0;
   sched::posse::Quantum quantum;
   // The accounts below the one that runs: of the evaluation, then of parts. And that one, while
   // others have their turn.
@@ -135,9 +142,14 @@ class Seat {
   void begin_quantum(int64_t now_ns);
   bool pause();
   bool give(sched::posse::Theft<Member>& theft);
-  bool is_worth_sharing(const ForkRecord& record);
-  bool share(const ForkRecord& record);
-  void run_above(Member& member, ForkRecord* kept);
+  bool is_worth_sharing(const ForkRecord& record, size_t count);
+  size_t share(ForkRecord* first, size_t count);
+  void run_above(Member& member, ForkRecord* kept, size_t count, bool small_sides_later = false);
+  bool has_large_levels();
+  ForkRecord* linear_part();
+  size_t chain() const;
+  bool has_place() const;
+  bool take_own_part();
   bool wait_for(Member& member);
   void wait_pending(Member& member);
   bool wait_by_turns(Member& member);
@@ -150,7 +162,13 @@ class Seat {
   void took_back(ForkRecord* from);
   bool should_stop() const;
   void compute(Delegate& delegate);
-  void finish(Delegate& delegate, Value result, bool alone);
+  bool compute_part(Delegate& delegate, size_t number, bool alone);
+  bool finish(Delegate& delegate, size_t number, Value result, bool alone);
+  bool list(Delegate& delegate, size_t number, Value result);
+  void finish_list(Delegate& delegate, bool alone);
+  bool take(Delegate& delegate, size_t number, Value& result);
+  bool take_list(Delegate& delegate);
+  void forget(Delegate& delegate, size_t number);
   void trace(TierEvent event, std::initializer_list<int64_t> fields);
   int64_t now_if_traced() const;
   void trace_taken(Delegate& delegate, const sched::posse::Executor& by, int64_t sharing_ns);
@@ -166,37 +184,57 @@ class Seat {
   Actor* waiting_ = nullptr;                 // those that let others run until parts have been done
   uint32_t waiting_count_ = 0;
   std::vector<std::unique_ptr<RegisterStack>> free_registers_;
+  // Whose linear recursions have failed with what is small left for later.
+  std::vector<const syntax::FunctionDecl*> in_order_only_;
   sched::Random random_{1};
   int64_t live_closures_ = 0;     // of a helper
 };
 
-// A part that is computed away from its place. Belongs to the record.
+// Parts that are computed away from their places, those of records that lie one on the other; as a rule there is one. Belongs
+// to the records, and goes with the last.
 class Delegate final : public sched::posse::Work {
  public:
-  Delegate(Seat& home, Member& victim, const ForkRecord& record);
+  // Throws std::bad_alloc.
+  Delegate(Seat& home, Member& victim, ForkRecord* first, size_t count, bool small_sides_later = false);
 
   // What an executor was sent for; the victim may go on when it returns.
   void run(sched::posse::Executor& here) override;
   // That has left the record.
-  const Borrowed* frame() const { return record_.frame; }
+  const Borrowed* frame_of(const ForkRecord& record) { return parts_[number_of(record)].frame; }
 
  private:
   friend class Seat;
   friend class Together;
-  Value evaluate(Context& context);
+  static constexpr uint32_t kNoPlace = UINT32_MAX;
+  struct Part {
+    Borrowed* frame = nullptr;
+    Outcome outcome;
+    uint32_t place = kNoPlace;  // in the list of all, of what consists of objects and was one of many
+    uint64_t steps = 0;
+    size_t peak = 0;      // bytes of memory that it needed at once, in the heap of a helper
+    bool failed = true;
+  };
+  size_t number_of(const ForkRecord& record) const { return static_cast<size_t>(&record - first_); }
+  bool any_failed() const;
+  // They are not open any more, but the delegate's.
+  void take_records(ForkRecord* first);
+  Value evaluate(Context& context, size_t number);
   void skip_unless_run();
   std::string place() const;
 
   Seat& home_;
   Member& victim_;
-  const ForkRecord record_;  // as it was left
+  const ForkRecord* const first_;  // the place of it
+  const ForkRecord record_;  // as the first was left
+  const bool small_sides_later_;
   const uint32_t depth_, depth_limit_;
   const std::atomic<bool>& stop_;
   const size_t room_;  // bytes of memory that the victim had left
-  Outcome outcome_;
+  std::vector<Part> parts_;
+  Outcome all_;              // a list, until the first of it is taken back
+  Value list_;               // then
+  size_t left_;              // records that have not been taken back
   uint64_t steps_ = 0;
-  size_t peak_ = 0;          // bytes of memory that it needed at once, in the heap of a helper
-  bool failed_ = false;
   bool begun_ = false;
   uint64_t job_ = 0;         // in the trace
 };

@@ -11,6 +11,10 @@
 #include "sched/base/native_stack.h"
 #include "sched/base/thread_safety.h"
 
+namespace posset::syntax {
+struct FunctionDecl;
+}
+
 namespace posset::interp {
 
 // Stacks that contexts have given back, for the next: making and giving up one costs the system more than all else that a
@@ -99,6 +103,9 @@ struct Strand {
   // top of which this runs.
   ForkRecord* fork_top = nullptr;
   ForkRecord* fork_base = nullptr;
+
+  // The function whose linear recursion leaves what is small for later (walker.h): its next call does.
+  const syntax::FunctionDecl* small_sides_later = nullptr;
 
   // How native code of a loop was left (bytecode::Leave), when it did not fail.
   uint8_t native_leave = 0;

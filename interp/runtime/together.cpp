@@ -36,6 +36,7 @@ Together::Together(Context& context, size_t others) : context_(context) {
   claimed_.reserve(others);
   if (seat->members().empty()) seat->begin_quantum(crew.clock().now_ns());
   seat->take_part();
+  if (!context.native.reserve()) return;
   const int64_t deadline_ns = crew.clock().now_ns() + kStartNs;
   while (claimed_.size() < others) {
     if (nothings_.size() == claimed_.size()) nothings_.push_back(std::make_unique<Nothing>());
@@ -64,7 +65,7 @@ bool Together::run(std::span<RightSide* const> parts) {
     record.header = ForkRecord::kBuiltin;
     record.frame = context_.stack_top;
     record.part = part;
-    delegates.push_back(std::make_unique<Delegate>(seat, member, record));
+    delegates.push_back(std::make_unique<Delegate>(seat, member, &record, 1));
   }
   seat.executor_->under_lock([&] {
     member.pending += static_cast<decltype(member.pending)>(parts.size() - 1);
@@ -85,9 +86,10 @@ bool Together::settle(std::span<const std::unique_ptr<Delegate>> delegates) {
   uint64_t steps = 0;
   bool fits = true;
   for (const auto& each : delegates) {
-    steps += each->steps_;
-    fits = fits && (each->peak_ == 0 || context_.heap.note_peak(each->peak_));
-    if (each->job_) context_.seat->trace(TierEvent::part_merged, {static_cast<int64_t>(each->job_), !each->failed_});
+    const Delegate::Part& part = each->parts_[0];
+    steps += part.steps;
+    fits = fits && (part.peak == 0 || context_.heap.note_peak(part.peak));
+    if (each->job_) context_.seat->trace(TierEvent::part_merged, {static_cast<int64_t>(each->job_), !part.failed});
   }
   if (!context_.has_steps(steps)) return context_.charge(steps);
   context_.add_steps(steps);

@@ -279,6 +279,9 @@ struct ForkPoint {
   std::vector<Given> given;         // what must be pure, which is looked up when somebody wants to take it
   Span span;
   Span left;                        // of the left continuation, the body of its Fork
+  // Of what the function's linear recursion goes on with, which may be evaluated before the left continuation: the number
+  // of that as a point (FunctionDecl::fork_point). 0: it is something else.
+  uint32_t left_point = 0;
 };
 
 // Two expressions of which one at least may take long, and why the right one is no fork point.
@@ -327,10 +330,15 @@ struct FunctionDecl {
   std::vector<Given> given;              // not empty: it is not proved pure, but is wherever these are
   bool costly = false;              // a call may take long: it is recursive, has a loop or calls what has
   std::vector<ForkPoint> forks;     // by number; found for any number of workers
+  std::vector<ForkPoint> small_sides;  // left continuations of which one says so, by number from kMostForks on
   std::vector<ForkRefusal> unforked;  // the first ones, for explanations
   StructuralHash hash;
   std::string canonical;            // the bytes the hash was taken of; equal units have equal bytes
   std::vector<StructuralHash> loop_hashes;
+
+  const ForkPoint& fork_point(uint32_t number) const {
+    return number < kMostForks ? forks[number] : small_sides[number - kMostForks];
+  }
 };
 
 struct ConstructorDecl {

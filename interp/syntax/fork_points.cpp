@@ -15,10 +15,11 @@ namespace {
 class ForkFinder {
  public:
   ForkFinder(const Facts& facts, const FactsOf& all, bool insert)
-      : judge_(facts, all), function_(*facts.function), insert_(insert) {}
+      : judge_(facts, all), facts_(facts), function_(*facts.function), insert_(insert) {}
 
   void run() {
     function_.forks.clear();
+    function_.small_sides.clear();
     function_.unforked.clear();
     if (function_.body && judge_.any_costs())
       visit(function_.body, static_cast<uint32_t>(function_.spans.size()));
@@ -30,6 +31,8 @@ class ForkFinder {
   void fork(Candidates& candidates, size_t from, size_t to);
   std::vector<size_t> right_of(const Candidates& candidates, size_t left, size_t to) const;
   void add_points(Candidates& candidates, size_t left, const std::vector<size_t>& right);
+  bool calls_itself(const Sibling& sibling) const;
+  uint32_t small_side(const Candidates& candidates, size_t left, const std::vector<size_t>& right);
   static std::vector<Given> given_between(const Candidates& candidates, size_t left, size_t right);
   template <class Wrapper>
   Wrapper* wrap(const Sibling& sibling);
@@ -41,6 +44,7 @@ class ForkFinder {
   void refuse(const Sibling& right, const Sibling& left, Obstacle obstacle);
 
   ForkJudge judge_;
+  const Facts& facts_;
   FunctionDecl& function_;
   bool insert_;
 };
@@ -123,18 +127,38 @@ Wrapper* ForkFinder::wrap(const Sibling& sibling) {
   return made;
 }
 
+bool ForkFinder::calls_itself(const Sibling& sibling) const {
+  return std::any_of(facts_.calls.begin(), facts_.calls.end(), [&](const KnownCall& call) {
+    return call.callee == &function_ && call.site >= sibling.first_site() && call.site < sibling.end;
+  });
+}
+
+// Where the right side calls the function itself and the left one does not: what is to the left is small beside that, and may
+// be done after it where it is known to leave nothing but its value. Nothing may stand between them, as what
+// the right side moves out of its slots would be missing there.
+uint32_t ForkFinder::small_side(const Candidates& candidates, size_t left, const std::vector<size_t>& right) {
+  const Candidate& small = candidates[left];
+  const bool linear = right.size() == 1 && right[0] == left + 1 && calls_itself(candidates[left + 1].sibling) &&
+                      !calls_itself(small.sibling);
+  if (!linear || !small.outside.writes.empty() || small.outside.inputs.size() > kMostInputs) return 0;
+  const Span span = small.sibling.node()->span;
+  function_.small_sides.push_back({small.sibling.node(), small.outside.inputs, small.given, span, span});
+  return kMostForks + static_cast<uint32_t>(function_.small_sides.size()) - 1;
+}
+
 void ForkFinder::add_points(Candidates& candidates, size_t left,
                             const std::vector<size_t>& right) {
   const auto first = static_cast<uint32_t>(function_.forks.size());
   const Span span = candidates[left].sibling.node()->span;
   candidates[left].forks = true;
+  const uint32_t left_point = small_side(candidates, left, right);
   for (const size_t i : right) {
     Candidate& each = candidates[i];
     each.forks = true;
     Node* body = each.sibling.node();
     const auto point = static_cast<uint32_t>(function_.forks.size());
     function_.forks.push_back(
-        {body, each.outside.inputs, given_between(candidates, left, i), body->span, span});
+        {body, each.outside.inputs, given_between(candidates, left, i), body->span, span, left_point});
     if (insert_) wrap<MergeNode>(each.sibling)->point = point;
   }
   if (!insert_) return;

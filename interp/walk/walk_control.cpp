@@ -255,11 +255,13 @@ Value Walker::match_arm(const MatchArmNode& arm, uint32_t subject, bool& fitted)
 
 Value Walker::visit(const TryNode& node) {
   ForkRecord* const forks = context_.fork_top;
+  const uint32_t early = early_count_;
   {
     Value v = eval(node.body);
     if (!v.failed() || signal_ != Signal::None) return v;
   }
   drop_forks(context_, forks);
+  if (early_count_ != early) return nobody_catches();
   Value error = context_.catch_error();
   if (error.failed()) return error;  // a limit
   Scope scope(*this);

@@ -1,7 +1,6 @@
 // Tier 0: entering and leaving a function, its parameters, self tail calls, closures, session
 // variables; and the dispatch over nodes.
 #include "interp/runtime/call.h"
-#include "interp/runtime/forks.h"
 #include "interp/walk/walk.h"
 #include "interp/walk/walker.h"
 
@@ -15,7 +14,10 @@ Walker::Walker(Context& context, Closure* closure, Borrowed* frame)
       function_(*closure->function),
       decl_(*closure->function->decl),
       frame_(frame),
-      live_(closure->function->parameter_count) {}
+      live_(closure->function->parameter_count),
+      small_sides_later_(context.small_sides_later == &decl_) {
+  if (small_sides_later_) [[unlikely]] context.small_sides_later = nullptr;
+}
 
 // ---- entry ----
 
@@ -38,6 +40,7 @@ Value Walker::run() {
   }
   if (session) store_session();
   release_frame();
+  if (result.failed() && early_count_ != 0) [[unlikely]] return nobody_catches();
   return result;
 }
 
@@ -313,43 +316,6 @@ PART(AlternativePattern)
 PART(Malformed)
 #undef PART
 
-// ---- forks ----
-
-Value Walker::visit(const ForkNode& node) {
-  for (uint32_t n = node.count; n-- > 0;) fork(context_, node.first + n, frame_, closure_);
-  return eval(node.body);
-}
-
-Value Walker::visit(const MergeNode& node) {
-  Value result;
-  return merge(context_, node.point, frame_, result) ? std::move(result) : eval(node.body);
-}
-
-// In a frame of its own, with copies of the inputs; the slots behind them are free for what the body binds.
-Value Walker::run_fork(const ForkPoint& point, const Borrowed* inputs) {
-  std::fill(frame_, frame_ + function_.slot_count, Borrowed::nil());
-  live_ = point.inputs.empty() ? 0 : point.inputs.back() + 1;
-  for (uint32_t slot : point.inputs) retain(frame_[slot] = inputs[slot]);
-  Value result = eval(point.body);
-  if (result.failed()) context_.leave_failed();
-  release_slots(0);
-  return result;
-}
-
-namespace {
-
-Value evaluate_fork(Context& context, Closure* closure, const Borrowed* inputs, uint32_t point) {
-  const Function& function = *closure->function;
-  Borrowed* frame = context.stack_top;
-  if (!context.has_stack(function.slot_count + 64)) return context.raise_stack_overflow();
-  context.stack_top = frame + function.slot_count;
-  Value result = Walker(context, closure, frame).run_fork(function.decl->forks[point], inputs);
-  context.stack_top = frame;
-  return result;
-}
-
-}  // namespace
-
 // ---- the tier ----
 
 const TierInterface& walker_tier() {
@@ -360,7 +326,7 @@ const TierInterface& walker_tier() {
     made.enter = [](Context& context, void*, Closure* closure, Borrowed* frame) {
       return Walker(context, closure, frame).run();
     };
-    made.evaluate_fork = evaluate_fork;
+    made.evaluate_fork = evaluate_fork_walking;
     return made;
   }();
   return tier;

@@ -27,6 +27,10 @@
 
 namespace posset::interp {
 
+// A part of a function, for TierInterface::evaluate_fork.
+Value evaluate_fork_walking(Context& context, Closure* closure, const Borrowed* inputs,
+                            uint32_t point);
+
 class Walker {
  public:
   Walker(Context& context, Closure* closure, Borrowed* frame);
@@ -208,6 +212,12 @@ class Walker {
   Value with_block(const syntax::WithNode& node, Place& place, uint32_t slot);
   Value with_result(Place& place, Value back, Value result);
 
+  // ---- walk_forks.cpp ----
+  const syntax::ForkPoint* small_side_of(const syntax::ForkNode& node) const;
+  Value recursion_first(const syntax::ForkNode& node, const syntax::ForkPoint& small);
+  Value eval_recursion(const syntax::Node* body);
+  Value nobody_catches();
+
   // ---- walk_control.cpp ----
   enum class Round : uint8_t { Next, Done, Stop };
   Value statements(const syntax::BlockNode& node);
@@ -254,6 +264,15 @@ class Walker {
   Borrowed* staged_ = nullptr;
   uint32_t noted_site_ = 0;  // where the pending error surfaced in this frame
   uint32_t lending_ = 0;     // `with` blocks that are open
+  // A linear recursion goes on before what stands to its left is done (walk_forks.cpp).
+  const bool small_sides_later_;
+  struct Early {
+    uint32_t point;
+    Value value;
+  };
+  static constexpr uint32_t kMostEarly = 2;
+  Early early_[kMostEarly];  // what has its value before its turn, the last first
+  uint32_t early_count_ = 0;
 };
 
 }  // namespace posset::interp

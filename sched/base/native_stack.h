@@ -55,11 +55,17 @@ class StackChain {
   void enter(const char* low, size_t most) {
     begin(static_cast<size_t>(stack_position() - low) - kRedZone, most);
   }
-  // What runs on top of another chain's work, on the same stack.
-  void go_on_from(const StackChain& below) {
+  // What runs on top of another chain's work, on the same stack and then on the segments that it does not need. The other is
+  // left alone until it is given back what it has.
+  void go_on_from(StackChain& below) {
+    segments_.swap(below.segments_);
+    used_ = below.used_;
     limit_ = below.limit_;
     left_ = below.left_;
   }
+  void give_back(StackChain& below) { segments_.swap(below.segments_); }
+  // Has the next segment now, so that it is there when it is needed. False: it could not be had.
+  bool reserve() { return next_segment() != nullptr; }
   bool low() const { return stack_position() < limit_; }
   // For compiled code that asks by itself.
   static size_t limit_offset() { return offsetof(StackChain, limit_); }

@@ -9,6 +9,10 @@
 // For another executor the member must have run at the end of that quantum. What comes before the record has taken so long
 // then, so the record probably does as well. Of who was suspended before, any record grows old without having shown anything:
 // those the executor may do itself, but sending them costs more than most are worth.
+//
+// Records that lie one on the other and are of one kind are a chain. Of one that is longer than `kChain` another
+// executor is given the most basal half, and its own does some together: what is done for each theft, and how long it has to
+// wait for, are then those of many records. Longer pieces there would leave less for who comes later.
 #pragma once
 
 #include <algorithm>
@@ -26,13 +30,17 @@ concept RecordOfPosse = requires(R& record, const R& seen, uint64_t generation) 
   { seen.is_open() } -> std::same_as<bool>;           // nobody has taken it, and it can be taken
   { seen.stamp() } -> std::convertible_to<uint64_t>;  // 0: none yet
   record.set_stamp(generation);
+  { seen.continues(seen) } -> std::same_as<bool>;     // it is done in the same way as that one below it; both are open
 };
+
+constexpr size_t kChain = 64;
 
 // One computation of a posse on an executor: that of the host, or a delegate.
 template <RecordOfPosse R>
 struct Member {
   using Record = R*;
-  Member(R* first, const uint64_t& its_generation) : base(first), end(first), scanned(first), generation(its_generation) {}
+  Member(R* first, const uint64_t& its_generation, size_t long_chain = kChain)
+      : base(first), end(first), scanned(first), generation(its_generation), chain(long_chain) {}
 
   // For another executor.
   R* first_eligible() { return if_older(first_open(), ran_in); }
@@ -43,6 +51,9 @@ struct Member {
   }
   // For its own, while the top of the stack waits.
   R* first_old_enough() { return if_older(first_open(), generation); }
+  // How many from that one on are done as one: elsewhere, or here.
+  size_t given_with(R* first) const { return piece(first, ran_in, SIZE_MAX); }
+  size_t kept_with(R* first) const { return piece(first, generation, chain); }
   // When a quantum begins. Below a record that has a stamp all have one: it lay on them then.
   void stamp() {
     for (R* record = end; record-- > base && record->stamp() == 0;) record->set_stamp(generation);
@@ -52,6 +63,7 @@ struct Member {
   R* end;      // behind the last, while it does not run
   R* scanned;  // below there is none to steal
   const uint64_t& generation;
+  const size_t chain;  // the longest that is taken one by one
   uint64_t ran_in = 0;   // the generation after the last quantum at whose end it ran
   uint32_t pending = 0;  // delegates elsewhere that have not ended; under the lock of its executor
 
@@ -62,7 +74,20 @@ struct Member {
   }
   // What lies above one that is too young is younger.
   R* if_older(R* record, uint64_t than) const {
-    return record < end && record->stamp() != 0 && record->stamp() < than ? record : nullptr;
+    return record < end && is_older(*record, than) ? record : nullptr;
+  }
+  static bool is_older(const R& record, uint64_t than) { return record.stamp() != 0 && record.stamp() < than; }
+  // Half of the chain of those that are old enough, `most` at most; the next one is open then. Only as much of the chain is
+  // looked at as is needed.
+  size_t piece(R* first, uint64_t than, size_t most) const {
+    R* const young = std::partition_point(first, end, [than](const R& record) { return is_older(record, than); });
+    const auto old = static_cast<size_t>(young - first);
+    if (old <= chain) return 1;
+    const size_t half = std::min(old / 2, most), look = std::max(half, chain) + 1;
+    size_t long_is = 1;
+    while (long_is < look && first[long_is].is_open() && first[long_is].continues(first[long_is - 1])) ++long_is;
+    if (long_is <= chain) return 1;
+    return long_is < look ? std::min(long_is / 2, most) : half;
   }
 };
 
@@ -95,6 +120,8 @@ class MemberStack {
     top().ran_in = ++generation_;
     return choose_theft(members_);
   }
+  // Before it is.
+  void widen(Theft<Member>& theft) { posse::widen(theft); }
   // What the executor may do itself while the member on top waits.
   Theft<Member> while_top_waits() { return choose_seamless(members_); }
   // The member on top has taken its records back, from there on.

@@ -24,6 +24,8 @@ concept MemberOfPosse = requires(M& member, typename M::Record record) {
   { member.first_eligible() } -> std::same_as<typename M::Record>;
   { member.next_eligible(record) } -> std::same_as<typename M::Record>;
   { member.first_old_enough() } -> std::same_as<typename M::Record>;
+  { member.given_with(record) } -> std::same_as<size_t>;
+  { member.kept_with(record) } -> std::same_as<size_t>;
   { static_cast<bool>(record) };
 };
 
@@ -33,12 +35,17 @@ struct Theft {
   Member* of = nullptr;                // loses the records, and waits
   typename Member::Record given{};     // to the other executor
   typename Member::Record kept{};      // done here, on top of `of`; none when `of` waits already
+  size_t given_count = 1;              // so many from there on, as one
+  size_t kept_count = 1;
   explicit operator bool() const { return of != nullptr; }
 };
 
 // After a fully used quantum, for the members on one executor from the most basal to the one that has run. From one that
 // waits already one record goes. From the one that runs two go or none: if it had to wait for the only one, nothing
 // would be gained.
+//
+// Where there are many records of one kind, as a linear recursion leaves them, one of them is not worth a quantum. Then as many
+// as the member says are handed over as one (`widen`).
 template <std::ranges::bidirectional_range Members>
 auto choose_theft(Members& basal_to_top) {
   using Member = std::remove_reference_t<decltype(**std::ranges::begin(basal_to_top))>;
@@ -54,13 +61,22 @@ auto choose_theft(Members& basal_to_top) {
   return Theft<Member>{};
 }
 
+// When somebody wants it: how much it is. Long chains are looked at then only.
+template <MemberOfPosse Member>
+void widen(Theft<Member>& theft) {
+  theft.given_count = theft.of->given_with(theft.given);
+  if (!theft.kept) return;
+  theft.kept = theft.of->next_eligible(theft.given + (theft.given_count - 1));
+  theft.kept_count = theft.of->kept_with(theft.kept);
+}
+
 // When the member on top has ended, or waits for what others do: the most basal record that is old enough is done here, in
 // what is left of the quantum. None: `given` is false.
 template <std::ranges::input_range Members>
 auto choose_seamless(Members& basal_to_top) {
   using Member = std::remove_reference_t<decltype(**std::ranges::begin(basal_to_top))>;
   for (auto& each : basal_to_top) {
-    if (const auto record = each->first_old_enough()) return Theft<Member>{&*each, record, {}};
+    if (const auto record = each->first_old_enough()) return Theft<Member>{&*each, record, {}, each->kept_with(record)};
   }
   return Theft<Member>{};
 }

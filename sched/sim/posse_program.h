@@ -29,8 +29,8 @@ struct SimTree {
   int64_t leaf_cost = 10;  // reductions; of a random tree at most
   uint64_t seed = 1;
   // Of 1024 nodes: leaves that fail; inner nodes that make a result of a failure; parts that cannot be given away;
-  // leaves that wait for something; inner nodes whose sides depend on each other.
-  uint32_t fail = 0, recover = 0, refuse = 0, wait = 0, impure = 0;
+  // leaves that wait for something; inner nodes whose sides depend on each other; parts that are done in a way of their own.
+  uint32_t fail = 0, recover = 0, refuse = 0, wait = 0, impure = 0, odd = 0;
 };
 
 struct SimPart {
@@ -59,6 +59,7 @@ class SimProgram {
   bool waits(const SimPart& part) const { return is_leaf(part) && chance(part, 4, tree_.wait); }
   bool recovers(const SimPart& part) const { return chance(part, 5, tree_.recover); }
   bool refuses(const SimPart& part) const { return chance(part, 6, tree_.refuse); }
+  bool is_odd(const SimPart& part) const { return chance(part, 8, tree_.odd); }
   bool forks(const SimPart& part) const { return !chance(part, 7, tree_.impure); }
   // No more can be open at once.
   uint64_t most_records(const SimPart& part) const;

@@ -9,7 +9,8 @@
 // The stack of members is a parameter, and other mistakes are switches, so that a test can see them caught. Invariants:
 //   age        what is handed over was there when a fully used quantum began, by counting quanta, at whose end its member ran
 //   basal      it is the first of those, by (depth of the member, index of the record), in a plain search; and it is not passed
-//   pair       two are taken from the member that runs, one from one that waits
+//   pair       two are taken from the member that runs, one from one that waits; of a long chain of one kind the most basal half is
+//              one, and done here a piece of it is, by counting
 //   once       an executor tries once in a quantum, which it has used fully and without a wait
 //   runs       a member runs on top of its executor only, while none of its delegates is elsewhere, each posse by itself
 //   visible    a result that is used has been published
@@ -21,6 +22,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,6 +50,7 @@ struct PossePlan {
   uint32_t executors = 2;
   int64_t quantum = 100;       // reductions
   int64_t look = 5;            // from which on it begins
+  size_t chain = kChain;       // the longest that is taken one by one
   uint64_t seed = 1;           // who is asked first
   bool timed = false;
   int64_t latency_ns = 0;      // from being woken to running
@@ -61,6 +64,7 @@ struct PosseOutcome {
   uint64_t firsts = 0;    // two taken from who ran
   uint64_t laters = 0;    // one taken from who waited
   uint64_t seamless = 0;
+  uint64_t chains = 0;    // of those, of many records at once
   uint64_t nobody = 0;    // somebody would have had something to give, and nobody wanted it
   uint64_t deepest = 0;   // members on an executor
   std::vector<std::vector<std::pair<int64_t, int64_t>>> busy;  // of each executor, from when to when
@@ -68,14 +72,14 @@ struct PosseOutcome {
 
 struct SimRecord;
 
-// A part that is computed away from its place.
+// Parts that are computed away from their places, one after the other.
 struct SimDelegate {
-  SimPart part;
+  std::vector<SimPart> parts;
   uint32_t* pending;  // of the victim
   uint32_t posse;
   uint32_t home;  // executor of the victim
   bool away;      // on another executor
-  SimResult result{};
+  std::vector<SimResult> results{};
   bool published = false;
   bool counted_down = false;
 };
@@ -86,11 +90,14 @@ struct SimRecord {
   State state = State::Open;
   uint64_t generation = 0;
   uint64_t born = 0;  // the quanta that had begun
-  std::unique_ptr<SimDelegate> delegate;
+  bool odd = false;
+  std::shared_ptr<SimDelegate> delegate;
+  size_t number = 0;  // among its parts
 
   bool is_open() const { return state == State::Open; }
   uint64_t stamp() const { return generation; }
   void set_stamp(uint64_t stamp) { generation = stamp; }
+  bool continues(const SimRecord& below) const { return !odd && !below.odd; }
 };
 
 template <class Stack = MemberStack<SimRecord>>
@@ -147,12 +154,15 @@ struct PosseWorld<Stack>::Seat {
 
   SimMember& top() const { return *members.back(); }
   void push(const SimPart& part, SimDelegate* delegate);
+  void push(SimDelegate& delegate) { push(delegate.parts.front(), &delegate); }
   void pop() {
     stack.pop();
     members.pop_back();
   }
   // By a plain search: the records that may be done elsewhere, or only here, of the most basal member that has any.
   std::pair<SimMember*, std::vector<SimRecord*>> search(bool elsewhere) const;
+  // By counting: how many of the member's go with that one.
+  size_t piece(const SimMember& member, const SimRecord* first, bool elsewhere, size_t most) const;
 
   PosseWorld& world;
   Posse& posse;
@@ -172,25 +182,34 @@ struct SimRecords {
 template <class Stack>
 struct PosseWorld<Stack>::SimMember final : SimRecords, Member<SimRecord>, SimForks {
   SimMember(Seat& its_seat, const SimPart& part, SimDelegate* its_delegate)
-      : SimRecords(its_seat.posse.program.most_records(part)),
-        Member<SimRecord>(all.get(), its_seat.stack.generation()),
+      : SimRecords(most_records(its_seat.posse.program, part, its_delegate)),
+        Member<SimRecord>(all.get(), its_seat.stack.generation(), its_seat.world.plan_.chain),
         seat(its_seat),
         delegate(its_delegate),
         free(base),
-        computation(its_seat.posse.program, part, this) {}
+        computation(std::in_place, its_seat.posse.program, part, this) {}
+
+  static uint64_t most_records(const SimProgram& program, const SimPart& part, const SimDelegate* delegate) {
+    uint64_t most = program.most_records(part);
+    if (!delegate) return most;
+    for (const SimPart& each : delegate->parts) most = std::max(most, program.most_records(each));
+    return most;
+  }
 
   void leave(const SimPart& right) override {
     *free = SimRecord();
     free->part = right;
+    free->odd = seat.posse.program.is_odd(right);
     free++->born = seat.begun;
   }
   bool take_back(SimResult& into) override {
     SimRecord& record = take();
-    const std::unique_ptr<SimDelegate> done = std::move(record.delegate);
+    const std::shared_ptr<SimDelegate> done = std::move(record.delegate);
     if (!done) return false;
     if (!done->published) seat.world.fail("visible", "a result is used before it is there");
-    if (!done->result.failed) into = done->result;
-    return !done->result.failed;
+    const SimResult& result = done->results[record.number];
+    if (!result.failed) into = result;
+    return !result.failed;
   }
   void drop() override { take().delegate.reset(); }
 
@@ -203,15 +222,26 @@ struct PosseWorld<Stack>::SimMember final : SimRecords, Member<SimRecord>, SimFo
   // Delegates elsewhere that have not counted down.
   uint32_t away() const {
     return static_cast<uint32_t>(std::count_if(base, free, [](const SimRecord& record) {
-      return record.delegate && record.delegate->away && !record.delegate->counted_down;
+      return record.delegate && record.number == 0 && record.delegate->away && !record.delegate->counted_down;
     }));
+  }
+  // They are computed as one. `pending` as in SimDelegate, null: here.
+  SimDelegate& take(SimRecord* first, size_t count, uint32_t* its_pending, uint32_t posse, uint32_t home) {
+    auto made = std::make_shared<SimDelegate>(SimDelegate{{}, its_pending, posse, home, its_pending != nullptr});
+    for (size_t n = 0; n < count; ++n) {
+      made->parts.push_back(first[n].part);
+      first[n].state = SimRecord::State::Taken;
+      first[n].delegate = made;
+      first[n].number = n;
+    }
+    return *made;
   }
 
   Seat& seat;
   SimDelegate* const delegate;  // null: the host's
   SimRecord* free;              // behind the last record
   uint64_t last_used = 0;       // the last fully used quantum at whose end it ran
-  SimComputation computation;
+  std::optional<SimComputation> computation;  // of one part after the other
 };
 
 template <class Stack>
@@ -232,6 +262,17 @@ auto PosseWorld<Stack>::Seat::search(bool elsewhere) const -> std::pair<SimMembe
     if (!found.empty()) return {member.get(), std::move(found)};
   }
   return {};
+}
+
+template <class Stack>
+size_t PosseWorld<Stack>::Seat::piece(const SimMember& member, const SimRecord* first, bool elsewhere, size_t most) const {
+  const uint64_t quantum = elsewhere ? member.last_used : used;
+  size_t old = 0, of_one_kind = 1;
+  for (const SimRecord* record = first; record < member.free && record->born < quantum; ++record) ++old;
+  while (of_one_kind < old && first[of_one_kind].is_open() && !first[of_one_kind].odd && !first->odd) ++of_one_kind;
+  if (of_one_kind <= world.plan_.chain) return 1;
+  const size_t half = std::min(old / 2, most);
+  return of_one_kind > half ? half : std::min(of_one_kind / 2, most);
 }
 
 // ---- executors ----
@@ -359,7 +400,7 @@ std::string PosseWorld<Stack>::Executor::run() {
   const bool had_begun = quantum.has_begun();
   const int64_t budget = had_begun ? std::max<int64_t>(quantum.left(now()), 0) : plan().look;
   int64_t left = budget;
-  const auto stop = seat_->top().computation.run(left);
+  const auto stop = seat_->top().computation->run(left);
   const int64_t ran = budget - left;
   const int64_t begin_ns = world_.simulation_.now_ns(), end = now() + ran;
   clock_ += ran;
@@ -391,6 +432,7 @@ std::string PosseWorld<Stack>::Executor::pause() {
   seat_->used = seat_->top().last_used = seat_->begun;
   seat_->quantum.begin_anew();
   theft_ = seat_->stack.end_quantum(seat_->top().free);
+  if (theft_) seat_->stack.widen(theft_);
   check_theft(theft_);
   const Owner owner = &seat_->posse;
   const bool wanted = theft_ && (plan().faults.sends_unclaimed ||
@@ -402,11 +444,12 @@ std::string PosseWorld<Stack>::Executor::pause() {
 
 template <class Stack>
 std::string PosseWorld<Stack>::Executor::give() {
-  SimRecord& record = *theft_.given;
   state_ = State::Runs;
-  if (seat_->posse.program.refuses(record.part)) {
-    record.state = SimRecord::State::Refused;
-    return "cannot give it";
+  for (size_t n = 0; n < theft_.given_count; ++n) {
+    if (!seat_->posse.program.refuses(theft_.given[n].part)) continue;
+    theft_.given[n].state = SimRecord::State::Refused;
+    if (n == 0) return "cannot give it";
+    theft_.given_count = n;
   }
   const bool anybody = plan().faults.sends_unclaimed;
   const Owner owner = &seat_->posse;
@@ -415,8 +458,7 @@ std::string PosseWorld<Stack>::Executor::give() {
   const auto posse = static_cast<uint32_t>(std::find_if(world_.posses_.begin(), world_.posses_.end(),
                                                         [this](const auto& each) { return each.get() == &seat_->posse; }) -
                                            world_.posses_.begin());
-  record.state = SimRecord::State::Taken;
-  record.delegate = std::make_unique<SimDelegate>(SimDelegate{record.part, &theft_.of->pending, posse, number_, true});
+  static_cast<SimMember*>(theft_.of)->take(theft_.given, theft_.given_count, &theft_.of->pending, posse, number_);
   if (!plan().faults.counts_after_sending) ++theft_.of->pending;
   state_ = State::Sends;
   return "claims " + other_->name();
@@ -427,13 +469,11 @@ std::string PosseWorld<Stack>::Executor::send() {
   other_->receive(*theft_.given->delegate);
   if (plan().faults.counts_after_sending) ++theft_.of->pending;
   ++(theft_.kept ? world_.outcome_.firsts : world_.outcome_.laters);
+  world_.outcome_.chains += theft_.given_count > 1;
   state_ = State::Runs;
   if (!theft_.kept) return "sends one to " + other_->name();
-  SimRecord& kept = *theft_.kept;
   if (plan().faults.goes_on_at_once) return "sends one, and goes on";
-  kept.state = SimRecord::State::Taken;
-  kept.delegate = std::make_unique<SimDelegate>(SimDelegate{kept.part, nullptr, 0, number_, false});
-  seat_->push(kept.part, kept.delegate.get());
+  seat_->push(static_cast<SimMember*>(theft_.of)->take(theft_.kept, theft_.kept_count, nullptr, 0, number_));
   return "sends one to " + other_->name() + " and keeps one";
 }
 
@@ -446,12 +486,17 @@ std::string PosseWorld<Stack>::Executor::end() {
   ended_ = member.delegate;
   if (!ended_) {
     hosted_->ended = true;
-    hosted_->result = member.computation.result();
+    hosted_->result = member.computation->result();
     leave_member();
     state_ = State::Left;
     return "ends";
   }
-  ended_->result = member.computation.result();
+  ended_->results.push_back(member.computation->result());
+  if (ended_->results.size() < ended_->parts.size()) {
+    member.computation.emplace(seat_->posse.program, ended_->parts[ended_->results.size()], &member);
+    state_ = State::Runs;
+    return "goes on with the next part";
+  }
   ended_->published = !ended_->away || !plan().faults.publishes_after_counting;
   const bool away = ended_->away;
   leave_member();
@@ -498,10 +543,7 @@ std::string PosseWorld<Stack>::Executor::look() {
     return "has nothing to do but wait";
   }
   ++world_.outcome_.seamless;
-  SimRecord& record = *theft.given;
-  record.state = SimRecord::State::Taken;
-  record.delegate = std::make_unique<SimDelegate>(SimDelegate{record.part, nullptr, 0, number_, false});
-  seat_->push(record.part, record.delegate.get());
+  seat_->push(static_cast<SimMember*>(theft.of)->take(theft.given, theft.given_count, nullptr, 0, number_));
   return "steals from itself";
 }
 
@@ -528,7 +570,7 @@ std::string PosseWorld<Stack>::Executor::take_mail() {
   SimDelegate& delegate = *std::exchange(mail_, nullptr);
   seat_ = &seat_of(delegate.posse);
   after_wait();
-  seat_->push(delegate.part, &delegate);
+  seat_->push(delegate);
   state_ = State::Runs;
   return "takes its mail";
 }
@@ -578,8 +620,13 @@ void PosseWorld<Stack>::Executor::check_choice(const Theft& theft, bool at_pause
   const bool two = at_pause && member == &seat_->top();
   const bool any = eligible.size() >= (two ? 2 : 1);
   SimRecord* const given = any ? eligible[0] : nullptr;
-  SimRecord* const kept = any && two ? eligible[1] : nullptr;
-  if (theft.given != given || theft.kept != kept) world_.fail("basal", name() + " does not take the most basal");
+  const size_t many = !given ? 1 : seat_->piece(*member, given, at_pause, at_pause ? SIZE_MAX : plan().chain);
+  SimRecord* const kept = any && two ? eligible[many] : nullptr;
+  if (theft.given != given || theft.kept != kept) return world_.fail("basal", name() + " does not take the most basal");
+  const size_t here = kept ? seat_->piece(*member, kept, false, plan().chain) : 1;
+  if ((given && theft.given_count != many) || (kept && theft.kept_count != here)) {
+    world_.fail("pair", name() + " takes a wrong number");
+  }
 }
 
 template <class Stack>
@@ -602,14 +649,15 @@ template <class Stack>
 void PosseWorld<Stack>::Executor::hash_into(StateHash& hash) const {
   hash.add(static_cast<uint64_t>(state_) * 2 + notified_);
   hash.add(static_cast<uint64_t>(ran_));
-  hash.add(mail_ ? mail_->part.id : 0);
-  hash.add(ended_ && state_ == State::CountsDown ? ended_->part.id : 0);
+  hash.add(mail_ ? mail_->parts.front().id : 0);
+  hash.add(ended_ && state_ == State::CountsDown ? ended_->parts.front().id : 0);
   hash.add(other_ && state_ == State::Sends ? other_->number_ : UINT32_MAX);
   hash.add(static_cast<uint64_t>(std::max<int64_t>(until_ns_ - world_.simulation_.now_ns(), 0)));
   hash.add(offer_.is_made_to(seat_ ? &seat_->posse : nullptr));
   if (!seat_) return;
   for (const auto& member : seat_->members) {
-    member->computation.hash_into(hash);
+    member->computation->hash_into(hash);
+    hash.add(member->delegate ? member->delegate->results.size() : 0);
     hash.add(member->pending * 1024 + static_cast<uint64_t>(member->free - member->base));
     for (const SimRecord* record = member->base; record < member->free; ++record) {
       const uint64_t age = seat_->stack.generation() - record->stamp();

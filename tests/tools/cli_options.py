@@ -2,6 +2,7 @@
 
 import os
 import re
+import resource
 import subprocess
 import time
 
@@ -238,3 +239,20 @@ def an_environment_variable_stands_in_for_its_option(cli):
         raise Failure("POSSET_TIER=0 did not keep f in tier 0")
     cli("run", "--tier", "1", "a.posset", POSSET_TIER="9").ends(0, 2)
     cli("run", "a.posset", POSSET_TIER="9").ends(2).says("tier")
+
+
+@case(alone=True)
+def parts_of_an_evaluation_leave_it_address_space_for_its_stack(cli):
+    """What computed parts of it had so much that its own first stack segment could not be had: it overflowed some
+    fifty calls deep."""
+    if cli.sanitized:  # which have reserved more than any limit leaves
+        return
+    cli.write("halves.posset",
+              "fn slow(n) => if n <= 0 { 0 } else { 1 + slow(n - 1) }\n"
+              "fn both(n) => if n == 0 { slow(20) } else { both(n - 1) + both(n - 1) }\n"
+              "println(both(9), sum(map(0..2000, n => slow(n % 100))))\n")
+    space = 4 << 30
+    child = cli.start("run", "--tier", "0", "--workers", "8", "--quantum", "1", "--exit-stress", "3",
+                      "halves.posset",
+                      preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (space, space)))
+    cli.finish(child, 60.0).ends(0).prints("10240 99000\n")

@@ -40,6 +40,13 @@ constexpr std::string_view kProgram =
     "total(grow(11, 1))";
 constexpr std::string_view kResult = "14339";
 
+// Recursions with something small to their right, and to their left.
+constexpr std::string_view kLinear =
+    "fn leaf(n) {\n  var x = n\n  for i in 0..20 { x = (x * 1103515245 + 12345) % 2147483648 }\n  x\n}\n"
+    "fn right(n) => if n == 0 { 0 } else { right(n - 1) + leaf(n) }\n"
+    "fn left(n) => if n == 0 { 0 } else { leaf(n) + left(n - 1) }\n"
+    "right(500) - left(500)";
+
 std::string written(posset_runtime* runtime) {
   std::string made;
   REQUIRE(posset_trace_write(runtime, POSSET_TRACE_TEXT, append, &made) == POSSET_OK);
@@ -108,7 +115,7 @@ TEST_CASE("parallel: a cabal limit keeps an evaluation on so many executors") {
 }
 
 TEST_CASE("parallel: any number of workers takes the same steps") {
-  uint64_t expected = 0;
+  uint64_t expected = 0, of_linear = 0;
   for (uint32_t workers : {1, 2, 3, 8}) {
     World world(posset_context_defaults(), stealing(workers));
     for (int round = 0; round < 5; ++round) {
@@ -116,24 +123,44 @@ TEST_CASE("parallel: any number of workers takes the same steps") {
       const uint64_t steps = world.statistics().steps;
       if (expected == 0) expected = steps;
       CHECK(steps == expected);
+      CHECK(world.show(kLinear) == "0");
+      if (of_linear == 0) of_linear = world.statistics().steps;
+      CHECK(world.statistics().steps == of_linear);
     }
+  }
+}
+
+// Of one that goes on to the right the record stands for all the rest: nobody would gain by it.
+TEST_CASE("parallel: what is small in a linear recursion is computed by others, on either side") {
+  posset_runtime_options options = stealing();
+  options.trace_events = 1 << 16;
+  for (const char* at : {" at=<eval>:6:54 ", " at=<eval>:7:38 "}) {
+    World world(posset_context_defaults(), options);
+    const auto taken = [&] { return written(world.runtime).find(at) != std::string::npos; };
+    for (int tries = 0; tries < 200 && !taken(); ++tries) REQUIRE(world.show(kLinear) == "0");
+    CHECK(taken());
   }
 }
 
 TEST_CASE("parallel: a step limit ends the evaluation in the same place, wherever it is") {
   World sequential(posset_context_defaults(), stealing(1)), stolen(posset_context_defaults(), stealing());
-  REQUIRE(sequential.show(kProgram) == kResult);
-  const uint64_t all = sequential.statistics().steps;
   posset::sched::Random random(5);
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < 120; ++round) {
+    const std::string_view program = round % 2 == 0 ? kProgram : kLinear;
+    for (World* world : {&sequential, &stolen}) {
+      const posset_context_options options = posset_context_defaults();
+      REQUIRE(posset_context_set_options(world->context, &options) == POSSET_OK);
+    }
+    REQUIRE(sequential.eval(program) == POSSET_OK);
+    const uint64_t all = sequential.statistics().steps;
     const uint64_t limit = 1 + random.below(static_cast<uint32_t>(all + all / 8));
     for (World* world : {&sequential, &stolen}) {
       posset_context_options options = posset_context_defaults();
       options.step_limit = limit;
       REQUIRE(posset_context_set_options(world->context, &options) == POSSET_OK);
     }
-    const bool enough = sequential.eval(kProgram) == POSSET_OK;
-    CHECK((stolen.eval(kProgram) == POSSET_OK) == enough);
+    const bool enough = sequential.eval(program) == POSSET_OK;
+    CHECK((stolen.eval(program) == POSSET_OK) == enough);
     if (enough) continue;
     const Problem a = sequential.problem(), b = stolen.problem();
     CHECK(a.report == b.report);

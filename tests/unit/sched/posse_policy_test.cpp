@@ -21,6 +21,7 @@ struct Record {
   bool is_open() const { return open; }
   uint64_t stamp() const { return generation; }
   void set_stamp(uint64_t stamp) { generation = stamp; }
+  bool continues(const Record&) const { return true; }
 };
 
 // Members of which each has room for some records.

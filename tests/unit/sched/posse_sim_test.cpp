@@ -27,6 +27,7 @@ SimTree random_tree(Random& random) {
   tree.refuse = sometimes(200);
   tree.wait = sometimes(50);
   tree.impure = sometimes(200);
+  tree.odd = sometimes(100);
   return tree;
 }
 
@@ -41,6 +42,18 @@ PossePlan random_plan(uint64_t seed) {
   plan.latency_ns = static_cast<int64_t>(random.below(30));
   plan.wait_ns = static_cast<int64_t>(random.below(100));
   plan.seed = random.next();
+  plan.chain = 1 + random.below(24);
+  return plan;
+}
+
+// A recursion that leaves a chain of records.
+PossePlan chain_plan(uint32_t executors, uint64_t leaves = 300) {
+  PossePlan plan;
+  plan.trees = {{.shape = Shape::LinearOnRight, .leaves = leaves, .leaf_cost = 10, .seed = 7}};
+  plan.executors = executors;
+  plan.quantum = 40;
+  plan.look = 2;
+  plan.chain = 8;
   return plan;
 }
 
@@ -140,6 +153,17 @@ struct ForgetsToScan : Stack {
   void took_back(SimRecord*) {}
 };
 
+// A long chain is taken one by one, or whole.
+struct TakesNoChain : Stack {
+  void widen(Theft<Stack::Member>&) {}
+};
+struct TakesWholeChain : Stack {
+  void widen(Theft<Stack::Member>& theft) {
+    Stack::widen(theft);
+    if (theft.kept) theft.given_count = static_cast<size_t>(theft.kept - theft.given) + theft.kept_count;
+  }
+};
+
 // Records of who waits grow old with what runs.
 struct AgesWhileWaiting : Stack {
   auto end_quantum(SimRecord* end) {
@@ -175,7 +199,9 @@ TEST_CASE("posse sim: the plans meet every kind of theft") {
     all.laters += outcome.laters;
     all.seamless += outcome.seamless;
     all.deepest = std::max(all.deepest, outcome.deepest);
+    all.chains += outcome.chains;
   }
+  CHECK(all.chains > 20);
   CHECK(all.firsts > 50);
   CHECK(all.laters > 50);
   CHECK(all.seamless > 50);
@@ -211,6 +237,33 @@ TEST_CASE("posse sim: the same seed gives the same trace, to the byte") {
     const PossePlan plan = random_plan(seed);
     CHECK(run_seeded(PosseWorld<>::scenario(plan), seed).trace == run_seeded(PosseWorld<>::scenario(plan), seed).trace);
   }
+}
+
+TEST_CASE("posse sim 3.4: long chains are spread half by half, in thousands of orders") {
+  for (uint32_t executors : {2U, 3U, 5U}) {
+    for (uint32_t fault : {0U, 30U}) {
+      PossePlan plan = chain_plan(executors);
+      plan.trees[0].fail = plan.trees[0].odd = plan.trees[0].refuse = fault;
+      plan.trees[0].recover = 4 * fault;
+      CHECK(outcome_of(plan).chains > 0);
+      const auto found = search(PosseWorld<>::scenario(plan), 1, 200);
+      CHECK_MESSAGE(!found, found->report());
+    }
+  }
+}
+
+// Nobody has to be asked for each of the records.
+TEST_CASE("posse sim 3.4: a chain takes few thefts, and half the time on two executors") {
+  PossePlan plan = chain_plan(2, 4000);
+  plan.timed = true;
+  plan.chain = kChain;
+  plan.quantum = 1000;
+  plan.trees[0].leaf_cost = 100;
+  const PosseOutcome outcome = outcome_of(plan);
+  CHECK(outcome.chains > 0);
+  CHECK(outcome.firsts + outcome.laters < 40);
+  const int64_t end = std::max(outcome.busy[0].back().second, outcome.busy[1].back().second);
+  CHECK(static_cast<double>(compute_sequentially(SimProgram(plan.trees[0])).work) / static_cast<double>(end) > 1.8);
 }
 
 TEST_CASE("posse sim 3.5: nothing is stolen on one executor, nor of less than a quantum") {
@@ -254,6 +307,8 @@ TEST_CASE("posse sim: rules that are broken are caught") {
   CHECK(caught<TakesOneOfTwo>(busy_plan(2)) == "pair");
   CHECK(caught<TopFirst>(busy_plan(3)) == "basal");
   CHECK(caught<SecondFirst>(busy_plan(2)) == "basal");
+  CHECK(caught<TakesNoChain>(chain_plan(2)) == "basal");
+  CHECK(caught<TakesWholeChain>(chain_plan(2)) == "pair");
   PossePlan refusing = busy_plan(3);
   refusing.trees[0].leaves = 300;
   refusing.trees[0].refuse = 200;

@@ -332,4 +332,30 @@ TEST_CASE("wrappers belong to the structure") {
   CHECK(print_tree(function(with, "f")).find("right: Merge 0 site=") != std::string::npos);
 }
 
+// "SMALL beside REST (inputs of the small side)" of the recursions that may go on first.
+TEST_CASE("the small side of a linear recursion may be done after it") {
+  const auto small = [](const std::string& text) {
+    const Resolved r = forked(text);
+    const FunctionDecl& f = function(r, "f");
+    std::string all;
+    for (const ForkPoint& each : f.forks) {
+      if (each.left_point == 0) continue;
+      const ForkPoint& left = f.fork_point(each.left_point);
+      all += (all.empty() ? "" : "; ") + slice(f, left.span) + " beside " + slice(f, each.span);
+      for (const uint32_t slot : left.inputs) all += " " + std::string(f.slot_names[slot]);
+    }
+    return all;
+  };
+  CHECK(small("fn f(n) => if n == 0 { 0 } else { work(n) + f(n - 1) }") == "work(n) beside f(n - 1) n");
+  CHECK(small("fn f(n) => if n == 0 { [] } else { [work(n)] + [work(2), f(n - 1)] }") ==
+        "[work(n)] beside [work(2), f(n - 1)] n; work(2) beside f(n - 1)");
+  CHECK(small("fn f(n) {\n  if n == 0 { return 0 }\n  let a = work(n)\n  let b = f(n - 1)\n  a + b\n}") ==
+        "work(n) beside f(n - 1) n");
+  // It branches; it is on the right, where a record of it is left as it is; something stands between; it is no recursion.
+  CHECK(small("fn f(n) => if n < 2 { n } else { f(n - 2) + f(n - 1) }") == "");
+  CHECK(small("fn f(n) => if n == 0 { 0 } else { f(n - 1) + work(n) }") == "");
+  CHECK(small("fn f(n) => if n == 0 { 0 } else { len([work(n), n, f(n - 1)]) }") == "");
+  CHECK(small("fn f(n) => work(n) + work(n - 1)") == "");
+}
+
 TEST_SUITE_END();

@@ -1,0 +1,343 @@
+// Parts (posse.h): how they are computed, with stacks and an account of their own, and what becomes of the records whose parts
+// they are. Elsewhere: which are handed over, and waiting for them (posse.cpp).
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "interp/runtime/posse.h"
+#include "interp/value/list.h"
+
+namespace posset::interp {
+
+namespace {
+
+namespace posse = sched::posse;
+
+constexpr size_t kRegisterBytes = size_t{64} << 20;
+constexpr size_t kMostFreeRegisters = 16;
+
+}  // namespace
+
+// ---- delegates ----
+
+Delegate::Delegate(Seat& home, Member& victim, ForkRecord* first, size_t count, bool small_sides_later)
+    : home_(home),
+      victim_(victim),
+      first_(first),
+      record_(*first),
+      small_sides_later_(small_sides_later),
+      depth_(home.context_.depth),
+      depth_limit_(home.context_.depth_limit),
+      stop_(home.stop_ ? *home.stop_ : home.actor_->stopped),
+      room_(home.room()),
+      parts_(count),
+      left_(count) {
+  for (size_t n = 0; n < count; ++n) parts_[n].frame = first[n].frame;
+}
+
+// Without a seat for it, it has failed.
+void Delegate::run(posse::Executor& here) {
+  if (Seat* seat = home_.posse_.seat_of(here)) seat->run(*this);
+  skip_unless_run();
+  // Published before the count goes down; nothing of the posse is touched afterwards.
+  home_.executor_->under_lock([victim = &victim_] { return --victim->pending == 0; });
+}
+
+void Delegate::skip_unless_run() {
+  if (!begun_ && (record_.header & ForkRecord::kBuiltin)) record_.part->skip();
+}
+
+// In the source, for people.
+std::string Delegate::place() const {
+  if (record_.header & ForkRecord::kBuiltin) return "in a built-in";
+  const syntax::FunctionDecl& decl = *record_.closure->function->decl;
+  return decl.module->source->place(decl.fork_point(record_.point()).span.begin);
+}
+
+bool Delegate::any_failed() const {
+  return std::any_of(parts_.begin(), parts_.end(), [](const Part& each) { return each.failed; });
+}
+
+void Delegate::take_records(ForkRecord* first) {
+  for (size_t n = 0; n < parts_.size(); ++n) {
+    first[n].header |= ForkRecord::kTaken;
+    first[n].delegate = this;
+  }
+}
+
+Value Delegate::evaluate(Context& context, size_t number) {
+  begun_ = true;
+  try {
+    if (record_.header & ForkRecord::kBuiltin) return record_.part->run(context);
+    if (small_sides_later_) context.small_sides_later = record_.closure->function->decl;
+    return context.runtime.tier(0)->evaluate_fork(context, record_.closure, parts_[number].frame, record_.point());
+  } catch (const std::bad_alloc&) {
+    return context.error_pending() ? Value::failure() : context.raise_memory_limit();
+  }
+}
+
+// ---- computing ----
+
+// Null: no memory.
+std::unique_ptr<RegisterStack> Seat::take_registers() {
+  if (free_registers_.empty()) return std::unique_ptr<RegisterStack>(new (std::nothrow) RegisterStack(kRegisterBytes));
+  auto registers = std::move(free_registers_.back());
+  free_registers_.pop_back();
+  return registers;
+}
+
+// On top of what runs here, if anything does, with stacks and steps of its own. Throws nothing: without memory it fails.
+void Seat::run(Delegate& delegate) {
+  std::unique_ptr<RegisterStack> registers = take_registers();
+  if (!registers) return;
+  Strand below = std::move(static_cast<Strand&>(context_));
+  static_cast<Strand&>(context_) = Strand();
+  context_.stand_on(*registers, context_.limits().stack_bytes);
+  const bool alone = members().empty();
+  // Its fork records lie above those of as many calls.
+  context_.depth = alone ? delegate.depth_ : std::max(delegate.depth_, below.depth);
+  context_.depth_limit =
+      std::min(alone ? forks_->calls() : below.depth_limit, delegate.depth_limit_);
+  const std::atomic<bool>* const below_stops = stop_;
+  if (&context_ != &posse_.root()) stop_ = &delegate.stop_;
+  context_.native.go_on_from(below.native);
+  if (alone) {
+    actor_->quantum.begin_anew();
+    context_.heap.bind_to_thread();
+    context_.native.enter(context_.limits().stack_bytes);
+    context_.fork_top = forks_->begin();
+    context_.code_slot.enter();
+    context_.heap.take_remote_frees();
+  } else {
+    context_.fork_top = below.fork_top;
+  }
+  context_.fork_base = context_.fork_top;
+  const int64_t begin_ns = now_if_traced();
+  try {
+    compute(delegate);
+    if (alone) context_.runtime.control.settle(context_);
+  } catch (const std::bad_alloc&) {
+    // What has no result by now has failed.
+  }
+  trace(TierEvent::part_computed, {static_cast<int64_t>(delegate.job_), static_cast<int64_t>(delegate.steps_), begin_ns != 0 && delegate.any_failed(), now_if_traced() - begin_ns});
+  if (alone) context_.code_slot.leave();
+  stop_ = below_stops;
+  context_.native.give_back(below.native);
+  static_cast<Strand&>(context_) = std::move(below);
+  if (free_registers_.size() < kMostFreeRegisters) free_registers_.push_back(std::move(registers));
+}
+
+void Seat::run_here(Delegate& delegate) {
+  run(delegate);
+  delegate.skip_unless_run();
+}
+
+size_t Seat::room() const {
+  const Heap& heap = context_.heap;
+  return heap.limit_bytes() - std::min(heap.limit_bytes(), heap.used_bytes());
+}
+
+// With what memory its victim has left. That of a part of one's own is what there is: nothing has
+// to be counted.
+void Seat::compute(Delegate& delegate) {
+  Member member(context_.fork_top, members().generation(), chain());
+  const bool alone = members().empty(), own = &delegate.home_ == this;
+  actor_->accounts.push_back({});
+  members().push(member);
+  actor_->accounts.back() = context_.begin_account();
+  Heap& heap = context_.heap;
+  // What is free there would not count.
+  if (alone && heap.used_bytes() > delegate.room_ / 16) heap.trim_pages();
+  const size_t limit = heap.limit_bytes();
+  if (!own) heap.set_limit_bytes(heap.used_bytes() + std::min(delegate.room_, room()));
+  for (size_t n = 0; n < delegate.parts_.size(); ++n) {
+    if (!compute_part(delegate, n, alone)) break;
+  }
+  finish_list(delegate, alone);
+  if (!own) heap.set_limit_bytes(limit);
+  delegate.steps_ = context_.steps_used();
+  context_.resume_account(actor_->accounts.back());
+  actor_->accounts.pop_back();
+  members().pop();
+}
+
+// False: a limit was hit, and those behind it are not worth a try.
+bool Seat::compute_part(Delegate& delegate, size_t number, bool alone) {
+  Delegate::Part& part = delegate.parts_[number];
+  const bool own = &delegate.home_ == this;
+  Heap& heap = context_.heap;
+  const size_t used = heap.used_bytes();
+  const uint64_t steps = context_.steps_used(), peak = own ? 0 : heap.begin_peak();
+  ForkRecord* const base = context_.fork_top;
+  Value result = !context_.stack_top ? context_.raise_memory_limit() : delegate.evaluate(context_, number);
+  if (!own) part.peak = heap.end_peak(peak) - used;
+  part.steps = context_.steps_used() - steps;
+  context_.drop_kept_views();
+  context_.scratch = Value();
+  if (finish(delegate, number, std::move(result), alone)) return true;
+  drop(base);
+  if (!context_.error_pending()) return true;
+  const bool limit = context_.limit_pending();
+  if (limit && context_.pending_code() == ErrorCode::Interrupted) context_.interrupt();
+  Value error = context_.take_error();
+  if (actor_->ends) actor_->error = std::move(error);
+  return !limit && !actor_->ends;
+}
+
+bool Seat::finish(Delegate& delegate, size_t number, Value result, bool alone) {
+  Delegate::Part& part = delegate.parts_[number];
+  if (result.failed()) return false;
+  if (delegate.parts_.size() > 1 && result->is_heap()) {
+    if (!list(delegate, number, std::move(result))) return false;
+  } else if (&delegate.home_ == this) {
+    part.outcome.keep(std::move(result));
+  } else if (!part.outcome.pack(context_, std::move(result), alone)) {
+    return false;
+  } else if (!posse_.add_waiting(part.outcome.bytes())) {
+    part.outcome.drop();
+    return false;
+  }
+  part.failed = false;
+  return true;
+}
+
+// A heap for each of many would take a page for each.
+bool Seat::list(Delegate& delegate, size_t number, Value result) {
+  Heap& heap = context_.heap;
+  if (delegate.list_->is_nil()) {
+    List* const made = new_list(heap, Packing::Any, delegate.parts_.size());
+    if (!made) return false;
+    delegate.list_ = Value::adopt(Borrowed::heap(Tag::List, made));
+  }
+  Borrowed list = delegate.list_.take();
+  const size_t place = list.as<List>()->size;
+  const bool ok = list_push(heap, list, std::move(result));
+  delegate.list_ = Value::adopt(list);
+  if (ok) delegate.parts_[number].place = static_cast<uint32_t>(place);
+  return ok;
+}
+
+void Seat::finish_list(Delegate& delegate, bool alone) {
+  if (delegate.list_->is_nil()) return;
+  bool ok = delegate.all_.pack(context_, std::move(delegate.list_), alone);
+  if (ok && !posse_.add_waiting(delegate.all_.bytes())) {
+    delegate.all_.drop();
+    ok = false;
+  }
+  for (Delegate::Part& each : delegate.parts_) each.failed = each.failed || (!ok && each.place != Delegate::kNoPlace);
+}
+
+// ---- what becomes of records ----
+
+// Before the first quantum there is no member.
+void Seat::took_back(ForkRecord* from) {
+  if (!members().empty() && members().top().base == context_.fork_base) members().took_back(from);
+}
+
+bool Seat::merge(ForkRecord& record, Value& result) {
+  took_back(&record);
+  if (!(record.header & ForkRecord::kTaken)) return false;
+  Delegate& delegate = *record.delegate;
+  const size_t number = delegate.number_of(record);
+  Delegate::Part& part = delegate.parts_[number];
+  const bool fits = part.peak == 0 || context_.heap.note_peak(part.peak);
+  const bool ok = !part.failed && fits && context_.has_steps(part.steps) && take(delegate, number, result);
+  if (ok) context_.add_steps(part.steps);
+  part.failed = !ok;
+  if (delegate.left_ == 1) trace(TierEvent::part_merged, {static_cast<int64_t>(delegate.job_), !delegate.any_failed()});
+  forget(delegate, number);
+  return ok;
+}
+
+bool Seat::take(Delegate& delegate, size_t number, Value& result) {
+  Delegate::Part& part = delegate.parts_[number];
+  if (part.place == Delegate::kNoPlace) {
+    posse_.remove_waiting(part.outcome.bytes());
+    return part.outcome.take(context_, result);
+  }
+  if (delegate.list_->is_nil() && !take_list(delegate)) return false;
+  List* const list = delegate.list_->as<List>();
+  result = Value::adopt(std::exchange(list->any()[part.place], Borrowed::nil()));
+  return true;
+}
+
+// All of it lies in this heap from now on, also what its code would only make later: not where that could be missed.
+bool Seat::take_list(Delegate& delegate) {
+  const size_t bytes = delegate.all_.bytes();
+  posse_.remove_waiting(bytes);
+  if (bytes <= room() / 4 && delegate.all_.take(context_, delegate.list_)) return true;
+  delegate.all_.drop();
+  for (Delegate::Part& each : delegate.parts_) each.failed = each.failed || each.place != Delegate::kNoPlace;
+  return false;
+}
+
+// It has been taken back, or is not wanted any more.
+void Seat::forget(Delegate& delegate, size_t number) {
+  Outcome& outcome = delegate.parts_[number].outcome;
+  posse_.remove_waiting(outcome.bytes());
+  outcome.drop();
+  if (--delegate.left_ != 0) return;
+  posse_.remove_waiting(delegate.all_.bytes());
+  delete &delegate;
+}
+
+void Seat::drop(ForkRecord* from) {
+  took_back(from);
+  while (context_.fork_top > from) {
+    const ForkRecord& record = *--context_.fork_top;
+    if (!(record.header & ForkRecord::kTaken)) continue;
+    forget(*record.delegate, record.delegate->number_of(record));
+  }
+}
+
+namespace {
+
+// The place of a record's code on the register stack.
+const Borrowed* frame_of(const ForkRecord& record) {
+  return record.header & ForkRecord::kTaken ? record.delegate->frame_of(record) : record.frame;
+}
+
+}  // namespace
+
+void Seat::drop_above(const Borrowed* frame, uint32_t keep) {
+  ForkRecord* const base = context_.fork_base;
+  ForkRecord* from = context_.fork_top;
+  while (from > base && frame_of(from[-1]) > frame) --from;
+  ForkRecord* own = from;
+  while (own > base && frame_of(own[-1]) == frame) --own;
+  drop(std::min(from, own + keep));
+}
+
+// ---- what forks.h declares ----
+
+bool merge_touched(Context& context, uint32_t point, const Borrowed* frame, Value& result) {
+  ForkRecord& record = context.fork_top[-1];
+  if (record.point() != point || frame_of(record) != frame) return false;
+  --context.fork_top;
+  return result_of(context, record, result);
+}
+
+bool left_untaken(Context& context, ForkRecord& record, const Borrowed* frame, uint32_t point) {
+  if (record.header & ForkRecord::kTaken || record.point() != point || record.frame != frame) return false;
+  Value none;
+  result_of(context, record, none);
+  return true;
+}
+
+bool result_of(Context& context, ForkRecord& record, Value& result) {
+  return context.seat && context.seat->merge(record, result);
+}
+
+void drop_all_forks(Context& context, ForkRecord* from) {
+  if (context.seat) {
+    context.seat->drop(from);
+  } else {
+    context.fork_top = from;
+  }
+}
+
+void drop_forks_above(Context& context, const Borrowed* frame, uint32_t keep) {
+  if (context.seat) context.seat->drop_above(frame, keep);
+}
+
+}  // namespace posset::interp
