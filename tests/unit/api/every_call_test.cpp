@@ -102,8 +102,9 @@ TEST_CASE("join is interrupted in the middle of a long separator") {
 }
 
 // They are few bytes, which is what steps are counted by, but each is made.
-TEST_CASE("split is interrupted between short pieces that together are less than a slice") {
+TEST_CASE("split and lines are interrupted between short pieces that together are less than a slice") {
   peak_when_interrupted("let text = join(fill(200000, \"a\"), \",\")\n() => split(text, \",\")");
+  peak_when_interrupted("let text = join(fill(200000, \"a\"), \"\\n\")\n() => lines(text)");
 }
 
 namespace {
