@@ -12,8 +12,6 @@ namespace posset::syntax {
 
 namespace {
 
-constexpr uint64_t kMinMagnitude = uint64_t{1} << 63;  // of the smallest int
-
 uint32_t digit_value(char c) {
   if (c >= '0' && c <= '9') return static_cast<uint32_t>(c - '0');
   if (c >= 'a' && c <= 'f') return static_cast<uint32_t>(c - 'a' + 10);

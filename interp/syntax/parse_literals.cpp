@@ -9,7 +9,6 @@ namespace posset::syntax {
 namespace {
 
 constexpr const char* kRecordHint = "a `{` here starts a record; a block is written `do { ... }`";
-constexpr uint64_t kMinMagnitude = uint64_t{1} << 63;
 
 }  // namespace
 

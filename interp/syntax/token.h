@@ -35,6 +35,9 @@ enum class TokenKind : uint8_t {
 
 inline constexpr uint32_t kNoMatch = UINT32_MAX;
 
+// Of the smallest int, which no literal without a minus is.
+inline constexpr uint64_t kMinMagnitude = uint64_t{1} << 63;
+
 struct Token {
   TokenKind kind = TokenKind::End;
   bool newline_before = false;  // a line break between the token before and this one
