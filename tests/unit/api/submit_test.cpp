@@ -21,7 +21,10 @@ using namespace std::chrono_literals;
 
 namespace {
 
-posset_runtime_options with_threads(uint32_t threads, uint32_t queue = 0) {
+// Compilations wait in the same queue: on a busy machine those of one evaluation would leave no room for the next.
+constexpr uint32_t kRoom = 1024;
+
+posset_runtime_options with_threads(uint32_t threads, uint32_t queue = kRoom) {
   posset_runtime_options options = posset_runtime_defaults();
   options.evaluation_threads = threads;
   options.queue_limit = queue;
