@@ -38,24 +38,13 @@ std::string_view without_space_at_end(std::string_view text) {
   return text;
 }
 
-// Short pieces take longer than their bytes' steps say, so limits are looked at in between.
-class PiecePace {
- public:
-  explicit PiecePace(Context& context) : context_(context) {}
-  // For each piece. False: a limit was hit, the error is pending.
-  bool go() { return ++pieces_ % (kPortion / kElementsPerStep) != 0 || context_.poll(); }
-
- private:
-  Context& context_;
-  uint64_t pieces_ = 0;
-};
-
-// Collects pieces of a text, charging the bytes they span as it goes along.
+// Collects pieces of a text, charging the bytes they span as it goes along. Short ones take longer than these steps say, so
+// limits are looked at in between.
 class Pieces {
  public:
   explicit Pieces(Context& context) : context_(context), out_(context) {}
   bool add(std::string_view piece, size_t position) {
-    if (!advance(position) || !pace_.go()) return false;
+    if (!advance(position) || (!patience_.lasts() && !patience_.held())) return false;
     Value made = or_memory_limit(context_, make_string(context_.heap, piece));
     return !made.failed() && out_.push(std::move(made));
   }
@@ -69,7 +58,7 @@ class Pieces {
   }
   Context& context_;
   ListBuilder out_;
-  PiecePace pace_{context_};
+  ContextPatience patience_{context_};
   uint64_t charged_ = 0;
 };
 
@@ -115,13 +104,14 @@ Value builtin_lines(NativeCall& call) {
   Borrowed hidden[3] = {call[0], Borrowed::nil(), Borrowed::nil()};
   if (!begin_lines(call.context, hidden)) return Value::failure();
   ListBuilder out(call.context);
-  PiecePace pace(call.context);
+  ContextPatience patience(call.context);
   uint64_t charged = 0;
   for (;;) {
     Value line;
     Step step = next_item(call.context, hidden, line);
     if (step == Step::End) return out.finish();
-    if (step == Step::Failed || !out.push(std::move(line)) || !pace.go()) return Value::failure();
+    if (step == Step::Failed || !out.push(std::move(line))) return Value::failure();
+    if (!patience.lasts() && !patience.held()) return Value::failure();
     uint64_t steps = static_cast<uint64_t>(hidden[1].as_int()) / kBytesPerStep;
     if (steps > charged && !call.context.charge(steps - charged)) return Value::failure();
     charged = steps;
