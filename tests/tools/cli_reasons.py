@@ -80,7 +80,7 @@ IN_UNIT_TESTS = {
     "idle": ("api/tiering_test.cpp", "tiering: a loop is not made native when it has ended long before"),
     "superseded": ("api/tiering_test.cpp", "tiering: a loop is not made native when the code around it has come meanwhile"),
     "left_to_loops": ("api/native_test.cpp", "native: a function whose loop has native code is left to the walker until it is called often"),
-    "exits_often": ("api/native_test.cpp", "native: code that keeps exiting is made anew and in the end given up"),
+    "exits_often": ("api/tiering_test.cpp", "tiering: code that exits again and again is given up"),
     "cache_stale": ("api/cache_test.cpp", "cache: code into which a function is inlined that is not here is stale"),
     "internal": ("bytecode/refusal_test.cpp", "bytecode: a node the compiler does not know is refused as internal"),
 }

@@ -77,7 +77,7 @@ namespace {
 constexpr int kPlaces = 30;
 
 // Ints at every place; then, place by place, floats where the code is made for ints.
-bool is_given_up(posset_runtime* runtime) {
+void meet_both_kinds(posset_runtime* runtime) {
   std::string source = "fn f(x, k) {\n  var r = 0\n";
   for (int i = 0; i < kPlaces; ++i) {
     source += "  if k == " + std::to_string(i) + " { r = x + " + std::to_string(i) + " }\n";
@@ -87,29 +87,22 @@ bool is_given_up(posset_runtime* runtime) {
   for (int round = 0; round < 6; ++round) {
     run(w, runtime, "for k in 0.." + std::to_string(kPlaces) + " { for j in 0..4 { f(j, k) } }");
   }
-  bool given_up = false;
   for (int i = 0; i < kPlaces; ++i) {
     const std::string place = std::to_string(i);
     run(w, runtime, "for j in 0..20 { f(j + 0.5, " + place + ") }");
     CHECK(run(w, runtime, "f(0.5, " + place + ")") == std::to_string(i) + ".5");
     CHECK(run(w, runtime, "f(1, " + place + ")") == std::to_string(1 + i));
-    given_up = given_up || explain(w, "f").find("[exits_often]") != std::string::npos;
   }
-  return given_up || explain(w, "f").find("[no_native_plugin]") != std::string::npos;
 }
 
 }  // namespace
 
-// On a busy machine code may be made before every place has been met, or only for floats, and then fits in the end.
-TEST_CASE("native: code that keeps exiting is made anew and in the end given up") {
-  constexpr int kAttempts = 8;
-  bool given_up = !posset_native_tier(3);
-  for (int attempt = 0; attempt < kAttempts && !given_up; ++attempt) {
-    posset_runtime* runtime = quick_runtime();
-    given_up = is_given_up(runtime);
-    posset_runtime_release(runtime);
-  }
-  CHECK_MESSAGE(given_up, "nothing is said to be [exits_often]");
+// How often it is made anew depends on what a busy machine has met before; that it is given up in the end see
+// "tiering: code that exits again and again is given up".
+TEST_CASE("native: code that keeps exiting goes on with what it has met") {
+  posset_runtime* runtime = quick_runtime();
+  meet_both_kinds(runtime);
+  posset_runtime_release(runtime);
 }
 
 namespace {

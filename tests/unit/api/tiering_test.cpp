@@ -437,6 +437,22 @@ TEST_CASE("tiering: code that exits all the time goes before the other comes") {
   CHECK(f.times == 1);
 }
 
+TEST_CASE("tiering: code that exits again and again is given up") {
+  Exiting f;
+  for (int i = 0; i < 12; ++i) {
+    f.exit_often();
+    f.open();
+    CHECK(f.code() != nullptr);
+  }
+  CHECK(!has(explain(*f.world, "f"), "[exits_often]"));
+  f.exit_often();
+  CHECK(f.code() == nullptr);
+  CHECK(has(explain(*f.world, "f"), "[exits_often]"));
+  f.world->session("for _ in 0..1000 { f(1) }");
+  f.open();
+  CHECK(f.code() == nullptr);
+}
+
 TEST_CASE("tiering: code goes when there is to be no other") {
   Exiting f;
   compiler.answer = [] { return Reason::failed; };
