@@ -22,6 +22,7 @@
 #include "bytecode/outline.h"
 #include "interp/runtime/context.h"
 #include "interp/runtime/function.h"
+#include "interp/runtime/signatures.h"
 #include "interp/runtime/tier.h"
 #include "interp/syntax/ast.h"
 #include "interp/value/objects.h"
@@ -225,6 +226,7 @@ struct Chunk {
   std::atomic<int32_t> recording_budget{kRecording};
   std::unique_ptr<std::atomic<uint64_t>[]> profile;  // by instruction: a Seen
   std::unique_ptr<std::atomic<uint64_t>[]> insides;  // by instruction: a SeenInside
+  mutable interp::Signatures signatures;   // of calls, of a function's body
 
   std::vector<Borrowed> constants; // long strings are immortal objects of the runtime
   std::vector<std::unique_ptr<FieldCache>> caches;

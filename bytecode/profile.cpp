@@ -180,6 +180,7 @@ bool record(Chunk& chunk, const Insn* pc, const Borrowed* registers, const Borro
   const int32_t left = chunk.recording_budget.load(std::memory_order_relaxed) - 1;
   chunk.recording_budget.store(left, std::memory_order_relaxed);
   const bool has_run = chunk.profile[at].load(std::memory_order_relaxed) & Seen::kRan;
+  if (at == 0 && !chunk.is_loop) chunk.signatures.note(interp::Signature::of(registers, chunk.outline.parameters));
   if (is_sampled(left) || !has_run) note(chunk, at, registers, place, function);
   if (goes_on(chunk, left, function)) return false;
   const Insn* recording = chunk.code.get();  // unless there is native code meanwhile
@@ -221,7 +222,9 @@ void learn(Chunk& chunk, const std::vector<Site>& sites, const Chunk& from) {
 
 }  // namespace
 
-void learn(Chunk& chunk, std::span<const void* const> loops) {
+void learn(Chunk& chunk, std::span<const void* const> loops, const interp::Signatures& signatures) {
+  if (!chunk.is_loop) chunk.signatures.add(signatures.words());
+  if (loops.empty()) return;
   const std::vector<Site> sites = sites_of(chunk);
   for (const void* each : loops) learn(chunk, sites, *static_cast<const Chunk*>(each));
 }
@@ -246,6 +249,10 @@ std::string mask_text(uint64_t mask) {
 
 std::string types_seen(const Chunk& chunk) {
   std::string out;
+  const std::vector<interp::Signature> signatures = chunk.signatures.all();
+  for (size_t n = 0; n < signatures.size() && signatures.size() > 1; ++n) {
+    out += "called with " + signatures[n].text(chunk.outline.parameters) + "\n";
+  }
   for (uint32_t at = 0; at < chunk.size; ++at) {
     const Seen seen{chunk.profile[at].load(std::memory_order_relaxed)};
     if (!seen.tags(Seen::First)) continue;

@@ -66,7 +66,9 @@ const interp::TierInterface kTier = [] {
   tier.helpers = helpers();
   tier.instructions = instruction_set();
   tier.body_of_unit = [](interp::RuntimeState& runtime, uint32_t number) { return runtime.units.body_code(number); };
-  tier.learn = [](void* code, std::span<const void* const> loops) { learn(*static_cast<Chunk*>(code), loops); };
+  tier.learn = [](void* code, std::span<const void* const> loops, const interp::Signatures& signatures) {
+    learn(*static_cast<Chunk*>(code), loops, signatures);
+  };
   tier.want_columns = [](void* code) { static_cast<Chunk*>(code)->wants_columns.store(true, std::memory_order_relaxed); };
   tier.types_seen = [](const void* code) { return types_seen(*static_cast<const Chunk*>(code)); };
   return tier;

@@ -56,8 +56,9 @@ bool record(Chunk& chunk, const Insn* pc, const Borrowed* registers, const Borro
 // The same for one instruction, whatever has been recorded; it counts as one that has run.
 void note(Chunk& chunk, uint32_t at, const Borrowed* registers, const Borrowed* place, const Function& function);
 // The chunk has met what those of `loops` in it have, wherever both have the same instruction for the same place in the
-// source. A loop's own code has often been hot long before the code around it is made.
-void learn(Chunk& chunk, std::span<const void* const> loops);
+// source, and has been called as `signatures` say. A loop's own code has often been hot long before the code around it is
+// made.
+void learn(Chunk& chunk, std::span<const void* const> loops, const interp::Signatures& signatures);
 // What the instruction is about to read out of a container, or to replace in one; an item, a field. Unset: nothing.
 Borrowed part_read(const Chunk& chunk, uint32_t at, const Borrowed* r, const Borrowed* place);
 Borrowed item_at(Borrowed base, Borrowed index);

@@ -47,12 +47,17 @@ std::string kept_profile(const Chunk& chunk, const Bindings& bindings) {
     add(calls_closure(chunk, pc) ? outward(seen, bindings) : seen);
     add(chunk.insides[pc].load(std::memory_order_relaxed));
   }
+  for (uint64_t word : chunk.signatures.words()) add(word);
   return kept;
 }
 
 // Whoever records at the same time may undo an addition, which costs a later exit.
 void add_profile(const Chunk& chunk, std::string_view kept, const Bindings& bindings) {
-  if (kept.size() != size_t{chunk.size} * 2 * sizeof(uint64_t)) return;
+  interp::Signatures::Words signatures;
+  const size_t of_instructions = size_t{chunk.size} * 2 * sizeof(uint64_t);
+  if (kept.size() != of_instructions + sizeof signatures) return;
+  std::memcpy(&signatures, kept.data() + of_instructions, sizeof signatures);
+  chunk.signatures.add(signatures);
   for (uint32_t pc = 0; pc < chunk.size; ++pc) {
     uint64_t words[2];
     std::memcpy(words, kept.data() + size_t{pc} * sizeof words, sizeof words);

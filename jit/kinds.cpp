@@ -115,8 +115,13 @@ Kind joined(Kind a, Kind b) {
   return a == Kind::None ? b : Kind::Any;
 }
 
-Kinds::Kinds(const Chunk& chunk, int stage, const Bodies& bodies)
-    : chunk_(chunk), live_(live_registers(chunk)), pinned_(chunk.registers), states_(chunk.size), leaders_(chunk.size, 0) {
+Kinds::Kinds(const Chunk& chunk, int stage, const Bodies& bodies, std::vector<Kind> version)
+    : chunk_(chunk),
+      arguments_(std::move(version)),
+      live_(live_registers(chunk)),
+      pinned_(chunk.registers),
+      states_(chunk.size),
+      leaders_(chunk.size, 0) {
   const bool steady = chunk.times_remade(stage + 1) < kOftenRemade;
   shared_ = std::make_shared<Shared>(Shared{bodies, steady, kMostInlined, false, Returned(chunk.slots)});
   prepare();
@@ -233,16 +238,18 @@ State Kinds::at_start() const {
     // Of a call of itself the arguments are not in the frame.
     if (live(0, reg) && !pinned(reg) && reg < chunk_.outline.parameters) state.dirty.add(reg);
   }
-  for (uint32_t reg = 0; reg < arguments_.size(); ++reg) {
+  for (uint32_t reg = 0; reg < arguments_.size() && caller_; ++reg) {
     state.kinds[reg] = pinned(reg) ? Kind::Any : arguments_[reg];
     if (!pinned(reg)) state.dirty.add(reg);
   }
   return state;
 }
 
-// Of a register when the chunk is entered: what all instructions that read it have seen.
+// Of a register when the chunk is entered: what the version is for, or what all instructions that read it have seen.
 Kind Kinds::expected(uint32_t reg) const {
-  if (pinned(reg) || exited(0)) return Kind::Any;
+  if (pinned(reg)) return Kind::Any;
+  if (reg < arguments_.size() && arguments_[reg] != Kind::None) return arguments_[reg];
+  if (exited(0)) return Kind::Any;
   uint64_t mask = 0;
   for (uint32_t pc = 0; pc < chunk_.size; pc += chunk_.length_at(pc)) {
     const Insn& insn = chunk_.at(pc);

@@ -123,8 +123,9 @@ struct Returned {
 // Of the chunk of a unit and, nested, of those that are inlined into it.
 class Kinds {
  public:
-  // For a stage (translate.h).
-  Kinds(const bytecode::Chunk& chunk, int stage, const Bodies& bodies);
+  // For a stage (translate.h). `version`: by parameter the kind that the code is for (versions.h); None, and beyond its
+  // end: what the profile says.
+  Kinds(const bytecode::Chunk& chunk, int stage, const Bodies& bodies, std::vector<Kind> version = {});
   ~Kinds();
 
   const bytecode::Chunk& chunk() const { return chunk_; }
@@ -134,6 +135,8 @@ class Kinds {
   // Whether a call of a function of the module has called the unit that code is made for.
   bool is_recursive(uint32_t pc) const;
   bool is_recursive() const { return shared_->recursive; }
+  // Whether it calls itself with something of no known kind where this version is for one.
+  bool is_unsure_of_itself() const { return shared_->unsure; }
   // Whether the call of itself is made only where its leaf, which is inlined, comes to an end: kinds_call.cpp.
   bool has_leaf(uint32_t pc) const;
   const Returned& returned() const { return returned_; }
@@ -178,6 +181,7 @@ class Kinds {
     uint32_t budget;    // of instructions that may still be inlined
     bool recursive;     // some call of a function of the module calls the unit itself
     Returned itself;    // what such a call gives; None: it is not known to give anything
+    bool unsure = false;  // see is_unsure_of_itself
   };
   // What is known of a call. Kinds are null until it is reached, and when it is not inlined.
   struct Callee {
@@ -186,6 +190,7 @@ class Kinds {
     bool leaf = false;
     const bytecode::Chunk* body = nullptr;  // null: it is not inlined
     std::vector<Kind> arguments;
+    std::vector<Kind> version;  // one of the versions of a body that is inlined only where it is known which is meant
     std::unique_ptr<const Kinds> kinds;
   };
   Kinds(const Callee& callee, const Kinds& caller);
@@ -196,7 +201,8 @@ class Kinds {
   bool can_have_leaf(const bytecode::Insn& insn, const bytecode::Chunk& body) const;
   bool stays_in_leaf(const bytecode::Insn& insn, const Plan& plan, const State& before) const;
   Callee& callee_at(uint32_t pc, const bytecode::Insn& insn) const;
-  const bytecode::Chunk& outermost() const { return caller_ ? caller_->outermost() : chunk_; }
+  const Kinds& root() const { return caller_ ? caller_->root() : *this; }
+  const bytecode::Chunk& outermost() const { return root().chunk_; }
   bool can_inline(uint32_t pc, const bytecode::Insn& insn, const bytecode::Chunk& body) const;
   void pass_back(uint32_t pc, const bytecode::Insn& insn, State& state) const;
   void take_back(uint32_t pc, const bytecode::Insn& insn, State& state) const;
@@ -262,7 +268,7 @@ class Kinds {
 
   const bytecode::Chunk& chunk_;
   const Kinds* const caller_ = nullptr;  // null: the unit's own
-  const std::vector<Kind> arguments_;    // of an inlined call
+  const std::vector<Kind> arguments_;    // of an inlined call; of the unit's own: of its version
   const bool leaf_ = false;              // of one whose leaf is inlined
   std::shared_ptr<Shared> shared_;
   mutable std::map<uint32_t, Callee> callees_;  // by call; whether it is inlined is decided once

@@ -7,6 +7,7 @@
 
 #include "interp/syntax/ast.h"
 #include "jit/kinds.h"
+#include "jit/versions.h"
 
 namespace posset::jit {
 
@@ -28,6 +29,21 @@ constexpr uint32_t kCall = 6;
 // the leaves save as many calls.
 constexpr uint32_t kMostRecursion = 2;
 constexpr uint32_t kMostBranchingRecursion = 1;
+
+// Of a body that works through its arguments in several versions; empty: of no such body.
+std::vector<Kind> version_of(const Chunk& body) {
+  auto versions = body.loop_heads.empty() ? std::vector<std::vector<Kind>>() : kinds_of_versions(body);
+  return versions.size() > 1 ? std::move(versions.front()) : std::vector<Kind>();
+}
+
+// Whether something is not known that a version is for.
+bool leaves_open(const std::vector<Kind>& version, const std::vector<Kind>& arguments) {
+  bool open = false;
+  for (size_t n = 0; n < std::min(version.size(), arguments.size()); ++n) {
+    open |= version[n] != Kind::None && arguments[n] == Kind::Any;
+  }
+  return open;
+}
 
 // Of what may be inlined into a unit.
 uint32_t cost_of(const Chunk& body) { return body.size - std::min(body.size, kCall); }
@@ -82,18 +98,27 @@ Kinds::Callee& Kinds::callee_at(uint32_t pc, const Insn& insn) const {
   callee.leaf = !whole;
   callee.unit = seen.callee();
   callee.body = body;
-  if (whole) shared_->budget -= cost_of(*body);
+  if (!whole) return callee;
+  shared_->budget -= cost_of(*body);
+  callee.version = version_of(*body);
   return callee;
 }
 
 Plan Kinds::call_plan(uint32_t pc, const Insn& insn, const State& before) const {
   Callee& callee = callee_at(pc, insn);
-  if (!callee.body) return plan_of_call(callee);
   std::vector<Kind> arguments(insn.c);
   for (uint32_t n = 0; n < insn.c; ++n) {
     const Kind kind = before.kinds[insn.a + 2U + n];
     arguments[n] = kind == Kind::None ? Kind::Any : kind;
   }
+  // Kinds become more general as more is known, never less: what has been unknown once remains it.
+  shared_->unsure |= callee.recursive && leaves_open(root().arguments_, arguments);
+  if (callee.body && leaves_open(callee.version, arguments)) {
+    shared_->budget += cost_of(*callee.body);
+    callee.body = nullptr;
+    callee.kinds = nullptr;
+  }
+  if (!callee.body) return plan_of_call(callee);
   if (!callee.kinds || callee.arguments != arguments) {
     callee.arguments = arguments;
     callee.kinds.reset(new Kinds(callee, *this));

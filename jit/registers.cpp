@@ -367,7 +367,7 @@ void Translator::leave_to_bytecode(llvm::Value* pc, llvm::Value* expected) {
   llvm::Type* pair = llvm::StructType::get(b_.getInt64Ty(), b_.getInt64Ty());
   llvm::Function* resume = helper("resume", pair, {b_.getPtrTy(), b_.getPtrTy(), b_.getInt32Ty(), b_.getInt32Ty(), b_.getPtrTy()});
   llvm::Value* left = caller_ ? native_frame_ : frame();
-  return_left(b_.CreateCall(resume, {left, pc, b_.getInt32(calls_deep()), expected, unit_.entered}));
+  return_left(b_.CreateCall(resume, {left, pc, b_.getInt32(calls_deep()), expected, unit_.entered.front()}));
 }
 
 // ---- exit stress ----

@@ -2,6 +2,7 @@
 #include "jit/translate.h"
 
 #include "jit/translator.h"
+#include "jit/versions.h"
 
 namespace posset::jit {
 
@@ -27,12 +28,14 @@ std::unique_ptr<Translation> translate(const bytecode::Chunk& chunk, int stage, 
     refusal = interp::Reason::not_translated;
     return nullptr;
   }
-  const Kinds kinds(chunk, stage, stage == 1 ? kNoBodies : bodies);
-  auto made = Translator(chunk, kinds, stage, prepare).run();
-  kinds.for_each_inlined([&](uint32_t unit, const bytecode::Chunk& body) {
-    made->bindings.part(body);
-    made->inlined.push_back({&body, unit});
-  });
+  const auto versions = versions_of(chunk, stage, stage == 1 ? kNoBodies : bodies);
+  auto made = Translator(chunk, versions, stage, prepare).run();
+  for (const auto& each : versions) {
+    each->for_each_inlined([&](uint32_t unit, const bytecode::Chunk& body) {
+      made->bindings.part(body);
+      made->inlined.push_back({&body, unit});
+    });
+  }
   return made;
 }
 

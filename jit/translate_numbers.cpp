@@ -79,7 +79,7 @@ void Translator::enter_from_frame() {
   closure_ = function_->getArg(1);
   registers_ = function_->getArg(2);
   native_frame_ = native_frame_for(0);
-  read_frame(0, false);
+  read_frame(0, 0);
   std::vector<llvm::Value*> arguments{function_->getArg(0), closure_, registers_};
   arguments_by_kind(arguments);
   b_.CreateRet(b_.CreateCall(of_numbers_, arguments));

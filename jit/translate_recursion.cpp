@@ -80,7 +80,7 @@ void Translator::enter_from_elsewhere() {
   registers_ = function_->getArg(2);
   native_frame_ = native_frame_for(0);
   std::vector<llvm::Value*> arguments;
-  if (chunk_.loop_heads.empty()) read_frame(0, false);
+  if (chunk_.loop_heads.empty()) read_frame(0, 0);
   llvm::Value* outer_depth = load(b_.getInt32Ty(), word_pointer(host(), offsetof(Context, depth)));
   llvm::Value* room = room_from(outer_depth);
   llvm::Value* steps = of(Memory::Host, load_word(host(), offsetof(Context, fuel)));

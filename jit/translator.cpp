@@ -32,9 +32,10 @@ std::string symbol_of(const Chunk& chunk) {
 
 }  // namespace
 
-Translator::Translator(const Chunk& chunk, const Kinds& kinds, int stage, const Prepare& prepare)
+Translator::Translator(const Chunk& chunk, const Versions& versions, int stage, const Prepare& prepare)
     : chunk_(chunk),
-      kinds_(&kinds),
+      versions_(&versions),
+      kinds_(versions.front().get()),
       stage_(stage),
       own_(std::make_unique<Unit>(chunk)),
       unit_(*own_),
@@ -50,6 +51,22 @@ Translator::Translator(const Chunk& chunk, const Kinds& kinds, int stage, const 
   unit_.bindings.part(chunk_);  // the first
 }
 
+Translator::Translator(const Translator& first, size_t version)
+    : chunk_(first.chunk_),
+      versions_(first.versions_),
+      version_(version),
+      kinds_((*first.versions_)[version].get()),
+      stage_(first.stage_),
+      unit_(first.unit_),
+      context_(first.context_),
+      module_(first.module_),
+      b_(first.b_),
+      late_(first.late_),
+      blocks_(chunk_.size, nullptr),
+      tags_(chunk_.registers, nullptr),
+      payloads_(chunk_.registers, nullptr),
+      numbers_(chunk_.registers, nullptr) {}
+
 // Of a bytecode::NativeEntry.
 llvm::FunctionType* Translator::entry_type() {
   llvm::Type* pair = llvm::StructType::get(b_.getInt64Ty(), b_.getInt64Ty());
@@ -57,30 +74,39 @@ llvm::FunctionType* Translator::entry_type() {
 }
 
 std::unique_ptr<Translation> Translator::run() {
+  for (size_t n = 0; n < versions_->size(); ++n) {
+    const auto linkage = n == 0 ? llvm::Function::ExternalLinkage : llvm::Function::InternalLinkage;
+    auto* entered = llvm::Function::Create(entry_type(), linkage, symbol_of(chunk_), *module_);
+    entered->addFnAttr(llvm::Attribute::NoUnwind);
+    unit_.entered.push_back(entered);
+  }
+  auto result = std::make_unique<Translation>();
+  make_version(*result);
+  for (size_t n = 1; n < versions_->size(); ++n) Translator(*this, n).make_version(*result);
+  result->symbol = unit_.entered.front()->getName().str();
+  result->heads = heads_;
+  result->bindings = std::move(own_->bindings);
+  result->context = std::move(own_->context);
+  result->module = std::move(own_->module);
+  return result;
+}
+
+void Translator::make_version(Translation& made) {
   unit_.root = this;
-  function_ = llvm::Function::Create(entry_type(), llvm::Function::ExternalLinkage, symbol_of(chunk_), *module_);
-  function_->addFnAttr(llvm::Attribute::NoUnwind);
-  llvm::Function* entered = unit_.entered = function_;
+  unit_.native_frames.clear();
+  function_ = unit_.entered[version_];
   if (recursive()) make_recursive_function();
   if (takes_numbers()) make_function_of_numbers();
   find_leaders();
   prologue();
   for (uint32_t pc = 0; pc < chunk_.size; pc += chunk_.length_at(pc)) instruction(pc);
   finish();
-  auto result = std::make_unique<Translation>();
-  result->symbol = entered->getName().str();
-  result->heads = heads_;
-  if (of_numbers_) {
-    result->numbers = of_numbers_->getName().str();
-    result->for_columns = chunk_.wants_columns.load(std::memory_order_relaxed);
-    llvm::Function* plain = make_plain_function();
-    if (plain) result->plain = plain->getName().str();
-    if (plain && result->for_columns) result->columns = make_columns_function(*plain)->getName().str();
-  }
-  result->bindings = std::move(own_->bindings);
-  result->context = std::move(own_->context);
-  result->module = std::move(own_->module);
-  return result;
+  if (!of_numbers_) return;
+  made.numbers = of_numbers_->getName().str();
+  made.for_columns = chunk_.wants_columns.load(std::memory_order_relaxed);
+  llvm::Function* plain = make_plain_function();
+  if (plain) made.plain = plain->getName().str();
+  if (plain && made.for_columns) made.columns = make_columns_function(*plain)->getName().str();
 }
 
 void Translator::find_leaders() {
@@ -145,7 +171,7 @@ void Translator::enter_switch() {
 llvm::BasicBlock* Translator::entry_block(uint32_t pc, uint32_t number) {
   auto* entry = block("enter");
   go_on_in(entry);
-  read_frame(pc, number != 0);
+  read_frame(pc, number);
   b_.CreateBr(number == 0 ? way_to(pc) : way_from_entry(pc, number));
   return entry;
 }
@@ -174,8 +200,27 @@ bool Translator::is_read_at_entry(uint32_t reg) const {
   return state_.reached && cached(reg) && state_.kinds[reg] != Kind::None;
 }
 
-// Goes back to bytecode where it does not fit.
-void Translator::read_frame(uint32_t pc, bool rarely) {
+// Where something is not of the kind that is `expected`, the next version is entered: the one at hand has done nothing yet.
+// From the last, and where it is not kinds that do not fit (`refused`), the way is back to bytecode.
+void Translator::leave_at_entry(uint32_t pc, uint32_t number, llvm::PHINode* expected, llvm::BasicBlock* refused) {
+  llvm::BasicBlock* left = expected->getParent();
+  if (version_ + 1 < versions_->size()) {
+    b_.SetInsertPoint(left);
+    give_fuel_back();
+    llvm::Value* arguments[] = {host(), closure(), registers_, b_.getInt32(number)};
+    return_left(b_.CreateCall(unit_.entered[version_ + 1], arguments));
+    left = cold("left");
+    expected = llvm::PHINode::Create(b_.getInt32Ty(), 1, "", left);
+  }
+  b_.SetInsertPoint(refused);
+  expected->addIncoming(b_.getInt32(expectation_at_entry(0, Kind::Any)), refused);
+  b_.CreateBr(left);
+  b_.SetInsertPoint(left);
+  leave_to_bytecode(pc_address(pc), expected);
+}
+
+// Does not go on where it does not fit. `number`: of the entry, those of loops are taken rarely.
+void Translator::read_frame(uint32_t pc, uint32_t number) {
   state_ = after_ = kinds_->at_leader(pc);
   exit_ = nullptr;
   auto* refused = cold("refused");
@@ -187,7 +232,7 @@ void Translator::read_frame(uint32_t pc, bool rarely) {
     b_.CreateCondBr(is_exit_forced(), refused, spared);
     go_on_in(spared);
   }
-  const bool by_table = rarely && chunk_.registers < bytecode::Expected::kMostRegisters;
+  const bool by_table = number != 0 && chunk_.registers < bytecode::Expected::kMostRegisters;
   if (by_table) check_by_table(expected, unfit);
   for (uint32_t reg = 0; reg < chunk_.registers; ++reg) {
     if (!is_read_at_entry(reg)) continue;
@@ -219,14 +264,10 @@ void Translator::read_frame(uint32_t pc, bool rarely) {
     b_.CreateCondBr(has_room_inlined(), there, near_limit);
     b_.SetInsertPoint(near_limit);
     give_fuel_back();
-    llvm::Function* decline = helper("decline", unit_.entered->getReturnType(), {b_.getPtrTy(), b_.getPtrTy()});
+    llvm::Function* decline = helper("decline", unit_.entered.front()->getReturnType(), {b_.getPtrTy(), b_.getPtrTy()});
     return_left(b_.CreateCall(decline, {frame(), pc_address(pc)}));
   }
-  b_.SetInsertPoint(refused);
-  expected->addIncoming(b_.getInt32(expectation_at_entry(0, Kind::Any)), refused);
-  b_.CreateBr(unfit);
-  b_.SetInsertPoint(unfit);
-  leave_to_bytecode(pc_address(pc), expected);
+  leave_at_entry(pc, number, expected, refused);
   go_on_in(there);
 }
 

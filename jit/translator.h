@@ -59,7 +59,9 @@ enum class Memory : uint8_t { Host, Frame, Count, Header, Shape, Kinds, Ints, Fl
 
 class Translator {
  public:
-  Translator(const Chunk& chunk, const Kinds& kinds, int stage, const Prepare& prepare);
+  // Of each version, in the order in which they are asked whether they fit; one at least.
+  using Versions = std::vector<std::unique_ptr<const Kinds>>;
+  Translator(const Chunk& chunk, const Versions& versions, int stage, const Prepare& prepare);
   std::unique_ptr<Translation> run();
 
  private:
@@ -77,16 +79,19 @@ class Translator {
     Bindings bindings;
     std::vector<LateBlock> late;
     Translator* root = nullptr;
-    llvm::Function* entered = nullptr;  // from elsewhere
+    std::vector<llvm::Function*> entered;  // from elsewhere, by version; from the machine the first
     std::vector<llvm::Value*> native_frames;  // by how many calls deep: no two of one depth run at a time
   };
 
   // ---- translator.cpp ----
+  Translator(const Translator& first, size_t version);
+  void make_version(Translation& made);
   void find_leaders();
   void prologue();
   void enter_switch();
   llvm::BasicBlock* entry_block(uint32_t pc, uint32_t number);
-  void read_frame(uint32_t pc, bool rarely);
+  void read_frame(uint32_t pc, uint32_t number);
+  void leave_at_entry(uint32_t pc, uint32_t number, llvm::PHINode* expected, llvm::BasicBlock* refused);
   void check_by_table(llvm::PHINode* expected, llvm::BasicBlock* unfit);
   bool is_read_at_entry(uint32_t reg) const;
   void instruction(uint32_t pc);
@@ -618,6 +623,8 @@ class Translator {
   llvm::BasicBlock* slow_way(uint32_t pc, llvm::BasicBlock* after);
 
   const Chunk& chunk_;
+  const Versions* const versions_ = nullptr;  // null: inlined
+  const size_t version_ = 0;
   const Kinds* const kinds_;
   const int stage_ = 2;
   const std::unique_ptr<Unit> own_;        // null: inlined into the caller's

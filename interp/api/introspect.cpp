@@ -213,11 +213,10 @@ std::string tier_text(posset_context* context, const Part& part) {
 }
 
 void append_types(std::string& out, posset_context* context, const Part& part, std::string_view indent) {
-  const int ready = part.tier();
-  void* code = part.counted().code[ready].load(std::memory_order_acquire);
-  const TierInterface& tier = *context->runtime.tier(ready);
-  if (!code || !tier.types_seen) return;
-  std::string types = tier.types_seen(code);
+  void* code = part.counted().code[1].load(std::memory_order_acquire);  // native code is made of it, and it stays
+  const TierInterface* tier = context->runtime.tier(1);
+  if (!code || !tier || !tier->types_seen) return;
+  std::string types = tier->types_seen(code);
   if (types.empty()) return;
   out.append(indent).append("types seen:\n");
   append_indented(out, types, std::string(indent) + "  ");

@@ -70,6 +70,9 @@ Value run(Context& context, Closure* closure, Borrowed* base) {
   const Function& f = *closure->function;
   const bool here = context.small_sides_later == f.decl;
   const ReadyCode ready = here ? ReadyCode{0, nullptr} : ready_code(context, f, f.unit->body, -1);
+  if (ready.level == 0 && !f.unit->body.settled.load(std::memory_order_relaxed)) {
+    f.unit->signatures.note(Signature::of(base, f.parameter_count));
+  }
   Value result = context.runtime.tier(ready.level)->enter(context, ready.code, closure, base);
   if (result.failed()) context.leave_failed();
   return result;

@@ -17,6 +17,7 @@ namespace posset::interp {
 
 class Context;
 class RuntimeState;
+class Signatures;
 
 // Its code takes long to make, and is the fastest.
 constexpr int kOptimisingTier = 3;
@@ -96,8 +97,9 @@ struct TierInterface {
   std::string (*describe)(const void* code) = nullptr;
   // Types seen, one line per instruction that recorded any; empty when none.
   std::string (*types_seen)(const void* code) = nullptr;
-  // Tier 1: `code`, which is not published yet, has met what `loops` have, code of loops in it.
-  void (*learn)(void* code, std::span<const void* const> loops) = nullptr;
+  // Tier 1: `code`, which is not published yet, has met what `loops` have, code of loops in it; its body has been called
+  // as `signatures` say.
+  void (*learn)(void* code, std::span<const void* const> loops, const Signatures& signatures) = nullptr;
 
   // Tier 1: native code made of `code` from now on is to do rows of columns, too (NativeCodeHead::columns).
   void (*want_columns)(void* code) = nullptr;

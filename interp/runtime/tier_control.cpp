@@ -419,7 +419,7 @@ void TierControl::compile(Compilation& job) {
   void* code = nullptr;
   try {
     code = tier->compile(runtime_, *job.decl, job.loop, below, refusal);
-    if (code && job.level == 1) learn_from_loops(job, code);
+    if (code && job.level == 1) let_learn(job, code);
   } catch (const std::bad_alloc&) {
     refusal.reason = Reason::failed;
   } catch (const std::exception&) {
@@ -442,8 +442,8 @@ void TierControl::compile(Compilation& job) {
   if (refusal.cache.hit) take_kept_above(job);
 }
 
-// Their own code has recorded what the code around them would otherwise have to find out.
-void TierControl::learn_from_loops(Compilation& job, void* code) {
+// The loops' own code, and the walker, have recorded what the code around would otherwise have to find out.
+void TierControl::let_learn(Compilation& job, void* code) {
   std::vector<const void*> own;
   for (int loop = 0; loop < static_cast<int>(job.unit->loop_parents.size()); ++loop) {
     int around = job.unit->loop_parents[static_cast<size_t>(loop)];
@@ -452,7 +452,7 @@ void TierControl::learn_from_loops(Compilation& job, void* code) {
     if (around == job.loop && found) own.push_back(found);
   }
   const auto learn = runtime_.tier(1)->learn;
-  if (learn && !own.empty()) learn(code, own);
+  if (learn) learn(code, own, job.unit->signatures);
 }
 
 // A unit may have become hot long before its bytecode came, which is to record something first.

@@ -114,7 +114,7 @@ class TierControl {
     counted.last_slice.store(slices_.load(std::memory_order_relaxed), std::memory_order_relaxed);
   }
   void compile(Compilation& job);
-  void learn_from_loops(Compilation& job, void* code);
+  void let_learn(Compilation& job, void* code);
   void let_record(Compilation& job) const;
   bool publish(Compilation& job, void* code, void* below);
   void refused(Compilation& job, const Refusal& refusal);

@@ -30,6 +30,7 @@
 
 #include "interp/syntax/reasons.h"
 #include "interp/runtime/reclaim.h"
+#include "interp/runtime/signatures.h"
 #include "interp/runtime/unused_units.h"
 #include "interp/syntax/ast.h"
 #include "sched/base/thread_safety.h"
@@ -82,6 +83,7 @@ struct Unit {
   std::string canonical;
   std::string name;            // of the first declaration seen, for people
   Counted body;
+  Signatures signatures;       // of calls that are walked
   std::unique_ptr<Counted[]> loops;
   std::vector<syntax::StructuralHash> loop_hashes;
   std::vector<int> loop_parents;  // of each loop the one it stands in; -1: none

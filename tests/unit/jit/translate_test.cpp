@@ -248,6 +248,44 @@ TEST_CASE("translate: a function that calls itself is a function of its own with
   CHECK(look("fib", 1).functions == 1);
 }
 
+TEST_CASE("translate: a function that meets ints and floats has a version for each") {
+  run("fn dot(a, b) {\n  var t = a[0] * 0\n  for i in 0..len(a) { t += a[i] * b[i] }\n  t\n}\n"
+      "let m = [1, 2, 3]\nlet x = [0.5, 1.5]\nfor k in 0..60 { dot(m, m); dot(x, x) }");
+  CHECK(look("dot", 2).functions == 2);
+  CHECK(look("dot", 2).blocks.contains("strip"));
+  CHECK(look("dot", 2).execs() == 0);
+  CHECK(look("dot", 1).functions == 1);
+  // Each calls itself by kind.
+  run("fn power(x, n) => if n == 0 { 1 } else { x * power(x, n - 1) }\nfor k in 0..60 { power(3, 4); power(0.5, 4) }");
+  CHECK(look("power", 2).functions == 4);
+}
+
+TEST_CASE("translate: a function that meets more kinds than are told apart has one version") {
+  run("fn first(a, b) {\n  var t = 0\n  for i in 0..len(a) { t += a[i] }\n  t\n}\n"
+      "let m = [1, 2, 3]\nlet x = [0.5]\nlet any = [1, 0.5]\n"
+      "for k in 0..60 { first(m, 0); first(x, 0); first(any, 0); first(m, 0.5) }");
+  CHECK(look("first", 2).functions == 1);
+  // Records and nil are not.
+  run("fn depth(t) => if t == nil { 0 } else { 1 + depth(t.next) }\nlet t = {next: {next: nil}}\nfor k in 0..60 { depth(t) }");
+  CHECK(look("depth", 2).functions == 2);
+}
+
+TEST_CASE("translate: a function that calls itself with what may be anything has one version") {
+  run("fn last(x, xs) => if len(xs) < 2 { x } else { last(xs[0], [0.5]) * 2 }\n"
+      "for k in 0..60 { last(1, [1, 0.5]); last(0.5, [1, 0.5]) }");
+  CHECK(look("last", 2).functions == 2);
+}
+
+TEST_CASE("translate: what has several versions is called where it is not known which, and inlined where it is") {
+  run("fn dot2(a) {\n  var t = 0\n  for i in 0..len(a) { t += a[i] * 2 }\n  t\n}\n"
+      "fn unknown(xs) {\n  var t = 0\n  for i in 0..len(xs) { t += dot2(xs[i]) }\n  t\n}\n"
+      "fn known(n) {\n  let a = [for i in 0..3 => i]\n  dot2(a) + n\n}\n"
+      "let xs = [[1, 2], [0.5, 1.5]]\nfor k in 0..60 { unknown(xs); known(k) }");
+  CHECK(look("dot2", 2).functions == 2);
+  CHECK(look("unknown", 2).inlined == 0);
+  CHECK(look("known", 2).inlined == 1);
+}
+
 TEST_CASE("translate: what has never run is a way out, and no code") {
   run("fn rare(x) {\n  if x > 1000 { return [x, str(x), {a: x}] }\n  x + 1\n}\nfor k in 0..60 { rare(k) }");
   CHECK(look("rare", 2).new_exits == 1);

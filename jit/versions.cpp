@@ -1,0 +1,67 @@
+// See versions.h.
+#include "jit/versions.h"
+
+#include <algorithm>
+
+namespace posset::jit {
+
+using bytecode::Chunk;
+using interp::ArgumentKind;
+using interp::Signature;
+
+namespace {
+
+// Instructions; each version takes as long to compile as the whole otherwise.
+constexpr uint32_t kLargest = 400;
+
+// None where nothing is to be gained: what is inside is looked at anyway.
+Kind kind_of(ArgumentKind kind) {
+  switch (kind) {
+    case ArgumentKind::Int: return Kind::Int;
+    case ArgumentKind::Float: return Kind::Float;
+    case ArgumentKind::Ints: return Kind::Ints;
+    case ArgumentKind::Floats: return Kind::Floats;
+    case ArgumentKind::Bools: return Kind::Bools;
+    case ArgumentKind::Items: return Kind::Items;
+    case ArgumentKind::None:
+    case ArgumentKind::Other: break;
+  }
+  return Kind::None;
+}
+
+}  // namespace
+
+// A parameter is told apart where it has always been something that can be; there must be one in which the signatures
+// differ.
+std::vector<std::vector<Kind>> kinds_of_versions(const Chunk& chunk) {
+  if (chunk.is_loop || chunk.size > kLargest) return {};
+  const std::vector<Signature> signatures = chunk.signatures.all();
+  std::vector<std::vector<Kind>> versions(signatures.size(), std::vector<Kind>(chunk.outline.parameters, Kind::None));
+  for (uint32_t n = 0; n < chunk.outline.parameters; ++n) {
+    const bool always = std::all_of(signatures.begin(), signatures.end(),
+                                    [&](Signature each) { return kind_of(each.kind(n)) != Kind::None; });
+    for (size_t each = 0; each < signatures.size() && always; ++each) versions[each][n] = kind_of(signatures[each].kind(n));
+  }
+  std::vector<std::vector<Kind>> different;
+  for (const std::vector<Kind>& each : versions) {
+    if (std::find(different.begin(), different.end(), each) == different.end()) different.push_back(each);
+  }
+  return different;
+}
+
+std::vector<std::unique_ptr<const Kinds>> versions_of(const Chunk& chunk, int stage, const Bodies& bodies) {
+  std::vector<std::unique_ptr<const Kinds>> made;
+  const auto wanted = stage == 1 ? std::vector<std::vector<Kind>>() : kinds_of_versions(chunk);
+  for (size_t n = 0; n < wanted.size() && wanted.size() > 1; ++n) {
+    made.push_back(std::make_unique<const Kinds>(chunk, stage, bodies, wanted[n]));
+    // It would be looked at with every call of itself which version to call, which costs more than it gains.
+    if (made.back()->is_unsure_of_itself()) {
+      made.clear();
+      break;
+    }
+  }
+  if (made.empty()) made.push_back(std::make_unique<const Kinds>(chunk, stage, bodies));
+  return made;
+}
+
+}  // namespace posset::jit
