@@ -205,6 +205,7 @@ struct SeenInside {
 constexpr int32_t kRecording = 20000, kRecordingForPeople = 1000;
 
 struct Chunk {
+  static constexpr size_t kMostVersions = interp::Signatures::kMost;
   ~Chunk();
 
   // Only where `types` point into it: it may be there for nothing else, when an expression is forgotten but for its
@@ -219,6 +220,7 @@ struct Chunk {
   std::unique_ptr<Insn[]> code;
   std::atomic<const Insn*> entry{nullptr};  // code, later code + size; &kEnterNative while there is native code
   std::atomic<NativeEntry> native{nullptr};
+  std::atomic<const interp::NativeDirect*> direct[kMostVersions] = {};  // of `native`, by version; null: no such entry
   std::atomic<uint64_t> native_heads{0};  // bit n: native code can be entered at loop head n
   std::atomic<uint32_t> exits{0};         // of native code back to bytecode, since it was made
   std::atomic<bool> wants_columns{false};  // native code is to do rows of columns (interp::NativeCodeHead::columns)
@@ -248,8 +250,13 @@ struct Chunk {
   std::vector<Region> regions;     // innermost first
 
   // Installs native code, or takes it back (null). Whoever frees it waits until nobody can be running it.
-  void install(NativeEntry made, uint64_t heads, int level) {
-    native_heads.store(heads, std::memory_order_relaxed);
+  void install(NativeEntry made, const interp::NativeEntrance& entrance) {
+    for (size_t n = 0; n < kMostVersions; ++n) {
+      const bool there = n < entrance.direct.size() && entrance.direct[n].code;
+      direct[n].store(there ? &entrance.direct[n] : nullptr, std::memory_order_release);
+    }
+    native_heads.store(entrance.heads, std::memory_order_relaxed);
+    const int level = entrance.level;
     native_level_.store(static_cast<uint8_t>(level), std::memory_order_relaxed);
     exits.store(0, std::memory_order_relaxed);
     native.store(made, std::memory_order_release);

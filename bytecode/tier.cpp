@@ -61,7 +61,7 @@ const interp::TierInterface kTier = [] {
   tier.memory = [](const void* code) { return static_cast<const Chunk*>(code)->memory(); };
   tier.describe = [](const void* code) { return disassemble(*static_cast<const Chunk*>(code)); };
   tier.go_over = [](void* code, interp::NativeEntrance entrance) {
-    static_cast<Chunk*>(code)->install(reinterpret_cast<NativeEntry>(entrance.entry), entrance.heads, entrance.level);
+    static_cast<Chunk*>(code)->install(reinterpret_cast<NativeEntry>(entrance.entry), entrance);
   };
   tier.helpers = helpers();
   tier.instructions = instruction_set();

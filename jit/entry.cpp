@@ -26,6 +26,12 @@ void walk(Visitor& visit, Any& entry) {
   visit(entry.numbers);
   visit(entry.plain);
   visit(entry.columns);
+  visit.each(entry.direct, [&](auto& each) {
+    visit(each.symbol);
+    visit(each.kinds);
+    visit(each.registers);
+    visit(each.depth);
+  });
   visit(entry.heads);
   visit(entry.object);
 }

@@ -38,6 +38,12 @@ struct Entry {
   std::string_view numbers;       // of the one that takes numbers; empty: there is none
   std::string_view plain;         // of the one that only computes, likewise
   std::string_view columns;       // of the one that does rows of columns, likewise
+  struct Direct {
+    std::string_view symbol;
+    uint64_t kinds = 0;
+    uint32_t registers = 0, depth = 0;
+  };
+  std::vector<Direct> direct;     // by version, see interp::NativeDirect
   uint64_t heads = 0;
   std::string_view object;
 };

@@ -84,6 +84,7 @@ Entry entry_of(const NativeRequest& request, const Translation& translation, con
   entry.numbers = translation.numbers;
   entry.plain = translation.plain;
   entry.columns = translation.columns;
+  for (const Direct& each : translation.direct) entry.direct.push_back({each.symbol, each.kinds, each.registers, each.depth});
   entry.heads = translation.heads;
   entry.object = object;
   return entry;
@@ -136,6 +137,7 @@ std::unique_ptr<NativeCode> link_kept(Engine& engine, const NativeRequest& reque
   void* begin = made->code->entry(entry->symbol);
   if (!begin) return nullptr;
   made->entrance = {begin, entry->heads};
+  for (const Entry::Direct& each : entry->direct) made->add_direct(each.symbol, each.kinds, each.registers, each.depth);
   if (!entry->numbers.empty()) made->numbers = made->code->entry(entry->numbers);
   if (!entry->plain.empty()) made->plain = made->code->entry(entry->plain);
   if (!entry->columns.empty()) made->columns = made->code->entry(entry->columns);

@@ -131,6 +131,8 @@ class Kinds {
   const bytecode::Chunk& chunk() const { return chunk_; }
   // Of the callee that takes the place of the call; null: it is called.
   const Kinds* inlined(uint32_t pc) const;
+  // The only function that the call has called, which does not call itself; null: it is not known, or there have been several.
+  const bytecode::Chunk* called(uint32_t pc) const;
   uint32_t unit_inlined(uint32_t pc) const { return callees_.at(pc).unit; }
   // Whether a call of a function of the module has called the unit that code is made for.
   bool is_recursive(uint32_t pc) const;
@@ -188,6 +190,7 @@ class Kinds {
     uint32_t unit = 0;
     bool recursive = false;
     bool leaf = false;
+    const bytecode::Chunk* called = nullptr;  // null: not known
     const bytecode::Chunk* body = nullptr;  // null: it is not inlined
     std::vector<Kind> arguments;
     std::vector<Kind> version;  // one of the versions of a body that is inlined only where it is known which is meant

@@ -45,6 +45,15 @@ bool leaves_open(const std::vector<Kind>& version, const std::vector<Kind>& argu
   return open;
 }
 
+// Whether the function of that unit has called itself.
+bool calls_unit(const Chunk& chunk, uint32_t unit) {
+  for (uint32_t pc = 0; pc < chunk.size; pc += chunk.length_at(pc)) {
+    const Seen seen{chunk.profile[pc].load(std::memory_order_relaxed)};
+    if (chunk.op_at(pc) == Op::CallKnown && seen.callee() == unit) return true;
+  }
+  return false;
+}
+
 // Of what may be inlined into a unit.
 uint32_t cost_of(const Chunk& body) { return body.size - std::min(body.size, kCall); }
 
@@ -93,6 +102,7 @@ Kinds::Callee& Kinds::callee_at(uint32_t pc, const Insn& insn) const {
   callee.recursive = body == &outermost() && static_cast<Op>(insn.op) == Op::CallKnown && body->outline.takes(insn.c);
   shared_->recursive |= callee.recursive;
   if (!body) return callee;
+  if (!calls_unit(*body, seen.callee())) callee.called = body;
   const bool whole = can_inline(pc, insn, *body);
   if (!whole && !(callee.recursive && can_have_leaf(insn, *body))) return callee;
   callee.leaf = !whole;
@@ -164,6 +174,11 @@ bool Kinds::stays_in_leaf(const Insn& insn, const Plan& plan, const State& befor
   return is_in(op, Op::LoadNil, Op::LoadConst) || is_in(op, Op::Add, Op::ModI) || is_in(op, Op::Eq, Op::Ge) ||
          is_in(op, Op::JumpEq, Op::JumpGeK) || op == Op::Neg || op == Op::Not || op == Op::JumpIf || op == Op::JumpNil ||
          op == Op::Jump || op == Op::Move || op == Op::Nop || op == Op::Return;
+}
+
+const Chunk* Kinds::called(uint32_t pc) const {
+  const auto found = callees_.find(pc);
+  return found == callees_.end() ? nullptr : found->second.called;
 }
 
 const Kinds* Kinds::inlined(uint32_t pc) const {

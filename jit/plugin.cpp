@@ -106,6 +106,7 @@ std::unique_ptr<NativeCode> make_code(Engine& engine, const NativeRequest& reque
     return nullptr;
   }
   made->entrance = {const_cast<void*>(made->code->entry(translation->symbol)), translation->heads};
+  for (const Direct& each : translation->direct) made->add_direct(each.symbol, each.kinds, each.registers, each.depth);
   if (!translation->numbers.empty()) made->numbers = const_cast<void*>(made->code->entry(translation->numbers));
   if (!translation->plain.empty()) made->plain = const_cast<void*>(made->code->entry(translation->plain));
   if (!translation->columns.empty()) made->columns = const_cast<void*>(made->code->entry(translation->columns));

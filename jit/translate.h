@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
@@ -13,6 +14,13 @@
 #include "jit/bindings.h"
 
 namespace posset::jit {
+
+// Of a version, see interp::NativeDirect.
+struct Direct {
+  std::string symbol;  // empty: there is none
+  uint64_t kinds = 0;
+  uint32_t registers = 0, depth = 0;
+};
 
 // The module owns nothing of the context's; whoever compiles it takes both.
 struct Translation {
@@ -23,6 +31,7 @@ struct Translation {
   std::string plain;    // of the one that only computes; empty: there is none
   std::string columns;  // of the one that does so for rows; likewise
   bool for_columns = false;  // that was wanted
+  std::vector<Direct> direct;  // by version
   uint64_t heads = 0;  // bit n: it can be entered at loop head n
   Bindings bindings;   // what its symbols mean
   std::vector<Bindings::Part> inlined;

@@ -71,31 +71,51 @@ void Translator::call_by_helper(uint32_t pc) {
 // A function that has native code is called without a detour when no limit is near; everything
 // else is the helper's, which charges what this has not.
 void Translator::direct_call(uint32_t pc, const Insn& insn) {
-  using interp::Context;
-  flush_operands(pc);
+  const bool by_kind = version_called(pc, insn).has_value();
+  if (!by_kind) flush_operands(pc);
   auto* slow = cold("slow");
   auto* after = block("after");
   const Callee callee = load_callee(insn, slow);
-  llvm::Value* base = register_pointer(static_cast<uint16_t>(insn.a + 2));
-  llvm::Value* outer_depth = depth_here();
-  llvm::Value* depth = b_.CreateAdd(outer_depth, b_.getInt32(calls_deep()));
-  auto* direct = block("direct");
-  b_.CreateCondBr(has_room(callee, base, depth), direct, slow);
-  go_on_in(direct);
-  llvm::Value* to_depth = word_pointer(host(), offsetof(Context, depth));
-  spend(word(1));
-  give_fuel_back();
-  put(b_.CreateAdd(depth, b_.getInt32(1)), to_depth);
-  llvm::Value* result = b_.CreateCall(entry_type(), callee.code,
-                                      {host(), callee.closure, base, b_.getInt32(0)});
-  take_fuel();
-  put(outer_depth, to_depth);
-  finish_call(pc, insn, result, after);
+  if (by_kind) {
+    auto* by_frame = cold("by_frame");
+    call_by_kind(pc, insn, callee, by_frame, after);
+    b_.SetInsertPoint(by_frame);
+    flush_operands(pc);
+  }
+  call_by_frame(pc, insn, callee, slow, after);
   b_.SetInsertPoint(slow);
+  if (by_kind) flush_operands(pc);
   call_by_helper(pc);
   finish_helper_call(pc, insn);
   b_.CreateBr(after);
   go_on_in(after);
+}
+
+// Arguments are in the frame.
+void Translator::call_by_frame(uint32_t pc, const Insn& insn, const Callee& callee, llvm::BasicBlock* slow,
+                               llvm::BasicBlock* after) {
+  llvm::Value* code = acquired(callee.chunk, offsetof(Chunk, native));
+  llvm::Value* base = register_pointer(static_cast<uint16_t>(insn.a + 2));
+  llvm::Value* depth = b_.CreateAdd(depth_here(), b_.getInt32(calls_deep()));
+  llvm::Value* registers = load(b_.getInt32Ty(), word_pointer(callee.chunk, offsetof(Chunk, registers)));
+  auto* direct = block("direct");
+  b_.CreateCondBr(b_.CreateAnd(b_.CreateIsNotNull(code), has_room(registers, base, depth)), direct, slow);
+  go_on_in(direct);
+  llvm::Value* arguments[] = {host(), callee.closure, base, b_.getInt32(0)};
+  finish_call(pc, insn, enter_callee(code, entry_type(), arguments, depth), after);
+}
+
+// Charges the call, which has room.
+llvm::Value* Translator::enter_callee(llvm::Value* code, llvm::FunctionType* type, llvm::ArrayRef<llvm::Value*> arguments,
+                                      llvm::Value* depth) {
+  llvm::Value* to_depth = word_pointer(host(), offsetof(interp::Context, depth));
+  spend(word(1));
+  give_fuel_back();
+  put(b_.CreateAdd(depth, b_.getInt32(1)), to_depth);
+  llvm::Value* result = b_.CreateCall(type, code, arguments);
+  take_fuel();
+  put(b_.CreateSub(depth, b_.getInt32(calls_deep())), to_depth);
+  return result;
 }
 
 Translator::Callee Translator::load_callee(const Insn& insn, llvm::BasicBlock* slow) {
@@ -106,7 +126,7 @@ Translator::Callee Translator::load_callee(const Insn& insn, llvm::BasicBlock* s
   auto* compiled = block("compiled");
   b_.CreateCondBr(b_.CreateIsNotNull(chunk), compiled, slow);
   go_on_in(compiled);
-  return {closure, chunk, acquired(chunk, offsetof(Chunk, native))};
+  return {closure, chunk};
 }
 
 // What is called, if it is a closure that takes the call's arguments as they are, else `slow`.
@@ -145,17 +165,15 @@ llvm::Value* Translator::acquired(llvm::Value* base, uint64_t offset) {
   return loaded;
 }
 
-// Native code, registers, nesting, steps and native stack.
-llvm::Value* Translator::has_room(const Callee& callee, llvm::Value* base, llvm::Value* depth) {
+// Registers, nesting, steps and native stack.
+llvm::Value* Translator::has_room(llvm::Value* registers, llvm::Value* base, llvm::Value* depth) {
   using interp::Context;
-  llvm::Value* registers = load(b_.getInt32Ty(), word_pointer(callee.chunk, offsetof(Chunk, registers)));
   llvm::Value* end = b_.CreateGEP(llvm::ArrayType::get(b_.getInt64Ty(), 2), base, b_.CreateZExt(registers, b_.getInt64Ty()));
   llvm::Value* most = load(b_.getPtrTy(), word_pointer(host(), offsetof(Context, stack_end)));
   llvm::Value* limit = load(b_.getInt32Ty(), word_pointer(host(), offsetof(Context, depth_limit)));
   const uint64_t low = offsetof(Context, native) + sched::StackChain::limit_offset();
   llvm::Value* lowest = load(b_.getPtrTy(), word_pointer(host(), low));
-  llvm::Value* yes = b_.CreateIsNotNull(callee.code);
-  yes = b_.CreateAnd(yes, b_.CreateICmpULE(end, most));
+  llvm::Value* yes = b_.CreateICmpULE(end, most);
   yes = b_.CreateAnd(yes, b_.CreateICmpULT(depth, limit));
   yes = b_.CreateAnd(yes, b_.CreateICmpUGE(native_frame_, lowest));
   return b_.CreateAnd(yes, b_.CreateICmpSGT(fuel(), word(0)));

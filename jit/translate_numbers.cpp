@@ -1,13 +1,10 @@
-// Functions of floats, as a host calls them again and again. Besides the function that is entered with the arguments in the
-// frame there is one that takes them as doubles in registers of the processor (interp::NativeCodeHead::numbers); the
-// former looks at the frame and passes on. What the latter needs in the frame is written where something asks for it, as
-// for a function that calls itself (translate_recursion.cpp).
+// Functions of floats, as a host calls them again and again: their direct entry (translate_direct.cpp) takes doubles, for
+// the host as well (interp::NativeCodeHead::numbers). What it needs in the frame is written where something asks for it,
+// as for a function that calls itself (translate_recursion.cpp). Only for code without calls that have been inlined, which
+// would have to ask for room first.
 //
-// Only for code without loops and without calls that have been inlined, which would have to ask for room first, and
-// where all parameters are read as floats: one that is not would have to be looked at in the frame.
-//
-// What of it only computes can do without a frame and without an evaluation around it. So there is a third function, a copy
-// of the second that gives up where that writes or calls anything, and that gives its result in a register, too
+// What of it only computes can do without a frame and without an evaluation around it. So there is a further function, a copy
+// of the direct one that gives up where that writes or calls anything, and that gives its result in a register, too
 // (interp::NativeCodeHead::plain). Nothing has happened then, and the call is made as always. And where a host calls the
 // function for columns of numbers there is a loop around that, to be vectorized.
 #include "jit/translator.h"
@@ -19,9 +16,8 @@ namespace posset::jit {
 
 namespace {
 
-constexpr uint32_t kMostNumbers = 8;  // doubles that are passed in registers
-constexpr unsigned kFirstNumber = 3;  // behind context, closure and registers
-constexpr unsigned kFirstOfPlain = 4;  // and behind where the tag goes
+constexpr uint32_t kMostNumbers = 8;  // of a direct function
+constexpr unsigned kFirstOfPlain = 4;  // behind context, closure, registers and where the tag goes
 
 // Nobody but the function itself could tell whether it has been executed.
 bool only_computes(const llvm::Instruction& each) {
@@ -55,43 +51,17 @@ void end_block(llvm::Instruction& from, llvm::Value* given) {
 }  // namespace
 
 bool Translator::takes_numbers() const {
-  const uint32_t count = chunk_.outline.parameters;
-  if (is_quick() || recursive() || chunk_.is_loop || !chunk_.loop_heads.empty() || kinds_->depth() != 0) return false;
-  if (count == 0 || count > kMostNumbers || !kinds_->at_leader(0).reached) return false;
-  for (uint32_t n = 0; n < count; ++n) {
-    if (!cached(n) || kinds_->at_leader(0).kinds[n] != Kind::Float) return false;
+  if (!is_direct() || kinds_->depth() != 0) return false;
+  for (uint32_t n = 0; n < chunk_.outline.parameters; ++n) {
+    if (kinds_->at_leader(0).kinds[n] != Kind::Float) return false;
   }
   return true;
-}
-
-void Translator::make_function_of_numbers() {
-  std::vector<llvm::Type*> types(kFirstNumber, b_.getPtrTy());
-  types.insert(types.end(), chunk_.outline.parameters, b_.getDoubleTy());
-  auto* type = llvm::FunctionType::get(function_->getReturnType(), types, false);
-  of_numbers_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, function_->getName() + " numbers", *module_);
-  of_numbers_->addFnAttr(llvm::Attribute::NoUnwind);
-  enter_from_frame();
-  function_ = of_numbers_;
-}
-
-void Translator::enter_from_frame() {
-  b_.SetInsertPoint(llvm::BasicBlock::Create(*context_, "entry", function_));
-  closure_ = function_->getArg(1);
-  registers_ = function_->getArg(2);
-  native_frame_ = native_frame_for(0);
-  read_frame(0, 0);
-  std::vector<llvm::Value*> arguments{function_->getArg(0), closure_, registers_};
-  arguments_by_kind(arguments);
-  b_.CreateRet(b_.CreateCall(of_numbers_, arguments));
-  insert_late_blocks();
-  unit_.native_frames.clear();
-  for (auto* all : {&tags_, &payloads_, &numbers_}) all->assign(chunk_.registers, nullptr);
 }
 
 // When the function of numbers is there. Null: it always does something.
 llvm::Function* Translator::make_plain_function() {
   llvm::ValueToValueMapTy copies;
-  llvm::Function* body = llvm::CloneFunction(of_numbers_, copies);
+  llvm::Function* body = llvm::CloneFunction(direct_, copies);
   std::vector<llvm::Instruction*> deeds;
   for (llvm::BasicBlock& each : *body) {
     if (llvm::Instruction* deed = first_deed(each)) deeds.push_back(deed);
@@ -113,7 +83,7 @@ llvm::Function* Translator::enter_plainly(llvm::Function& body) {
   std::vector<llvm::Type*> types(kFirstOfPlain, pointer);
   types.insert(types.end(), kMostNumbers, b_.getDoubleTy());
   auto* type = llvm::FunctionType::get(b_.getDoubleTy(), types, false);
-  auto* made = llvm::Function::Create(type, llvm::Function::ExternalLinkage, of_numbers_->getName() + " plain", *module_);
+  auto* made = llvm::Function::Create(type, llvm::Function::ExternalLinkage, direct_->getName() + " plain", *module_);
   made->addFnAttr(llvm::Attribute::NoUnwind);
   b_.SetInsertPoint(llvm::BasicBlock::Create(*context_, "entry", made));
   std::vector<llvm::Value*> arguments{made->getArg(0), made->getArg(1), made->getArg(2)};
@@ -137,7 +107,7 @@ llvm::Function* Translator::enter_plainly(llvm::Function& body) {
 llvm::Function* Translator::make_columns_function(llvm::Function& plain) {
   llvm::Type *pointer = b_.getPtrTy(), *size = b_.getInt64Ty();
   auto* type = llvm::FunctionType::get(size, {pointer, pointer, pointer, pointer, pointer, size, size}, false);
-  auto* made = llvm::Function::Create(type, llvm::Function::ExternalLinkage, of_numbers_->getName() + " columns", *module_);
+  auto* made = llvm::Function::Create(type, llvm::Function::ExternalLinkage, direct_->getName() + " columns", *module_);
   made->addFnAttr(llvm::Attribute::NoUnwind);
   llvm::Value *columns = made->getArg(3), *results = made->getArg(4), *from = made->getArg(5), *to = made->getArg(6);
   made->addParamAttr(4, llvm::Attribute::NoAlias);

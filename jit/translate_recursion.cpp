@@ -75,16 +75,12 @@ void Translator::make_recursive_function() {
 
 // Without loops the frame is looked at here, so that the function need not know how it was entered.
 void Translator::enter_from_elsewhere() {
-  b_.SetInsertPoint(llvm::BasicBlock::Create(*context_, "entry", function_));
-  closure_ = function_->getArg(1);
-  registers_ = function_->getArg(2);
-  native_frame_ = native_frame_for(0);
-  std::vector<llvm::Value*> arguments;
+  begin_wrapper(function_);
   if (chunk_.loop_heads.empty()) read_frame(0, 0);
   llvm::Value* outer_depth = load(b_.getInt32Ty(), word_pointer(host(), offsetof(Context, depth)));
   llvm::Value* room = room_from(outer_depth);
   llvm::Value* steps = of(Memory::Host, load_word(host(), offsetof(Context, fuel)));
-  arguments.insert(arguments.end(), {make_activation(outer_depth, room), registers_, steps, room});
+  std::vector<llvm::Value*> arguments{make_activation(outer_depth, room), registers_, steps, room};
   llvm::Value* outer_forks = leaves_forks() ? fork_top() : nullptr;
   if (outer_forks) arguments.push_back(outer_forks);
   if (!chunk_.loop_heads.empty()) outer_forks = nullptr;
@@ -96,9 +92,7 @@ void Translator::enter_from_elsewhere() {
   result->setCallingConv(llvm::CallingConv::Fast);
   put(outer_depth, word_pointer(host(), offsetof(Context, depth)));
   return_elsewhere(result, outer_forks);
-  insert_late_blocks();
-  unit_.native_frames.clear();
-  for (auto* all : {&tags_, &payloads_, &numbers_}) all->assign(chunk_.registers, nullptr);
+  end_wrapper();
 }
 
 void Translator::arguments_by_kind(std::vector<llvm::Value*>& arguments) {
@@ -193,9 +187,9 @@ llvm::Value* Translator::depth_here() {
   return b_.CreateTrunc(b_.CreateSub(top, root.room_), b_.getInt32Ty());
 }
 
-// At the beginning of the function, called by itself; or of that of numbers, where they stand in place of the entry.
+// At the beginning of the function, called by itself; or of a direct one, where they stand in place of the entry.
 void Translator::take_native_arguments() {
-  unsigned next = of_numbers_ ? kOfNativeEntry : kForks + leaves_forks();
+  unsigned next = recursive() ? kForks + leaves_forks() : kOfNativeEntry;
   for (uint32_t n = 0; n < chunk_.outline.parameters; ++n) {
     const Kind kind = kinds_->at_leader(0).kinds[n];
     if (!cached(n) || kind == Kind::None || kind == Kind::Nil) continue;

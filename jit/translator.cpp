@@ -96,13 +96,14 @@ void Translator::make_version(Translation& made) {
   unit_.native_frames.clear();
   function_ = unit_.entered[version_];
   if (recursive()) make_recursive_function();
-  if (takes_numbers()) make_function_of_numbers();
+  if (is_direct()) make_direct_function();
   find_leaders();
   prologue();
   for (uint32_t pc = 0; pc < chunk_.size; pc += chunk_.length_at(pc)) instruction(pc);
   finish();
-  if (!of_numbers_) return;
-  made.numbers = of_numbers_->getName().str();
+  say_direct(made);
+  if (!takes_numbers()) return;
+  made.numbers = direct_->getName().str();
   made.for_columns = chunk_.wants_columns.load(std::memory_order_relaxed);
   llvm::Function* plain = make_plain_function();
   if (plain) made.plain = plain->getName().str();
@@ -149,7 +150,7 @@ void Translator::prologue() {
 // Entered at the beginning or at the head of a loop.
 void Translator::enter_switch() {
   const auto& heads = chunk_.loop_heads;
-  if (of_numbers_ || (recursive() && heads.empty())) return take_native_arguments();
+  if (is_direct() || (recursive() && heads.empty())) return take_native_arguments();
   llvm::Value* entry = entry_number_ = take_entry_number();
   llvm::BasicBlock* here = b_.GetInsertBlock();
   auto* start = entry_block(0, 0);

@@ -526,17 +526,19 @@ class Translator {
   struct Callee {
     llvm::Value* closure;
     llvm::Value* chunk;
-    llvm::Value* code;  // null when it has none
   };
   bool call(uint32_t pc, const Insn& insn);
   bool call_known(uint32_t pc, const Insn& insn);
   void call_by_helper(uint32_t pc);
   void direct_call(uint32_t pc, const Insn& insn);
+  void call_by_frame(uint32_t pc, const Insn& insn, const Callee& callee, llvm::BasicBlock* slow, llvm::BasicBlock* after);
   Callee load_callee(const Insn& insn, llvm::BasicBlock* slow);
   llvm::Value* fitting_closure(const Insn& insn, llvm::BasicBlock* slow);
   llvm::Value* takes_plainly(llvm::Value* function, uint32_t arguments);
   llvm::Value* acquired(llvm::Value* base, uint64_t offset);
-  llvm::Value* has_room(const Callee& callee, llvm::Value* base, llvm::Value* depth);
+  llvm::Value* has_room(llvm::Value* registers, llvm::Value* base, llvm::Value* depth);
+  llvm::Value* enter_callee(llvm::Value* code, llvm::FunctionType* type, llvm::ArrayRef<llvm::Value*> arguments,
+                            llvm::Value* depth);
   void finish_call(uint32_t pc, const Insn& insn, llvm::Value* result, llvm::BasicBlock* after);
   void leave(const Insn& insn);
   void release_slots(uint16_t count, uint16_t taken);
@@ -564,6 +566,18 @@ class Translator {
   void run_inlined();
   void leave_inlined(const Insn& insn);
   void inlined_raised_block(const Landing& raised);
+  // ---- translate_direct.cpp ----
+  bool is_direct() const;
+  llvm::Function* new_direct_function();
+  void make_direct_function();
+  void enter_from_frame();
+  void begin_wrapper(llvm::Function* made);
+  void end_wrapper();
+  void say_direct(Translation& made) const;
+  std::optional<uint64_t> kinds_given(const Insn& insn) const;
+  std::optional<size_t> version_called(uint32_t pc, const Insn& insn) const;
+  void call_by_kind(uint32_t pc, const Insn& insn, const Callee& callee, llvm::BasicBlock* otherwise, llvm::BasicBlock* after);
+
   // ---- translate_recursion.cpp ----
   llvm::FunctionType* entry_type();
   bool recursive() const { return kinds_->is_recursive(); }
@@ -572,13 +586,11 @@ class Translator {
   void make_recursive_function();
   llvm::BasicBlock* begin_with_leaf(uint32_t pc, const Insn& insn);
   bool takes_numbers() const;
-  void make_function_of_numbers();
   llvm::Function* make_plain_function();
   llvm::Function* enter_plainly(llvm::Function& body);
   llvm::Function* make_columns_function(llvm::Function& plain);
-  void enter_from_frame();
   // What stands in the native frame is written where it is needed.
-  bool fills_frame_late() const { return recursive() || takes_numbers(); }
+  bool fills_frame_late() const { return in_wrapper_ || recursive() || takes_numbers(); }
   void enter_from_elsewhere();
   void arguments_by_kind(std::vector<llvm::Value*>& arguments);
   llvm::Value* room_from(llvm::Value* depth);
@@ -638,7 +650,8 @@ class Translator {
   llvm::IRBuilder<>& b_;
   std::vector<LateBlock>& late_;
   llvm::Function* function_ = nullptr;
-  llvm::Function* of_numbers_ = nullptr; // see translate_numbers.cpp
+  llvm::Function* direct_ = nullptr;     // see translate_direct.cpp
+  bool in_wrapper_ = false;              // the function being made is one around the body
   llvm::Function* itself_ = nullptr;     // see translate_recursion.cpp, and for these:
   llvm::Value* activation_ = nullptr;
   llvm::Value* room_ = nullptr;

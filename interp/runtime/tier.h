@@ -31,11 +31,21 @@ struct Helper {
   const void* address;
 };
 
+// Where other native code enters a version of a function with arguments in registers of the processor
+// (jit/translate_direct.cpp). It lives as long as the code.
+struct NativeDirect {
+  void* code = nullptr;
+  uint64_t kinds = 0;      // of the arguments, as the compiler says
+  uint32_t registers = 0;  // of the frame, and calls in it, with what is inlined
+  uint32_t depth = 0;
+};
+
 // Where native code is entered: a bytecode::NativeEntry, and at which loop heads (bit n: number n).
 struct NativeEntrance {
   void* entry = nullptr;
   uint64_t heads = 0;
   int level = 0;  // its tier
+  std::span<const NativeDirect> direct;  // by version; those without code have no such entry
 };
 
 // Tier 1's code of a function body that other code has been made from, besides its own: it has been inlined.

@@ -286,6 +286,19 @@ TEST_CASE("translate: what has several versions is called where it is not known 
   CHECK(look("known", 2).inlined == 1);
 }
 
+TEST_CASE("translate: a function of numbers that is too large to be inlined is called with arguments by kind") {
+  std::string large = "(x, k) {\n  var r = x\n";
+  for (int i = 0; i < 40; ++i) large += "  r = r * 1.5 + k\n";
+  large += "  r\n}\n";
+  run(("fn large" + large + "fn outer(n) => large(n * 0.5, n) + 1\nfn other(xs) => large(xs[0], 2)\n"
+       "for k in 0..60 { outer(k); other([0.5, 1]) }").c_str());
+  CHECK(look("large", 2).functions == 2);
+  CHECK(look("outer", 2).inlined == 0);
+  CHECK(look("outer", 2).blocks.contains("by_frame"));
+  CHECK_FALSE(look("outer", 1).blocks.contains("by_frame"));
+  CHECK_FALSE(look("other", 2).blocks.contains("by_frame"));  // the item may be anything
+}
+
 TEST_CASE("translate: what has never run is a way out, and no code") {
   run("fn rare(x) {\n  if x > 1000 { return [x, str(x), {a: x}] }\n  x + 1\n}\nfor k in 0..60 { rare(k) }");
   CHECK(look("rare", 2).new_exits == 1);
