@@ -57,7 +57,8 @@ bool Search::computes(uint32_t pc, const Plan& plan, const State& state) {
   const Op op = static_cast<Op>(insn.op);
   const bytecode::OpInfo& known = bytecode::info(op);
   const bool told = (known.b != 'R' || state.kinds[insn.b] == plan.b) && (known.c != 'R' || state.kinds[insn.c] == plan.c);
-  if (!told || ++work_ > kMostWork) return false;
+  const bool certain = (known.b != 'R' || plan.b != Kind::Any) && (known.c != 'R' || plan.c != Kind::Any);
+  if (!told || !certain || ++work_ > kMostWork) return false;
   if (op == Op::IntDivI || op == Op::ModI) return insn.imm_c() > 0 && std::has_single_bit(static_cast<uint16_t>(insn.c));
   if (!is_in(op, Op::Add, Op::MulI) && op != Op::Neg) return false;
   checks_ |= plan.result == Kind::Int && !is_proved_(pc);

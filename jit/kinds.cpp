@@ -541,11 +541,23 @@ Plan Kinds::number_plan(uint32_t pc, const Insn& insn, const State& before) cons
   const Kind c = form == Form::Constant    ? constant_kind(insn.c)
                  : form == Form::Immediate ? Kind::Int
                                            : speculated(before.kinds[insn.c], pc, constant_first ? Seen::First : Seen::Second);
-  if (!is_number(b) || !is_number(c)) return {Way::Dynamic};
+  if (!is_number(b) || !is_number(c)) {
+    const Kind other = b == Kind::Float ? c : c == Kind::Float ? b : Kind::None;
+    const auto operand = b == Kind::Float && !constant_first ? Seen::Second : Seen::First;
+    const bool sums = first != Op::IntDiv && first != Op::Mod;
+    if (other != Kind::Any || !sums || !has_been_number(pc, operand)) return {Way::Dynamic};
+    return {Way::Inline, Kind::Any, b, c, Kind::Float};
+  }
   const bool ints = b == Kind::Int && c == Kind::Int;
   if (!ints && (first == Op::IntDiv || first == Op::Mod)) return {Way::Exec, Kind::Any, b, c, Kind::Any};
   if (ints && exited(pc) && first != Op::Div) return {Way::Dynamic};
   return {Way::Inline, Kind::Any, b, c, ints && first != Op::Div ? Kind::Int : Kind::Float};
+}
+
+// Now an int and now a float, as what floats are added to that has begun as 0.
+bool Kinds::has_been_number(uint32_t pc, Seen::Operand operand) const {
+  constexpr uint64_t kNumbers = Seen::of(Tag::Int) | Seen::of(Tag::Float);
+  return !exited(pc) && seen(pc).tags(operand) == kNumbers;
 }
 
 // A float to a power that is known, or the rarer operators.

@@ -233,6 +233,7 @@ class Kinds {
   Kind guessed(uint32_t reg) const;
   bool is_plain_block(uint32_t pc, const State& before) const;
   Plan number_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
+  bool has_been_number(uint32_t pc, bytecode::Seen::Operand operand) const;
   Plan power_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   Plan compare_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   Plan data_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;

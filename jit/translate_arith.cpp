@@ -72,6 +72,13 @@ void Translator::two_numbers(uint32_t pc, const Insn& insn, const Arith& rule, c
     go_on_in(after);
     return;
   }
+  if (plan_.way == Way::Inline) {
+    llvm::Value* left = any_number(b, slow);
+    write(insn.a, floating(b_.CreateBinOp(rule.on_floats, left, any_number(c, slow))));
+    b_.CreateBr(after);
+    go_on_in(after);
+    return;
+  }
   if (rule.first != Op::Div) {
     auto* ints = block("ints");
     auto* others = block("others");
@@ -100,6 +107,26 @@ void Translator::known_numbers(const Insn& insn, const Arith& rule, const Operan
 
 llvm::Value* Translator::number_of(const Operand& v) {
   return v.kind == Kind::Int ? b_.CreateSIToFP(v.payload, b_.getDoubleTy()) : as_double(v);
+}
+
+// As a float, of what may be an int or a float.
+llvm::Value* Translator::any_number(const Operand& v, llvm::BasicBlock* otherwise) {
+  if (is_number(v.kind)) return number_of(v);
+  auto *is_float = block("is_float"), *other = block("other"), *is_int = block("is_int"), *known = block("known");
+  b_.CreateCondBr(is(v, Kind::Float), is_float, other);
+  go_on_in(is_float);
+  llvm::Value* as_it_is = as_double(v);
+  b_.CreateBr(known);
+  go_on_in(other);
+  b_.CreateCondBr(is(v, Kind::Int), is_int, otherwise);
+  go_on_in(is_int);
+  llvm::Value* converted = b_.CreateSIToFP(payload_of(v), b_.getDoubleTy());
+  b_.CreateBr(known);
+  go_on_in(known);
+  auto* number = b_.CreatePHI(b_.getDoubleTy(), 2);
+  number->addIncoming(as_it_is, is_float);
+  number->addIncoming(converted, is_int);
+  return number;
 }
 
 namespace {
