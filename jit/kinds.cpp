@@ -579,6 +579,12 @@ std::optional<int64_t> Kinds::loaded_before(uint32_t pc, uint16_t reg) const {
   return insn.imm_b();
 }
 
+namespace {
+
+bool is_exact(interp::Borrowed v) { return v.is_int() && v.as_int() >= -kMostExact && v.as_int() <= kMostExact; }
+
+}  // namespace
+
 Plan Kinds::compare_plan(uint32_t pc, const Insn& insn, const State& before) const {
   const Op op = static_cast<Op>(insn.op);
   if (op == Op::JumpIf || op == Op::LoopIf || op == Op::JumpAnswer) {
@@ -591,7 +597,9 @@ Plan Kinds::compare_plan(uint32_t pc, const Insn& insn, const State& before) con
   const Kind right = variant == 1   ? Kind::Int
                      : variant == 2 ? constant_kind(insn.b)
                                     : speculated(before.kinds[value ? insn.c : insn.b], pc, Seen::Second);
-  if (!is_number(left) || left != right) return {Way::Dynamic};
+  // A float and an int of the program, which a float can be, too.
+  const bool as_floats = left == Kind::Float && (variant == 1 || (variant == 2 && is_exact(chunk_.constants[insn.b])));
+  if (!is_number(left) || (left != right && !as_floats)) return {Way::Dynamic};
   return value ? Plan{Way::Inline, Kind::Any, left, right} : Plan{Way::Inline, left, right};
 }
 

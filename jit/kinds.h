@@ -22,6 +22,9 @@
 
 namespace posset::jit {
 
+// Ints up to here are floats without loss.
+constexpr int64_t kMostExact = int64_t{1} << 53;
+
 // What is known of a value when code is made. Ints to Items are lists by packing; a Text is too long to be kept
 // inside a value.
 enum class Kind : uint8_t { None, Nil, Bool, Int, Float, Ints, Floats, Bools, Items, Record, Variant, Text, Any };

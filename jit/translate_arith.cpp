@@ -218,9 +218,13 @@ llvm::Value* Translator::floor_divided_by(bool rest, llvm::Value* b, const llvm:
   return rest ? b_.CreateSub(b, b_.CreateMul(quotient, c)) : quotient;
 }
 
-// Floats, or a float and an int that is known as one.
+// Floats, or a float and an int; one that is not known as such in optimised code only.
 void Translator::float_result(const Insn& insn, const Arith& rule, const Operand& b, const Operand& c,
                               llvm::BasicBlock* slow) {
+  if (!is_quick()) {
+    llvm::Value* left = any_number(b, slow);
+    return write(insn.a, floating(b_.CreateBinOp(rule.on_floats, left, any_number(c, slow))));
+  }
   auto usable = [&](const Operand& v) { return v.kind == Kind::Int ? b_.getTrue() : is(v, Kind::Float); };
   auto* floats = block("floats");
   b_.CreateCondBr(b_.CreateAnd(usable(b), usable(c)), floats, slow);

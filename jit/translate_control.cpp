@@ -109,9 +109,23 @@ void Translator::compare_branch(int which, const Operand& b, const Operand& c, b
   b_.CreateCondBr(b_.CreateICmp(kOnInts[which], payload_of(b), payload_of(c)), holds, fails);
   go_on_in(others);
   auto* floats = block("floats");
-  b_.CreateCondBr(b_.CreateAnd(is(b, Kind::Float), is(c, Kind::Float)), floats, slow);
+  auto is_usable = [&](const Operand& v, const Operand& beside) {
+    return v.kind == Kind::Int && beside.kind != Kind::Int ? b_.getTrue() : is(v, Kind::Float);
+  };
+  b_.CreateCondBr(b_.CreateAnd(is_usable(b, c), is_usable(c, b)), floats, slow);
   go_on_in(floats);
-  b_.CreateCondBr(b_.CreateFCmp(kOnFloats[which], as_double(b), as_double(c)), holds, fails);
+  llvm::Value* left = exact_number(b, slow);
+  b_.CreateCondBr(b_.CreateFCmp(kOnFloats[which], left, exact_number(c, slow)), holds, fails);
+}
+
+// A float, or an int that is one without loss.
+llvm::Value* Translator::exact_number(const Operand& v, llvm::BasicBlock* otherwise) {
+  if (v.kind != Kind::Int) return as_double(v);
+  auto* exact = block("exact");
+  llvm::Value* above_least = b_.CreateAdd(v.payload, word(kMostExact));
+  b_.CreateCondBr(b_.CreateICmpULE(above_least, word(2 * kMostExact)), exact, otherwise);
+  go_on_in(exact);
+  return number_of(v);
 }
 
 bool Translator::compare(uint32_t pc, const Insn& insn) {
@@ -181,10 +195,11 @@ void Translator::compare_jump(uint32_t pc, const Insn& insn, int which, bool bac
   exec_in(slow, pc);
 }
 
-// Of two ints or two floats.
+// Of two ints, or of floats and what is one without loss.
 llvm::Value* Translator::comparison(int which, const Operand& b, const Operand& c, bool sense) {
-  llvm::Value* holds = b.kind == Kind::Int ? b_.CreateICmp(kOnInts[which], b.payload, c.payload)
-                                           : b_.CreateFCmp(kOnFloats[which], as_double(b), as_double(c));
+  const bool ints = b.kind == Kind::Int && c.kind == Kind::Int;
+  llvm::Value* holds = ints ? b_.CreateICmp(kOnInts[which], b.payload, c.payload)
+                            : b_.CreateFCmp(kOnFloats[which], number_of(b), number_of(c));
   return sense ? holds : b_.CreateNot(holds);
 }
 

@@ -341,6 +341,7 @@ class Translator {
   bool unary(uint32_t pc, const Insn& insn);
   void known_numbers(const Insn& insn, const Arith& rule, const Operand& b, const Operand& c, llvm::BasicBlock* slow);
   llvm::Value* number_of(const Operand& v);
+  llvm::Value* exact_number(const Operand& v, llvm::BasicBlock* otherwise);
   llvm::Value* any_number(const Operand& v, llvm::BasicBlock* otherwise);
   void two_numbers(uint32_t pc, const Insn& insn, const Arith& rule, const Operand& b, const Operand& c);
   llvm::Value* int_result(const Arith& rule, llvm::Value* b, llvm::Value* c, llvm::BasicBlock* slow);

@@ -242,6 +242,14 @@ TEST_CASE("translate: a sum of floats that begins as an int leaves nothing to ex
   CHECK(look("total", 2).blocks.contains("strip"));
 }
 
+TEST_CASE("translate: floats are compared with ints of the program in place") {
+  run("fn sorts(x) => if x < 0 { 1 } else if x == 5 { 2 } else { 3 }\nfn until(x) {\n  var v = x\n  while v > 1 { v = v / 2 }\n  v\n}\n"
+      "fn exactly(x) => x < 9007199254740993\nfor k in 0..60 { sorts(k * 0.5 - 3); until(k * 0.5); exactly(k * 0.5) }");
+  CHECK(look("sorts", 2).execs() == 0);
+  CHECK(look("until", 2).execs() == 0);
+  CHECK(look("exactly", 2).execs() == 1);  // no float is that
+}
+
 TEST_CASE("translate: an item that is kept or not is put down in any case") {
   run("fn kept(xs, n) => [for x in xs if x > n => x]\nfn texts(xs, n) => [for x in xs if x > n => str(x)]\n"
       "let xs = [for i in 0..40 => i]\nfor k in 0..60 { kept(xs, k); texts(xs, k) }");
