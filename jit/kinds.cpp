@@ -560,14 +560,15 @@ bool Kinds::has_been_number(uint32_t pc, Seen::Operand operand) const {
   return !exited(pc) && seen(pc).tags(operand) == kNumbers;
 }
 
-// A float to a power that is known, or the rarer operators.
+// A number to a power that is known, or the rarer operators.
 Plan Kinds::power_plan(uint32_t pc, const Insn& insn, const State& before) const {
   const bool is_power = static_cast<syntax::BinaryOp>(std::bit_cast<uint64_t>(chunk_.at(pc + 1))) == syntax::BinaryOp::Pow;
   const std::optional<int64_t> exponent = is_power ? loaded_before(pc, insn.c) : std::nullopt;
   if (!exponent || *exponent < 0 || *exponent > interp::kMostMultiplied) return {Way::Exec};
   const Kind b = speculated(before.kinds[insn.b], pc, Seen::First);
-  if (b != Kind::Float || before.kinds[insn.c] != Kind::Int) return {Way::Exec};
-  return {Way::Inline, Kind::Any, b, Kind::Int, Kind::Float};
+  if (!is_number(b) || before.kinds[insn.c] != Kind::Int) return {Way::Exec};
+  if (b == Kind::Int && exited(pc)) return {Way::Exec};  // where it overflows
+  return {Way::Inline, Kind::Any, b, Kind::Int, b};
 }
 
 // The number that the instruction in front has put into the register.

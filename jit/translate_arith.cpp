@@ -48,18 +48,23 @@ bool Translator::arith(uint32_t pc, const Insn& insn) {
   return unary(pc, insn);
 }
 
-// A float to a small power that is known, multiplied out in the order of interp::float_power_int, which is part of the
-// answer.
+// A number to a small power that is known. Floats are multiplied out in the order of interp::float_power_int, which is part
+// of the answer. Of ints no power on the way is larger than the last, so that what overflows there does so in any case.
 bool Translator::power(uint32_t pc, const Insn& insn) {
   if (plan_.way != Way::Inline) return false;
   const auto exponent = static_cast<uint64_t>(*kinds_->loaded_before(pc, insn.c));
-  llvm::Value* base = as_double(read(insn.b));
-  llvm::Value* result = exponent == 0 ? llvm::ConstantFP::get(b_.getDoubleTy(), 1.0) : base;
+  const Operand base = read(insn.b);
+  const bool ints = base.kind == Kind::Int;
+  auto product = [&](const Operand& a, const Operand& b) {
+    if (!ints) return floating(b_.CreateFMul(as_double(a), as_double(b)));
+    return Operand{Kind::Int, nullptr, checked(a.payload, b.payload, llvm::Intrinsic::smul_with_overflow, exit_at(pc))};
+  };
+  Operand result = exponent > 0 ? base : ints ? integer(1) : floating(llvm::ConstantFP::get(b_.getDoubleTy(), 1.0));
   for (int bit = std::bit_width(exponent) - 2; bit >= 0; --bit) {
-    result = b_.CreateFMul(result, result);
-    if (exponent >> bit & 1) result = b_.CreateFMul(result, base);
+    result = product(result, result);
+    if (exponent >> bit & 1) result = product(result, base);
   }
-  write(insn.a, floating(result));
+  write(insn.a, result);
   return true;
 }
 
