@@ -48,6 +48,9 @@ uint64_t seen_by(const Insn& insn, const Borrowed* registers) {
     note(op.b, insn.b);
     note(op.c, insn.c);
   }
+  // Of a built-in function, which may be one on numbers: all arguments together.
+  const bool native = static_cast<Op>(insn.op) == Op::CallNative;
+  for (uint16_t n = 0; n < insn.c && native; ++n) seen |= bits_of(registers[insn.a + 2 + n], false) << (Seen::kBits * Seen::First);
   return seen;
 }
 

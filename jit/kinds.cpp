@@ -692,14 +692,14 @@ Plan Kinds::data_plan(uint32_t pc, const Insn& insn, const State& before) const 
 
 // The arguments have no profile: their kinds must be known.
 Plan Kinds::intrinsic_plan(uint32_t pc, const Insn& insn, const State& before) const {
-  if (insn.c == 0 || pinned(insn.a + 2U)) return {Way::Exec};
-  const Kind argument = before.kinds[insn.a + 2U];
-  for (uint32_t n = 1; n < insn.c; ++n) {
-    if (before.kinds[insn.a + 2U + n] != argument || pinned(insn.a + 2U + n)) return {Way::Exec};
+  Kind argument = Kind::None;
+  for (uint32_t n = 0; n < insn.c; ++n) {
+    if (pinned(insn.a + 2U + n)) return {Way::Exec};
+    argument = joined(argument, speculated(before.kinds[insn.a + 2U + n], pc, Seen::First));
   }
   const auto result = intrinsic_result(intrinsic_called(chunk_, insn), argument, insn.c);
   if (exited(pc) || !result) return {Way::Exec};
-  return {Way::Inline, Kind::Any, Kind::Any, Kind::Any, *result};
+  return {Way::Inline, Kind::Any, argument, Kind::Any, *result};
 }
 
 // ---- effects ----

@@ -12,6 +12,7 @@ bool Translator::intrinsic(uint32_t pc, const Insn& insn) {
   if (static_cast<Op>(insn.op) != Op::CallNative || plan_.way != Way::Inline) return false;
   const Intrinsic which = intrinsic_called(chunk_, insn);
   const auto first = static_cast<uint16_t>(insn.a + 2);
+  for (uint16_t n = 0; n < insn.c; ++n) require(pc, static_cast<uint16_t>(first + n), plan_.b);
   Operand result = read(first);
   switch (which) {
     case Intrinsic::Sqrt: result = floating(b_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, number_of(result))); break;
