@@ -176,8 +176,22 @@ void Compiler::arguments(const CallNode& node, uint16_t first, std::vector<Place
   }
 }
 
-void Compiler::emit_call(const CallNode& node, uint16_t window, Operand callee) {
-  auto count = static_cast<uint32_t>(node.arguments.size());
+namespace {
+
+// Arguments that are not given and have a default. 0 where the callee is not known, or its arguments need arranging.
+uint32_t absent_arguments(const CallNode& node, const Link* link) {
+  if (!link || link->kind != Link::Kind::Function || !link->function || link->function->has_rest) return 0;
+  const auto& parameters = link->function->parameters;
+  const uint32_t given = node.arguments.count;
+  for (size_t n = given; n < parameters.size(); ++n) {
+    if (!parameters[n].fallback || parameters[n].inout) return 0;
+  }
+  return given < parameters.size() ? static_cast<uint32_t>(parameters.size()) - given : 0;
+}
+
+}  // namespace
+
+void Compiler::emit_call(const CallNode& node, uint16_t window, Operand callee, uint32_t count) {
   const Link* link = callee_link(node);
   if (!link) {
     emit(Op::CallValue, window, callee.reg, count);
@@ -221,16 +235,18 @@ void Compiler::window_call(const CallNode& node, uint16_t dst) {
   // The result lands where the window starts; often that can be the destination itself.
   bool in_place = is_temp(dst) && dst + 1 == top_;
   uint16_t window = in_place ? dst : alloc();
-  alloc(1 + count);
+  const uint32_t absent = lends ? 0 : absent_arguments(node, link);
+  alloc(1 + count + absent);
   auto first = static_cast<uint16_t>(window + 2);
   std::vector<PlacePath> lent;
   arguments(node, first, lent);
+  for (uint32_t i = 0; i < absent; ++i) emit(Op::LoadUnset, first + count + i);
   if (lends) {
     lending_call(node, window, lent);
   } else {
     // Consumed by the call, also when it raises.
     for (uint32_t i = 0; i < count; ++i) disown(static_cast<uint16_t>(first + i));
-    emit_call(node, window, callee);
+    emit_call(node, window, callee, count + absent);
   }
   release_operand({window, true});
   release_after(callee, window);
@@ -320,7 +336,7 @@ void Compiler::lending_call(const CallNode& node, uint16_t window, const std::ve
   take_lent(node, lending);
   for (uint16_t reg : others) disown(reg);
   lending.entering[0].push_back(open_region(window, true));
-  emit_call(node, window, {});
+  emit_call(node, window, {}, node.arguments.count);
   close_region(lending.entering[0].back());
   own(window);
   give_back(lending);
