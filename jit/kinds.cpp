@@ -92,6 +92,20 @@ Kind known_result(Op op) {
 
 }  // namespace
 
+bool is_on_bits(syntax::BinaryOp op) {
+  switch (op) {
+    case syntax::BinaryOp::WrapAdd:
+    case syntax::BinaryOp::WrapSub:
+    case syntax::BinaryOp::WrapMul:
+    case syntax::BinaryOp::Shl:
+    case syntax::BinaryOp::Shr:
+    case syntax::BinaryOp::BitAnd:
+    case syntax::BinaryOp::BitXor:
+    case syntax::BinaryOp::BitOr: return true;
+    default: return false;
+  }
+}
+
 Kind element_of(Kind list) {
   switch (list) {
     case Kind::Ints: return Kind::Int;
@@ -515,10 +529,10 @@ bool Kinds::is_plain_block(uint32_t pc, const State& before) const {
 
 Plan Kinds::plan_by_family(uint32_t pc, const Insn& insn, const State& before) const {
   const Op op = static_cast<Op>(insn.op);
-  if (is_in(op, Op::Add, Op::ModI) || op == Op::Neg || op == Op::Not) {
+  if (is_in(op, Op::Add, Op::ModI) || op == Op::Neg || op == Op::Not || op == Op::BitNot) {
     return number_plan(pc, insn, before);
   }
-  if (op == Op::Binary) return power_plan(pc, insn, before);
+  if (op == Op::Binary) return binary_plan(pc, insn, before);
   if (is_in(op, Op::Eq, Op::Ge) || is_in(op, Op::JumpEq, Op::LoopGeK) || op == Op::JumpIf || op == Op::LoopIf ||
              op == Op::JumpAnswer) {
     return compare_plan(pc, insn, before);
@@ -530,6 +544,10 @@ Plan Kinds::plan_by_family(uint32_t pc, const Insn& insn, const State& before) c
 
 Plan Kinds::number_plan(uint32_t pc, const Insn& insn, const State& before) const {
   const Op op = static_cast<Op>(insn.op);
+  if (op == Op::BitNot) {
+    const Kind b = speculated(before.kinds[insn.b], pc, Seen::First);
+    return b == Kind::Int ? Plan{Way::Inline, Kind::Any, b, Kind::Any, b} : Plan{Way::Exec};
+  }
   if (op == Op::Neg || op == Op::Not) {
     const Kind b = speculated(before.kinds[insn.b], pc, Seen::First);
     const bool fits = op == Op::Not ? b == Kind::Bool : is_number(b);
@@ -560,10 +578,23 @@ bool Kinds::has_been_number(uint32_t pc, Seen::Operand operand) const {
   return !exited(pc) && seen(pc).tags(operand) == kNumbers;
 }
 
-// A number to a power that is known, or the rarer operators.
+syntax::BinaryOp Kinds::operator_at(uint32_t pc) const {
+  return static_cast<syntax::BinaryOp>(std::bit_cast<uint64_t>(chunk_.at(pc + 1)));
+}
+
+// The rarer operators. What is done to the bits of ints never fails, but for counts of shifts.
+Plan Kinds::binary_plan(uint32_t pc, const Insn& insn, const State& before) const {
+  const syntax::BinaryOp op = operator_at(pc);
+  if (op == syntax::BinaryOp::Pow) return power_plan(pc, insn, before);
+  const Kind b = speculated(before.kinds[insn.b], pc, Seen::First);
+  const Kind c = speculated(before.kinds[insn.c], pc, Seen::Second);
+  if (!is_on_bits(op) || exited(pc) || b != Kind::Int || c != Kind::Int) return {Way::Exec};
+  return {Way::Inline, Kind::Any, b, c, Kind::Int};
+}
+
+// A number to a power that is known.
 Plan Kinds::power_plan(uint32_t pc, const Insn& insn, const State& before) const {
-  const bool is_power = static_cast<syntax::BinaryOp>(std::bit_cast<uint64_t>(chunk_.at(pc + 1))) == syntax::BinaryOp::Pow;
-  const std::optional<int64_t> exponent = is_power ? loaded_before(pc, insn.c) : std::nullopt;
+  const std::optional<int64_t> exponent = loaded_before(pc, insn.c);
   if (!exponent || *exponent < 0 || *exponent > interp::kMostMultiplied) return {Way::Exec};
   const Kind b = speculated(before.kinds[insn.b], pc, Seen::First);
   if (!is_number(b) || before.kinds[insn.c] != Kind::Int) return {Way::Exec};

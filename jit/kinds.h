@@ -43,6 +43,8 @@ uint16_t field_mask(uint32_t field);
 inline uint16_t fields_told(uint16_t known) { return static_cast<uint16_t>(((known | known >> 1) & 0x5555) * 3); }
 inline bool tells(uint16_t known, uint16_t wanted) { return (known & fields_told(wanted)) == wanted; }
 inline uint16_t told_by_both(uint16_t a, uint16_t b) { return static_cast<uint16_t>(a & ~fields_told(a ^ b)); }
+// Of two ints, and gives an int.
+bool is_on_bits(syntax::BinaryOp op);
 // Never counted, and always.
 inline bool is_plain(Kind kind) { return kind >= Kind::Nil && kind <= Kind::Float; }
 inline bool is_counted(Kind kind) { return kind >= Kind::Ints && kind <= Kind::Text; }
@@ -144,6 +146,8 @@ class Kinds {
   bool is_unsure_of_itself() const { return shared_->unsure; }
   // Whether the call of itself is made only where its leaf, which is inlined, comes to an end: kinds_call.cpp.
   bool has_leaf(uint32_t pc) const;
+  // Of a Binary.
+  syntax::BinaryOp operator_at(uint32_t pc) const;
   const Returned& returned() const { return returned_; }
   // What the callee of an inlined call has captured and its body is made for, which is looked at before the call. Of
   // numbers and bools; Any: not known.
@@ -237,6 +241,7 @@ class Kinds {
   bool is_plain_block(uint32_t pc, const State& before) const;
   Plan number_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   bool has_been_number(uint32_t pc, bytecode::Seen::Operand operand) const;
+  Plan binary_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   Plan power_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   Plan compare_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   Plan data_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;

@@ -36,7 +36,7 @@ bool Translator::arith(uint32_t pc, const Insn& insn) {
       {Op::Mod, Op::ModI, kNone, kNoFloat},
   };
   const Op op = static_cast<Op>(insn.op);
-  if (op == Op::Binary) return power(pc, insn);
+  if (op == Op::Binary) return kinds_->operator_at(pc) == syntax::BinaryOp::Pow ? power(pc, insn) : on_bits(pc, insn);
   for (const Arith& rule : kRules) {
     if (op < rule.first || op > rule.last) continue;
     const int variant = static_cast<int>(op) - static_cast<int>(rule.first);
@@ -46,6 +46,31 @@ bool Translator::arith(uint32_t pc, const Insn& insn) {
     return true;
   }
   return unary(pc, insn);
+}
+
+bool Translator::on_bits(uint32_t pc, const Insn& insn) {
+  using syntax::BinaryOp;
+  if (plan_.way != Way::Inline) return false;
+  const BinaryOp op = kinds_->operator_at(pc);
+  llvm::Value *b = read(insn.b).payload, *c = read(insn.c).payload;
+  if (op == BinaryOp::Shl || op == BinaryOp::Shr) {
+    auto* within = block("within");
+    b_.CreateCondBr(b_.CreateICmpULT(c, word(64)), within, exit_at(pc));
+    go_on_in(within);
+  }
+  llvm::Value* result = nullptr;
+  switch (op) {
+    case BinaryOp::WrapAdd: result = b_.CreateAdd(b, c); break;
+    case BinaryOp::WrapSub: result = b_.CreateSub(b, c); break;
+    case BinaryOp::WrapMul: result = b_.CreateMul(b, c); break;
+    case BinaryOp::Shl: result = b_.CreateShl(b, c); break;
+    case BinaryOp::Shr: result = b_.CreateAShr(b, c); break;
+    case BinaryOp::BitAnd: result = b_.CreateAnd(b, c); break;
+    case BinaryOp::BitXor: result = b_.CreateXor(b, c); break;
+    default: result = b_.CreateOr(b, c); break;
+  }
+  write(insn.a, {Kind::Int, nullptr, result});
+  return true;
 }
 
 // A number to a small power that is known. Floats are multiplied out in the order of interp::float_power_int, which is part
@@ -240,6 +265,10 @@ void Translator::float_result(const Insn& insn, const Arith& rule, const Operand
 
 bool Translator::unary(uint32_t pc, const Insn& insn) {
   const Op op = static_cast<Op>(insn.op);
+  if (op == Op::BitNot && plan_.way == Way::Inline) {
+    write(insn.a, {Kind::Int, nullptr, b_.CreateNot(read(insn.b).payload)});
+    return true;
+  }
   if (op != Op::Neg && op != Op::Not) return false;
   const Operand v = read(insn.b);
   auto* after = block("after");

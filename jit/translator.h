@@ -338,6 +338,7 @@ class Translator {
   struct Arith;
   bool arith(uint32_t pc, const Insn& insn);
   bool power(uint32_t pc, const Insn& insn);
+  bool on_bits(uint32_t pc, const Insn& insn);
   bool unary(uint32_t pc, const Insn& insn);
   void known_numbers(const Insn& insn, const Arith& rule, const Operand& b, const Operand& c, llvm::BasicBlock* slow);
   llvm::Value* number_of(const Operand& v);
