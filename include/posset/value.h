@@ -151,6 +151,8 @@ POSSET_API posset_status posset_find_text(posset_context* context, posset_text t
 typedef struct posset_buffer posset_buffer;
 POSSET_API posset_buffer* posset_buffer_create(posset_context* context); /* null: no memory */
 POSSET_API void posset_buffer_free(posset_buffer* buffer);               /* null is fine */
+/* Makes room for so many bytes more, if there is memory; what is appended up to that is copied once. */
+POSSET_API void posset_buffer_reserve(posset_buffer* buffer, size_t bytes);
 /* Appending after memory ran out does nothing; posset_buffer_finish tells. */
 POSSET_API void posset_buffer_append(posset_buffer* buffer, posset_text text);
 POSSET_API void posset_buffer_append_scalar(posset_buffer* buffer, uint32_t scalar);
