@@ -254,6 +254,17 @@ POSSET_API posset_status posset_invoke_columns(posset_context* context, posset_v
                                                const double* const* columns, size_t count,
                                                double* out, size_t rows, size_t* done);
 
+/* The same for columns of ints (`kind` POSSET_INT, int64_t) and floats (POSSET_FLOAT, double), results of either kind: an int
+ * is a float where results are floats, but a float is no int, however round. */
+typedef struct posset_column {
+  const void* numbers;
+  posset_kind kind;
+} posset_column;
+POSSET_API posset_status posset_invoke_mixed_columns(posset_context* context, posset_value function,
+                                                     const posset_column* columns, size_t count,
+                                                     posset_kind kind_of_results, void* out,
+                                                     size_t rows, size_t* done);
+
 /* Calls a method of a host object, of `graph`s and other handles of the library, as `object.name(...)` does.
  * Arguments and result as in posset_invoke. Without such a method it is raised. */
 POSSET_API posset_status posset_invoke_method(posset_context* context, posset_value object, posset_text name,
