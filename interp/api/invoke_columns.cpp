@@ -3,8 +3,8 @@
 // longer than the call takes.
 //
 // Rows are done by the native code that takes numbers, as long as it only computes (numbers_entry.h): several at once
-// where there is code for that. A row that this cannot do is called as any function is, and then it goes on. So every row
-// is charged its step, and what it raises is raised behind those before it.
+// where there is code for that. Code that does more is called for each row; and a row that native code does not take is called as
+// any function is, and then it goes on. So every row is charged its step, and what it raises is raised behind those before it.
 #include <algorithm>
 
 #include "interp/api/handles.h"
@@ -85,7 +85,7 @@ class Rows {
   // False: raised.
   bool run() {
     while (done_ < columns_.rows) {
-      if (!compute_some() && !call_one()) return false;
+      if (!compute_some() && !(enters_with_numbers() ? call_with_numbers() : call_one())) return false;
     }
     return true;
   }
@@ -143,6 +143,35 @@ class Rows {
       if (tag != kFloatTag) return;
       results<double>()[done_] = given;
     }
+  }
+
+  // Code that does more than compute takes its numbers in registers, too.
+  bool enters_with_numbers() const {
+    if (!may_compute_ || context_->fuel <= 0 || context_->depth >= context_->depth_limit || context_->native.low()) return false;
+    const NativeCodeHead* code = posset::api::code_for_numbers(*function_.as<Closure>()->function, columns_.count);
+    return code && code->numbers && context_->has_stack(posset::api::kMostRegisters);
+  }
+
+  // Some rows, as call_closure does each; one where what only computes goes on behind it.
+  bool call_with_numbers() {
+    auto* closure = function_.as<Closure>();
+    Borrowed* const base = context_->stack_top;
+    Value result;
+    bool only_calls = false;
+    do {
+      double n[kMostNumbers];
+      for (size_t each = 0; each < columns_.count; ++each) n[each] = floats_[each][done_];
+      const NativeCodeHead* code = posset::api::code_for_numbers(*closure->function, columns_.count);
+      only_calls = !code->plain;
+      context_->stack_top = base + closure->function->slot_count;
+      --context_->fuel;
+      ++context_->depth;
+      result = Value::adopt(posset::api::enter_with_numbers(code->numbers, context_, closure, base, n, columns_.count));
+      --context_->depth;
+      context_->stack_top = base;
+      if (result.failed()) context_->leave_failed();
+    } while (!result.failed() && take(result) && only_calls && done_ < columns_.rows && enters_with_numbers());
+    return !result.failed() && !context_->error_pending();
   }
 
   bool call_one() {
