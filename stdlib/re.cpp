@@ -1,13 +1,14 @@
 // The module re: regular expressions by RE2, so every match takes time linear in the text. Compiled patterns
-// are kept per context, at most kPatterns of them.
-#include <re2/re2.h>
-
+// are kept per context, at most kPatterns of them. How a long text is searched is in re_windows.h.
 #include <algorithm>
 #include <list>
 #include <memory>
 #include <string>
+#include <utility>
 
+#include "stdlib/aside.h"
 #include "stdlib/modules.h"
+#include "stdlib/re_windows.h"
 #include "stdlib/support.h"
 
 namespace posset::stdlib {
@@ -15,13 +16,13 @@ namespace posset::stdlib {
 namespace {
 
 constexpr size_t kPatterns = 64;
-constexpr size_t kPatternMemory = 8 << 20;  // bytes RE2 may use for one pattern
-constexpr size_t kLongestPattern = 256 << 10;  // bytes; RE2 compiles without looking at limits, some 100 to 200 ns for each
+constexpr size_t kLongestPattern = 256 << 10;  // bytes
 
 // Most recently used first. Who searches keeps the pattern: other tasks may use others meanwhile.
-using Pattern = std::shared_ptr<const RE2>;
+using Pattern = std::shared_ptr<const Expression>;
 struct Cache {
   std::list<Pattern> patterns;
+  Aside aside;
 };
 const char kCacheKey = 0;
 
@@ -32,12 +33,25 @@ Cache& cache_of(posset_context* context) {
   return *cache;
 }
 
+posset_status compile(posset_context* context, std::string_view source, Pattern& out) {
+  if (!is_slow_to_compile(source)) {
+    out = std::make_shared<const Expression>(source);
+    return POSSET_OK;
+  }
+  const auto place = std::make_shared<Pattern>();
+  POSSET_TRY(cache_of(context).aside.run(context, [place, source = std::string(source)] {
+    *place = std::make_shared<const Expression>(source);
+  }));
+  out = *place;
+  return POSSET_OK;
+}
+
 posset_status want_pattern(posset_call* call, uint32_t i, Pattern& out) {
   posset_text text;
   POSSET_TRY(posset_want_string(call, i, &text));
   auto& patterns = cache_of(call->context).patterns;
   for (auto it = patterns.begin(); it != patterns.end(); ++it) {
-    if ((*it)->pattern() != view_of(text)) continue;
+    if ((*it)->whole().pattern() != view_of(text)) continue;
     patterns.splice(patterns.begin(), patterns, it);
     out = patterns.front();
     return POSSET_OK;
@@ -46,17 +60,15 @@ posset_status want_pattern(posset_call* call, uint32_t i, Pattern& out) {
     return posset_raise_argument(call, POSSET_ERROR_BadArgument, i, text_of("is too long: a pattern has at most 262144 bytes"));
   }
   POSSET_TRY(posset_charge_bytes(call->context, text.size * 64));
-  RE2::Options options;
-  options.set_log_errors(false);
-  options.set_max_mem(kPatternMemory);
-  Pattern made = std::make_shared<const RE2>(re2::StringPiece(text.data ? text.data : "", text.size), options);
-  if (!made->ok()) {
-    std::string problem = "is no regular expression: " + made->error();
+  Pattern made;
+  POSSET_TRY(compile(call->context, view_of(text), made));
+  if (!made->whole().ok()) {
+    std::string problem = "is no regular expression: " + made->whole().error();
     return posset_raise_argument(call, POSSET_ERROR_BadArgument, i, text_of(problem));
   }
+  out = made;
   patterns.push_front(std::move(made));
   if (patterns.size() > kPatterns) patterns.pop_back();
-  out = patterns.front();
   return POSSET_OK;
 }
 
@@ -73,47 +85,61 @@ posset_status want_search(posset_call* call, Search& out) {
   return posset_charge_bytes(call->context, out.text.size());
 }
 
-// The match and its groups, as many as one asks for: those of a replacement are \0 to \9.
-struct Match {
-  static constexpr int kMost = 10;
-  re2::StringPiece groups[kMost];
-  size_t begin = 0, end = 0;
+// A search in a context.
+class Within : public Surroundings {
+ public:
+  explicit Within(posset_context* context) : context_(context) {}
+  posset_status look() override { return posset_poll(context_); }
+  bool take(size_t bytes) override {
+    if (posset_charge_memory(context_, bytes) == POSSET_OK) return true;
+    posset_error_free(posset_take_error(context_));
+    return false;
+  }
+  void give_back(size_t bytes) override { posset_discharge_memory(context_, bytes); }
+  posset_status aside(std::function<void()> work) override { return cache_of(context_).aside.run(context_, std::move(work)); }
+
+ private:
+  posset_context* const context_;
 };
 
-// The first match at or after `from`; false when there is none.
-bool match_from(const Search& search, size_t from, Match& out, int groups = 1) {
-  const re2::StringPiece whole(search.text.data(), search.text.size());
-  if (!search.pattern->Match(whole, from, whole.size(), RE2::UNANCHORED, out.groups, groups)) return false;
-  out.begin = static_cast<size_t>(out.groups[0].data() - whole.data());
-  out.end = out.begin + out.groups[0].size();
-  return true;
-}
-
-// Behind an empty match the search goes on one character further.
-size_t after(std::string_view text, size_t begin, size_t end) {
-  if (end > begin) return end;
-  size_t next = end + 1;
-  while (next < text.size() && (static_cast<unsigned char>(text[next]) & 0xc0) == 0x80) ++next;
-  return next;
+// The first match alone; with `groups` 0 only whether there is one.
+posset_status first_match(posset_call* call, const Search& search, int groups, Match& out, bool& found) {
+  Within within(call->context);
+  return Windows(search.text, search.pattern, within).next(0, groups, out, found);
 }
 
 // Calls visit(match) for every match, from left to right.
 template <class Visit>
 posset_status each_match(posset_call* call, const Search& search, Visit&& visit, int groups = 1) {
   Pace pace(call->context);
+  Within within(call->context);
+  Windows windows(search.text, search.pattern, within);
   Match match;
-  for (size_t from = 0; from <= search.text.size() && match_from(search, from, match, groups);) {
+  for (size_t from = 0; from <= search.text.size();) {
+    bool found = false;
+    POSSET_TRY(windows.next(from, groups, match, found));
+    if (!found) break;
     POSSET_TRY(visit(match));
     POSSET_TRY(posset_charge_bytes(call->context, 16 + match.end - match.begin));
     POSSET_TRY(pace.go(2 * Pace::kValue + match.end - from));
-    from = after(search.text, match.begin, match.end);
+    from = behind(search.text, match);
   }
   return POSSET_OK;
 }
 
+// A piece of the text; a long one is copied in parts.
+posset_status make_text(posset_call* call, std::string_view text, posset_value& out) {
+  if (text.size() <= kLongText) return posset_string(call->context, text_of(text), &out);
+  Buffer buffer(call->context);
+  Pace pace(call->context);
+  buffer.reserve(text.size());
+  POSSET_TRY(buffer.append(text, pace));
+  return buffer.finish(out);
+}
+
 posset_status push_text(posset_call* call, Owned& list, std::string_view text) {
   posset_value value;
-  POSSET_TRY(posset_string(call->context, text_of(text), &value));
+  POSSET_TRY(make_text(call, text, value));
   return posset_list_push(call->context, list.place(), value);
 }
 
@@ -121,15 +147,21 @@ posset_status test(posset_call* call) {
   Search search;
   POSSET_TRY(want_search(call, search));
   Match match;
-  return posset_return(call, posset_bool(match_from(search, 0, match)));
+  bool found = false;
+  POSSET_TRY(first_match(call, search, 0, match, found));
+  return posset_return(call, posset_bool(found));
 }
 
 posset_status find(posset_call* call) {
   Search search;
   POSSET_TRY(want_search(call, search));
   Match match;
-  if (!match_from(search, 0, match)) return POSSET_OK;
-  return posset_return_string(call, text_of(search.text.substr(match.begin, match.end - match.begin)));
+  bool found = false;
+  POSSET_TRY(first_match(call, search, 1, match, found));
+  if (!found) return POSSET_OK;
+  Owned result;
+  POSSET_TRY(make_text(call, search.text.substr(match.begin, match.end - match.begin), *result.place()));
+  return give(call, result);
 }
 
 posset_status find_all(posset_call* call) {
@@ -165,7 +197,7 @@ posset_status replace(posset_call* call) {
   POSSET_TRY(posset_want_string(call, 2, &with));
   std::string problem;
   re2::StringPiece rewrite(with.data ? with.data : "", with.size);
-  if (!search.pattern->CheckRewriteString(rewrite, &problem)) {
+  if (!search.pattern->whole().CheckRewriteString(rewrite, &problem)) {
     return posset_raise_argument(call, POSSET_ERROR_BadArgument, 2, text_of(problem));
   }
   const std::string_view text = search.text;
@@ -175,7 +207,7 @@ posset_status replace(posset_call* call) {
   bool matched = false;
   const posset_status status = each_match(call, search, [&](const Match& match) {
     if (matched && match.begin == match.end && match.begin == done) return POSSET_OK;  // as RE2's own: none right behind another
-    matched = true;
+    if (!std::exchange(matched, true)) out.reserve(text.size());
     POSSET_TRY(out.append(text.substr(done, match.begin - done), pace));
     done = match.end;
     POSSET_TRY(append_rewritten(out, pace, view_of(with), match));

@@ -82,8 +82,10 @@ class Buffer {
   ~Buffer() { posset_buffer_free(buffer_); }
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
+  void reserve(size_t bytes) { posset_buffer_reserve(buffer_, bytes); }
   void append(std::string_view text) { posset_buffer_append(buffer_, text_of(text)); }
   posset_status append(std::string_view text, Pace& pace) {
+    if (text.size() > kLongText) reserve(text.size());
     for (; !text.empty() && !failed(); text.remove_prefix(std::min(text.size(), kLongText))) {
       append(text.substr(0, kLongText));
       POSSET_TRY(pace.go(std::min(text.size(), kLongText) / 8));
@@ -92,10 +94,12 @@ class Buffer {
   }
   void append_scalar(uint32_t scalar) { posset_buffer_append_scalar(buffer_, scalar); }
   bool failed() const { return posset_buffer_failed(buffer_); }
+  posset_status finish(posset_value& out) {
+    return buffer_ ? posset_buffer_finish(buffer_, &out) : POSSET_NO_MEMORY;
+  }
   posset_status finish(posset_call* call) {
-    if (!buffer_) return POSSET_NO_MEMORY;
     posset_value out;
-    POSSET_TRY(posset_buffer_finish(buffer_, &out));
+    POSSET_TRY(finish(out));
     return posset_return(call, out);
   }
 

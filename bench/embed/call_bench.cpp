@@ -224,6 +224,34 @@ double posset_ns(const Expression& each) {
   return best_ns([&](int count) { return sum_of_calls(count, function); });
 }
 
+// The same evaluations by columns: the values are made into them, some thousand rows at a time, and the results summed up.
+double posset_columns_ns(const Expression& each) {
+  posset::Runtime runtime;
+  posset::Context context(runtime, kLimits);
+  auto function = context.compile<double(double, double, double, double, double)>(std::string("(a, b, c, x, y) => ") +
+                                                                                  each.posset);
+  constexpr int kRowsAtATime = 1000;
+  std::array<std::array<double, kRowsAtATime>, 5> columns;
+  std::array<double, kRowsAtATime> results;
+  const auto sum_of_rows = [&](int count) {
+    double sum = 0;
+    for (int done = 0; done < count; done += kRowsAtATime) {
+      for (int i = 0; i < kRowsAtATime; ++i) {
+        const Values v = values(done + i + 1);
+        for (size_t n = 0; n < v.size(); ++n) columns[n][i] = v[n];
+      }
+      function.map_into(results, columns[0], columns[1], columns[2], columns[3], columns[4]);
+      for (const double result : results) sum += result;
+    }
+    return sum;
+  };
+  for (int i = 0; i < 10; ++i) {
+    check(sum_of_rows(2000), sum_of_calls(2000, each.native));
+    posset_runtime_settle(runtime.handle());
+  }
+  return best_ns(sum_of_rows);
+}
+
 #ifdef WITH_MUPARSER
 double muparser_ns(const Expression& each) {
   Values v = values(0);
@@ -274,6 +302,7 @@ double mean_over_native(Ns&& ns) {
 void BM_expressions_over_native(benchmark::State& state) {
   for (auto _ : state) {
     state.counters["posset"] = mean_over_native(posset_ns);
+    state.counters["posset_columns"] = mean_over_native(posset_columns_ns);
 #ifdef WITH_MUPARSER
     state.counters["muparser"] = mean_over_native(muparser_ns);
 #endif
@@ -342,6 +371,65 @@ void BM_column_posset_in_place(benchmark::State& state) {
   }
 }
 BENCHMARK(BM_column_posset_in_place)->Unit(benchmark::kMillisecond);
+
+// Ints, and ints with floats: by columns, and by a call for each row.
+void BM_rows_of_ints(benchmark::State& state, bool by_columns) {
+  constexpr size_t kSome = 10000;
+  posset::Runtime runtime;
+  posset::Context context(runtime, {.memory_limit = 256 << 20, .step_limit = 1'000'000'000'000});
+  auto ints = context.compile<int64_t(int64_t, int64_t)>("(n, m) => n * 3 + m % 7");
+  auto mixed = context.compile<double(double, int64_t)>("(price, count) => price * count * 1.19");
+  std::vector<int64_t> ns(kSome), ms(kSome), out(kSome);
+  std::vector<double> prices(kSome), totals(kSome);
+  for (size_t i = 0; i < kSome; ++i) ns[i] = static_cast<int64_t>(i), ms[i] = 9, prices[i] = static_cast<double>(i);
+  const auto run = [&] {
+    if (state.range(0) == 0) {
+      if (by_columns) return ints.map_into(out, ns, ms);
+      for (size_t i = 0; i < kSome; ++i) out[i] = ints(ns[i], ms[i]);
+    } else {
+      if (by_columns) return mixed.map_into(totals, prices, ms);
+      for (size_t i = 0; i < kSome; ++i) totals[i] = mixed(prices[i], ms[i]);
+    }
+  };
+  for (int i = 0; i < 8; ++i) {
+    run();
+    if (state.range(0) == 0) check(static_cast<double>(out[77]), 233);
+    else check(totals[77], 77.0 * 9 * 1.19);
+    posset_runtime_settle(runtime.handle());
+  }
+  for (auto _ : state) run();
+  state.SetItemsProcessed(state.iterations() * kSome);
+}
+BENCHMARK_CAPTURE(BM_rows_of_ints, by_columns, true)->DenseRange(0, 1)->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(BM_rows_of_ints, row_by_row, false)->DenseRange(0, 1)->Unit(benchmark::kMicrosecond);
+
+// Formulas that call or have loops: by columns, and by a typed call for each row.
+constexpr const char* kSlowFormulas[] = {"(x, y) => math.sin(x) + y", "(x, y) => math.exp(-x) * math.log(y + 1.0)", "(x, y) => (x + 1.0) ** y",
+                                         "(x, y) => { var t = 0.0\n for i in 0..4 { t += x * float(i) }\n t - y }"};
+
+void BM_rows_of_slow_formula(benchmark::State& state, bool by_columns) {
+  constexpr size_t kSome = 10000;
+  posset::Runtime runtime;
+  posset::Context context(runtime, {.memory_limit = 256 << 20, .step_limit = 1'000'000'000'000});
+  const std::string formula = kSlowFormulas[state.range(0)];
+  auto function = context.compile<double(double, double)>("import \"math\"\n" + formula);
+  std::vector<double> xs(kSome), ys(kSome), out(kSome);
+  for (size_t i = 0; i < kSome; ++i) xs[i] = static_cast<double>(i) * 0.001, ys[i] = 1.5;
+  const auto run = [&] {
+    if (by_columns) return function.map_into(out, xs, ys);
+    for (size_t i = 0; i < kSome; ++i) out[i] = function(xs[i], ys[i]);
+  };
+  for (int i = 0; i < 8; ++i) {
+    run();
+    check(out[77], function(xs[77], ys[77]));
+    posset_runtime_settle(runtime.handle());
+  }
+  for (auto _ : state) run();
+  state.SetLabel(formula.substr(0, 40));
+  state.SetItemsProcessed(state.iterations() * kSome);
+}
+BENCHMARK_CAPTURE(BM_rows_of_slow_formula, by_columns, true)->DenseRange(0, 3)->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(BM_rows_of_slow_formula, row_by_row, false)->DenseRange(0, 3)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
 

@@ -188,6 +188,33 @@ void measure(benchmark::State& state, posset_context* context, const std::vector
   }
 }
 
+// Regular expressions over 10 to 100 MB: patterns that match nowhere, everywhere, once at the end, over long stretches, and ones that
+// take long to compile.
+void give_long_texts(posset_context* context, std::vector<every_call::Call>& calls) {
+  const auto make = [&](const char* name, const std::string& source) {
+    posset_value value = posset_nil();
+    if (posset_eval(context, every_call::text_of(source), &value, nullptr) != POSSET_OK ||
+        posset_set_global(context, posset_text_of(name), value) != POSSET_OK)
+      std::abort();
+  };
+  make("words", "import \"strings\"\nstrings.repeat(\"abc déf, ghi\\n\", 7000000) + \"end\"");  // 98 MB
+  make("one_line", "import \"strings\"\nstrings.repeat(\"abc déf, ghi \", 7000000) + \"end\"");
+  make("letters", "import \"strings\"\nstrings.repeat(\"a\", 100000000)");
+  make("tags", "import \"strings\"\nstrings.repeat(\"<a><b> \", 1500000)");  // 10 MB
+  make("alternatives", "import \"strings\"\nstrings.repeat(\"x1|y2|\", 40000) + \"z\"");
+  make("classes", "import \"strings\"\nstrings.repeat(\"\\\\pL\", 80000)");
+  const char* const patterns[] = {"\"x\"", "\"end\"", "'[xyz]+[0-9]'", "'[a-z]+'", "', g'", "'end$'", "'x|end'", "'^b'", "'a.*z'", "'a.*end'",
+                                  "'(?s)f.*q'", "'[^x]*x'", "'\\w+'", "'<.*?>'", "'(\\w+) (\\w+)'", "'(.*)e(.*)'", "'\\pL{100}1'",
+                                  "alternatives", "classes"};
+  for (const char* text : {"words", "one_line", "letters", "tags"})
+    for (const char* pattern : patterns)
+      for (const char* name : {"test", "find", "find_all", "split", "replace"}) {
+        std::string call = std::string("re.") + name + "(" + text + ", " + pattern;
+        if (name == std::string_view("replace")) call += std::string_view(pattern).find('(') < 5 ? ", '\\1-'" : ", '-'";
+        calls.push_back({std::string("re.") + name + " in long texts", call + ")"});
+      }
+}
+
 void print_slowest() {
   constexpr size_t kShown = 25;
   std::sort(all_runs.begin(), all_runs.end(), [](const Run& a, const Run& b) { return a.slower_than(b); });
@@ -206,7 +233,8 @@ int main(int count, char** arguments) {
       !every_call::give(context))
     std::abort();
   std::vector<std::string> names;
-  const std::vector<every_call::Call> calls = every_call::make(runtime, names);
+  std::vector<every_call::Call> calls = every_call::make(runtime, names);
+  give_long_texts(context, calls);
   std::map<std::string, std::vector<const every_call::Call*>> by_name;
   for (const every_call::Call& call : calls) by_name[call.name].push_back(&call);
   for (const auto& [name, some] : by_name)

@@ -304,18 +304,32 @@ double invoke_numbers(posset_context* context, posset_value function, Args... ar
   return invoke_numbers_by_value(context, function, args...);
 }
 
+// Numbers that a column has for parameters of type T, and results: double or int64_t; void: no column can be made of such.
+template <class T>
+using ColumnNumber = std::conditional_t<
+    std::is_floating_point_v<T>, double,
+    std::conditional_t<std::is_integral_v<T> && !std::is_same_v<T, bool>, int64_t, void>>;
+
 // Numbers that stand one behind the other: a vector, an array, a span.
-template <class C>
-concept ColumnOfNumbers = requires(const C& column) {
-  { column.data() } -> std::convertible_to<const double*>;
+template <class C, class T>
+concept ColumnOf = requires(const C& column) {
+  { column.data() } -> std::convertible_to<const ColumnNumber<std::decay_t<T>>*>;
   { column.size() } -> std::convertible_to<size_t>;
 };
 
-template <class... Columns>
-void invoke_columns(posset_context* context, posset_value function, double* out, size_t rows, const Columns&... columns) {
-  if (((static_cast<size_t>(columns.size()) != rows) || ...)) throw Misuse(POSSET_MISUSE, "columns of different lengths");
-  const double* const all[] = {columns.data()...};
-  check(context, posset_invoke_columns(context, function, all, sizeof...(Columns), out, rows, nullptr), "call");
+inline posset_column column_of(const double* numbers) { return {numbers, POSSET_FLOAT}; }
+inline posset_column column_of(const int64_t* numbers) { return {numbers, POSSET_INT}; }
+
+template <class... Numbers, class Out>
+void invoke_columns(posset_context* context, posset_value function, Out* out, size_t rows, const Numbers*... columns) {
+  if constexpr (std::is_same_v<Out, double> && (std::is_same_v<Numbers, double> && ...)) {
+    const double* const all[] = {columns...};
+    check(context, posset_invoke_columns(context, function, all, sizeof...(Numbers), out, rows, nullptr), "call");
+  } else {
+    const posset_column all[] = {column_of(columns)...};
+    const posset_kind kind = column_of(out).kind;
+    check(context, posset_invoke_mixed_columns(context, function, all, sizeof...(Numbers), kind, out, rows, nullptr), "call");
+  }
 }
 
 inline Value invoke(posset_context* context, posset_value function, posset_value* arguments,
@@ -386,15 +400,20 @@ class Function<R(Args...)> {
       return detail::read<R>(result.context(), result.raw(), "result");
     }
   }
-  // Of a function of doubles: out[i] becomes what it gives for the i-th number of each column, in one evaluation. All have
-  // the same length, or Misuse is thrown. Columns and `out` are vectors, arrays or spans of the host: they are read and
-  // written where they stand, and `out` may be one of the columns. Throws Error at the first row that raises or gives no
-  // number: the rows before are done.
-  template <class Out, detail::ColumnOfNumbers... Columns>
-    requires(sizeof...(Columns) == sizeof...(Args) && sizeof...(Args) != 0 && std::is_same_v<R, double> &&
-             (std::is_floating_point_v<std::decay_t<Args>> && ...))
+  // Of a function of numbers: out[i] becomes what it gives for the i-th number of each column, in one evaluation. A parameter
+  // that is a floating-point number takes a column of double, one that is an integer a column of int64_t, and so
+  // for the result, double or int64_t. All have the same length, or Misuse is thrown. Columns and `out` are vectors, arrays or
+  // spans of the host: they are read and written where they stand, and `out` may be one of the columns. Throws Error at the
+  // first row that raises or does not give such a number: the rows before are done.
+  template <class Out, class... Columns>
+    requires(sizeof...(Columns) == sizeof...(Args) && sizeof...(Args) != 0 &&
+             (std::is_same_v<R, double> || std::is_same_v<R, int64_t>) && (detail::ColumnOf<Columns, Args> && ...))
   void map_into(Out&& out, const Columns&... columns) const {
-    detail::invoke_columns(function_.context(), function_.raw(), out.data(), out.size(), columns...);
+    const size_t rows = out.size();
+    if (((static_cast<size_t>(columns.size()) != rows) || ...)) throw Misuse(POSSET_MISUSE, "columns of different lengths");
+    R* const results = out.data();
+    detail::invoke_columns<detail::ColumnNumber<std::decay_t<Args>>...>(function_.context(), function_.raw(), results, rows,
+                                                                       columns.data()...);
   }
   auto try_call(Args... args) const -> Result<std::conditional_t<std::is_void_v<R>, Value, R>> {
     try {

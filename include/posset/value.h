@@ -151,6 +151,8 @@ POSSET_API posset_status posset_find_text(posset_context* context, posset_text t
 typedef struct posset_buffer posset_buffer;
 POSSET_API posset_buffer* posset_buffer_create(posset_context* context); /* null: no memory */
 POSSET_API void posset_buffer_free(posset_buffer* buffer);               /* null is fine */
+/* Makes room for so many bytes more, if there is memory; what is appended up to that is copied once. */
+POSSET_API void posset_buffer_reserve(posset_buffer* buffer, size_t bytes);
 /* Appending after memory ran out does nothing; posset_buffer_finish tells. */
 POSSET_API void posset_buffer_append(posset_buffer* buffer, posset_text text);
 POSSET_API void posset_buffer_append_scalar(posset_buffer* buffer, uint32_t scalar);
@@ -251,6 +253,17 @@ POSSET_API double posset_compute(posset_context* context, posset_value function,
 POSSET_API posset_status posset_invoke_columns(posset_context* context, posset_value function,
                                                const double* const* columns, size_t count,
                                                double* out, size_t rows, size_t* done);
+
+/* The same for columns of ints (`kind` POSSET_INT, int64_t) and floats (POSSET_FLOAT, double), results of either kind: an int
+ * is a float where results are floats, but a float is no int, however round. */
+typedef struct posset_column {
+  const void* numbers;
+  posset_kind kind;
+} posset_column;
+POSSET_API posset_status posset_invoke_mixed_columns(posset_context* context, posset_value function,
+                                                     const posset_column* columns, size_t count,
+                                                     posset_kind kind_of_results, void* out,
+                                                     size_t rows, size_t* done);
 
 /* Calls a method of a host object, of `graph`s and other handles of the library, as `object.name(...)` does.
  * Arguments and result as in posset_invoke. Without such a method it is raised. */

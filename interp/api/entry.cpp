@@ -47,6 +47,7 @@ void Evaluation::begin() {
 void end_run(posset_context* context) {
   // Only when there was no memory: else they have ended.
   if (context->tasks && context->tasks->finish(Value()).failed()) context->take_error();
+  context->tasks_at_work = false;
   if (context->seat) context->seat->end();
   context->runtime.control.settle(*context);
   context->running.reset();

@@ -391,7 +391,7 @@ inline posset_status ok_or_limit(posset_context* context, bool done) {
 // The result of what an evaluation has run, when the tasks that it has started have ended, too.
 inline Value end_tasks(posset_context* context, Value result) {
   const bool outermost = context->evaluations == 1;
-  return outermost && context->tasks ? context->tasks->finish(std::move(result)) : std::move(result);
+  return outermost && context->tasks_at_work ? context->tasks->finish(std::move(result)) : std::move(result);
 }
 
 // Runs what may meet std::bad_alloc; the machine is brought back to where it was.

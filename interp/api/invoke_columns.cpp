@@ -3,8 +3,8 @@
 // longer than the call takes.
 //
 // Rows are done by the native code that takes numbers, as long as it only computes (numbers_entry.h): several at once
-// where there is code for that. A row that this cannot do is called as any function is, and then it goes on. So every row
-// is charged its step, and what it raises is raised behind those before it.
+// where there is code for that. Code that does more is called for each row; and a row that native code does not take is called as
+// any function is, and then it goes on. So every row is charged its step, and what it raises is raised behind those before it.
 #include <algorithm>
 
 #include "interp/api/handles.h"
@@ -26,26 +26,46 @@ using posset::interp::Value;
 
 namespace {
 
+// Of one kind, `floats`, or each of its own, `typed`: the other is null.
 struct Columns {
-  const double* const* columns;
+  const double* const* floats;
+  const posset_column* typed;
   size_t count;
-  double* to;
+  void* to;
+  posset_kind kind_of_results;
   size_t rows;
 
+  const void* numbers(size_t n) const { return typed ? typed[n].numbers : floats[n]; }
+  bool is_int(size_t n) const { return typed && typed[n].kind == POSSET_INT; }
+  template <class Test>
+  bool each(Test&& test) const {
+    for (size_t n = 0; n < count; ++n) {
+      if (!test(n)) return false;
+    }
+    return true;
+  }
   // Only as a whole may one of them be where the results go: else rows would read what earlier ones have given.
   bool are_apart() const {
+    static_assert(sizeof(double) == sizeof(int64_t));
     const auto first = reinterpret_cast<uintptr_t>(to);
-    return std::none_of(columns, columns + count, [&](const double* each) {
-      const auto other = reinterpret_cast<uintptr_t>(each);
-      return other != first && other < first + rows * sizeof(double) && first < other + rows * sizeof(double);
+    return each([&](size_t n) {
+      const auto other = reinterpret_cast<uintptr_t>(numbers(n));
+      return other == first || other >= first + rows * sizeof(double) || first >= other + rows * sizeof(double);
     });
   }
+  static bool is_kind(posset_kind kind) { return kind == POSSET_INT || kind == POSSET_FLOAT; }
   bool are_given() const {
+    if (!is_kind(kind_of_results)) return false;
     if (rows == 0) return true;
-    const bool all = columns && std::all_of(columns, columns + count, [](const double* each) { return each; });
-    return to && (count == 0 || all);
+    if (!to || (count != 0 && !floats && !typed)) return false;
+    return each([&](size_t n) { return numbers(n) && (!typed || is_kind(typed[n].kind)); });
   }
-  bool has_results_in_column() const { return rows != 0 && std::find(columns, columns + count, to) != columns + count; }
+  bool has_results_in_column() const {
+    return rows != 0 && !each([&](size_t n) { return numbers(n) != to; });
+  }
+  bool are_floats() const {
+    return kind_of_results == POSSET_FLOAT && each([&](size_t n) { return !is_int(n); });
+  }
 };
 
 // Results that are kept apart, in the first level of the cache.
@@ -57,12 +77,15 @@ constexpr uint32_t kManyRows = 4096;
 class Rows {
  public:
   Rows(posset_context* context, Borrowed function, const Columns& columns)
-      : context_(context), function_(function), columns_(columns), has_results_in_column_(columns.has_results_in_column()) {}
+      : context_(context), function_(function), columns_(columns), has_results_in_column_(columns.has_results_in_column()),
+        may_compute_(function.is(Tag::Fn) && columns.rows != 0 && columns.count != 0 && columns.count <= kMostNumbers && columns.are_floats()) {
+    for (size_t n = 0; may_compute_ && n < columns.count; ++n) floats_[n] = static_cast<const double*>(columns.numbers(n));
+  }
 
   // False: raised.
   bool run() {
     while (done_ < columns_.rows) {
-      if (!compute_some() && !call_one()) return false;
+      if (!compute_some() && !(enters_with_numbers() ? call_with_numbers() : call_one())) return false;
     }
     return true;
   }
@@ -71,10 +94,10 @@ class Rows {
  private:
   // For native code a row is a step. False: there is no code for that, or a step no more, or it has given up.
   bool compute_some() {
-    if (!function_.is(Tag::Fn) || context_->fuel <= 0) return false;
+    if (!may_compute_ || context_->fuel <= 0) return false;
     auto* closure = function_.as<Closure>();
     const NativeCodeHead* code = posset::api::code_for_numbers(*closure->function, columns_.count);
-    if (!code || !code->plain || columns_.count == 0 || !context_->has_stack(posset::api::kMostRegisters)) return false;
+    if (!code || !code->plain || !context_->has_stack(posset::api::kMostRegisters)) return false;
     const size_t before = done_;
     const size_t end = std::min(columns_.rows, done_ + static_cast<size_t>(context_->fuel));
     if (code->columns) {
@@ -91,16 +114,16 @@ class Rows {
   // writes nowhere where it reads.
   void compute_together(ColumnsEntry code, Closure* closure, size_t end) {
     if (!has_results_in_column_) {
-      done_ = code(context_, closure, context_->stack_top, columns_.columns, columns_.to, done_, end);
+      done_ = code(context_, closure, context_->stack_top, floats_, results<double>(), done_, end);
       return;
     }
     double part[kPart];
     const size_t first = done_;
     end = std::min(end, first + kPart);
     const double* moved[kMostNumbers];
-    for (size_t n = 0; n < columns_.count; ++n) moved[n] = columns_.columns[n] + first;
+    for (size_t n = 0; n < columns_.count; ++n) moved[n] = floats_[n] + first;
     const size_t computed = code(context_, closure, context_->stack_top, moved, part, 0, end - first);
-    std::copy(part, part + computed, columns_.to + first);
+    std::copy(part, part + computed, results<double>() + first);
     done_ += computed;
   }
 
@@ -113,13 +136,42 @@ class Rows {
   void compute_each(void* code, Closure* closure, size_t end) {
     double n[kMostNumbers] = {};
     for (; done_ < end; ++done_) {
-      for (size_t each = 0; each < columns_.count; ++each) n[each] = columns_.columns[each][done_];
+      for (size_t each = 0; each < columns_.count; ++each) n[each] = floats_[each][done_];
       uint64_t tag = kFloatTag;
       const double given = reinterpret_cast<PlainEntry>(code)(context_, closure, context_->stack_top, &tag, n[0], n[1], n[2],
                                                               n[3], n[4], n[5], n[6], n[7]);
       if (tag != kFloatTag) return;
-      columns_.to[done_] = given;
+      results<double>()[done_] = given;
     }
+  }
+
+  // Code that does more than compute takes its numbers in registers, too.
+  bool enters_with_numbers() const {
+    if (!may_compute_ || context_->fuel <= 0 || context_->depth >= context_->depth_limit || context_->native.low()) return false;
+    const NativeCodeHead* code = posset::api::code_for_numbers(*function_.as<Closure>()->function, columns_.count);
+    return code && code->numbers && context_->has_stack(posset::api::kMostRegisters);
+  }
+
+  // Some rows, as call_closure does each; one where what only computes goes on behind it.
+  bool call_with_numbers() {
+    auto* closure = function_.as<Closure>();
+    Borrowed* const base = context_->stack_top;
+    Value result;
+    bool only_calls = false;
+    do {
+      double n[kMostNumbers];
+      for (size_t each = 0; each < columns_.count; ++each) n[each] = floats_[each][done_];
+      const NativeCodeHead* code = posset::api::code_for_numbers(*closure->function, columns_.count);
+      only_calls = !code->plain;
+      context_->stack_top = base + closure->function->slot_count;
+      --context_->fuel;
+      ++context_->depth;
+      result = Value::adopt(posset::api::enter_with_numbers(code->numbers, context_, closure, base, n, columns_.count));
+      --context_->depth;
+      context_->stack_top = base;
+      if (result.failed()) context_->leave_failed();
+    } while (!result.failed() && take(result) && only_calls && done_ < columns_.rows && enters_with_numbers());
+    return !result.failed() && !context_->error_pending();
   }
 
   bool call_one() {
@@ -127,7 +179,7 @@ class Rows {
     if (!function_.is(Tag::Fn) && !context_->charge_one()) return false;
     const auto count = static_cast<uint32_t>(columns_.count);
     Borrowed* const base = context_->stack_top;
-    for (uint32_t n = 0; n < count; ++n) base[n] = Borrowed::floating(columns_.columns[n][done_]);
+    for (uint32_t n = 0; n < count; ++n) base[n] = argument(n);
     context_->stack_top = base + count;
     const Value result = call_value(*context_, function_, base, count, posset::interp::kAnyMarks);
     const uint64_t lent = inout_mask_of(function_);
@@ -138,14 +190,27 @@ class Rows {
     return !result.failed() && take(result);
   }
 
+  Borrowed argument(uint32_t n) const {
+    const void* const column = columns_.numbers(n);
+    return columns_.is_int(n) ? Borrowed::integer(static_cast<const int64_t*>(column)[done_])
+                              : Borrowed::floating(static_cast<const double*>(column)[done_]);
+  }
+  template <class Number>
+  Number* results() const {
+    return static_cast<Number*>(columns_.to);
+  }
+
   bool take(Borrowed result) {
-    if (!result.is_number()) {
+    const bool ints = columns_.kind_of_results == POSSET_INT;
+    if (ints ? !result.is_int() : !result.is_number()) {
       context_->raise(posset::interp::ErrorCode::TypeMismatch,
-                      "row " + std::to_string(done_) + ": expected a number, got " + type_text(*context_, result) + " (" +
-                          brief(result) + ")");
+                      "row " + std::to_string(done_) + ": expected " + (ints ? "an int" : "a number") + ", got " +
+                          type_text(*context_, result) + " (" + brief(result) + ")");
       return false;
     }
-    columns_.to[done_++] = result.number();
+    if (ints) results<int64_t>()[done_] = result.as_int();
+    else results<double>()[done_] = result.number();
+    ++done_;
     return true;
   }
 
@@ -153,6 +218,8 @@ class Rows {
   const Borrowed function_;
   const Columns columns_;
   const bool has_results_in_column_;
+  const bool may_compute_;  // floats alone, and no more than there are registers for
+  const double* floats_[kMostNumbers] = {};
   size_t done_ = 0;
 };
 
@@ -166,21 +233,32 @@ posset_status invoke_rows(posset_context* context, const Value& function, const 
   return status;
 }
 
-}  // namespace
-
-extern "C" posset_status posset_invoke_columns(posset_context* context, posset_value function,
-                                               const double* const* columns, size_t count, double* to, size_t rows,
-                                               size_t* done) {
+posset_status invoke_columns(posset_context* context, posset_value function, const Columns& given, size_t* done) {
   constexpr size_t kSpareRegisters = 64;  // that built-ins count on above the arguments
   if (done) *done = 0;
-  const Columns given{columns, count, to, rows};
-  if (!given.are_given() || (rows != 0 && !given.are_apart())) return POSSET_MISUSE;
+  if (!given.are_given() || (given.rows != 0 && !given.are_apart())) return POSSET_MISUSE;
   Evaluation evaluation(context, Evaluation::Kind::Run);
   if (evaluation.failed()) return evaluation.status();
   if (context->finished || posset::api::is_foreign(context, in(function))) return POSSET_MISUSE;
-  if (count > UINT32_MAX || !context->has_stack(count + kSpareRegisters)) {
+  if (given.count > UINT32_MAX || !context->has_stack(given.count + kSpareRegisters)) {
     context->raise_stack_overflow();
     return POSSET_RAISED;
   }
   return invoke_rows(context, Value::copy(in(function)), given, done);
 }
+
+}  // namespace
+
+extern "C" {
+
+posset_status posset_invoke_columns(posset_context* context, posset_value function, const double* const* columns, size_t count,
+                                    double* to, size_t rows, size_t* done) {
+  return invoke_columns(context, function, {columns, nullptr, count, to, POSSET_FLOAT, rows}, done);
+}
+
+posset_status posset_invoke_mixed_columns(posset_context* context, posset_value function, const posset_column* columns,
+                                          size_t count, posset_kind kind_of_results, void* to, size_t rows, size_t* done) {
+  return invoke_columns(context, function, {nullptr, columns, count, to, kind_of_results, rows}, done);
+}
+
+}  // extern "C"

@@ -49,7 +49,7 @@ namespace {
   context->stack_top = base;
   posset::interp::release(closure);
   if (result.failed()) [[unlikely]] return raised(context);
-  if (context->tasks) [[unlikely]] {
+  if (context->tasks_at_work) [[unlikely]] {
     return posset::api::guarded(context, [&] {
       return posset::api::give(posset::api::end_tasks(context, Value::adopt(result)), to);
     });

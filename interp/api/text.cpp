@@ -105,6 +105,10 @@ void posset_buffer_append(posset_buffer* buffer, posset_text text) {
   if (buffer) buffer->builder.append(view(text));
 }
 
+void posset_buffer_reserve(posset_buffer* buffer, size_t bytes) {
+  if (buffer) buffer->builder.reserve(bytes);
+}
+
 void posset_buffer_append_scalar(posset_buffer* buffer, uint32_t scalar) {
   if (!buffer) return;
   bool valid = scalar <= 0x10ffff && (scalar < 0xd800 || scalar > 0xdfff);

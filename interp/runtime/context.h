@@ -233,14 +233,14 @@ class Context : public Strand {
     has_deadline_ = false;
     brief_ = true;
   }
-  bool may_be_brief() const { return !has_new_limits_ && !pending_ && !tasks; }
+  bool may_be_brief() const { return !has_new_limits_ && !pending_ && !tasks_at_work; }
   // The limit lets an evaluation pass that is one step and does nothing but compute.
   bool has_plain_step() const { return first_slice_ > 0; }
   bool is_brief() const { return brief_; }
   void settle_in();
   void (*on_settled_in)(Context&) = nullptr;  // for who tells the scheduler of evaluations
   // Has left nothing to do behind it but to give back what it has of the context.
-  bool has_ended_briefly() const { return brief_ && deferred.empty() && !keeps_views() && !tasks && !scratch->is_heap(); }
+  bool has_ended_briefly() const { return brief_ && deferred.empty() && !keeps_views() && !scratch->is_heap(); }
   void end_brief_evaluation() { brief_ = false; }
   // The evaluation that has just begun ends then at the latest, as at its own time limit.
   void end_by(std::chrono::steady_clock::time_point deadline);
@@ -281,6 +281,12 @@ class Context : public Strand {
 
   // What `spawn` has started (tasks.h); null: nothing yet.
   std::unique_ptr<Tasks> tasks;
+  bool tasks_at_work = false;  // this evaluation has, or may have, to do with them
+  // Now it has; a brief one is none any more.
+  void begin_with_tasks() {
+    if (brief_) settle_in();
+    tasks_at_work = true;
+  }
 
   // Who computes parts of what this evaluates (posse.h); null: nobody does.
   std::unique_ptr<Posse> posse;

@@ -100,8 +100,8 @@ Waiter* WaitQueue::first() const {
 // ---- life ----
 
 Tasks& tasks_of(Context& context) {
-  if (context.is_brief()) context.settle_in();
   if (!context.tasks) context.tasks = std::make_unique<Tasks>(context);
+  context.begin_with_tasks();
   return *context.tasks;
 }
 
@@ -116,6 +116,7 @@ int64_t Tasks::now_ns() const { return context_.runtime.clock.now_ns(); }
 
 bool Tasks::start() {
   if (executors_) return true;
+  context_.begin_with_tasks();
   fiber::Config config;
   config.stack_bytes = kStackBytes;
   config.max_fibers = UINT32_MAX;

@@ -74,11 +74,13 @@ class StringBuilder {
   void fail();  // as if memory had run out: what was to be appended could not be made
   std::string_view view() const { return {data_, size_}; }
   void clear() { size_ = 0; }
+  void reserve(size_t bytes);  // room for so much more, if there is; appending up to that copies nothing again
   Heap& heap() const { return heap_; }
   Value finish();
 
  private:
   bool grow(size_t bytes);
+  bool make_room(size_t bytes);  // for all
   Str* grown() {
     return reinterpret_cast<Str*>(data_) - 1;
   }  // beyond inline_, the bytes are a Str already

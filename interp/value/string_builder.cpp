@@ -27,24 +27,26 @@ bool StringBuilder::grow(size_t bytes) {
     fail();
     return false;
   }
-  size_t needed = size_ + bytes;
-  auto get = [&](size_t size) -> Object* {
-    size_t total = sizeof(Str) + size;
-    return data_ == inline_ ? heap_.make<Str>(Tag::Str, total)
-                            : heap_.resize_object(grown(), total);
-  };
+  const size_t needed = size_ + bytes;
   // As lists do (list.cpp): by half, near the limit by a sixteenth.
-  Object* block = get(std::max<size_t>(needed + needed / 2, 1024));
-  if (block == nullptr) block = get(std::max(needed, size_ + size_ / 16));
-  if (block == nullptr) {
-    fail();
-    return false;
-  }
+  if (make_room(std::max<size_t>(needed + needed / 2, 1024)) || make_room(std::max(needed, size_ + size_ / 16))) return true;
+  fail();
+  return false;
+}
+
+bool StringBuilder::make_room(size_t bytes) {
+  const size_t total = sizeof(Str) + bytes;
+  Object* block = data_ == inline_ ? heap_.make<Str>(Tag::Str, total) : heap_.resize_object(grown(), total);
+  if (block == nullptr) return false;
   auto* string = static_cast<Str*>(block);
   if (data_ == inline_) std::memcpy(string->data(), inline_, size_);
   data_ = string->data();
   capacity_ = std::min<size_t>(Heap::usable_bytes(string) - sizeof(Str), Str::kMaxBytes);
   return true;
+}
+
+void StringBuilder::reserve(size_t bytes) {
+  if (!failed_ && bytes > capacity_ - size_ && bytes <= Str::kMaxBytes - size_) make_room(size_ + bytes);
 }
 
 Value StringBuilder::finish() {

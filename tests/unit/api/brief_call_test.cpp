@@ -14,6 +14,7 @@
 #include <posset/posset.hpp>
 
 #include "hot_calls.h"
+#include "interp/api/handles.h"
 
 using posset::Context;
 using posset::ContextOptions;
@@ -91,6 +92,45 @@ TEST_CASE("the time of a host's function counts in a brief call") {
   CHECK(code_of([&] { call(1, 4000); }) == POSSET_ERROR_TimeLimit);
   slow = false;
   CHECK(call(2, 2) == 2);
+}
+
+TEST_CASE("calls are brief again when tasks have ended, and tasks in a brief call have all that they need") {
+  Runtime runtime;
+  Context context(runtime, {.step_limit = 1000000});
+  auto call = context.compile<double(double, int64_t)>(
+      "import \"task\"\n(x, n) => { var t = x\n for i in 0..n { t += 1.0 }\n"
+      "if n == 7 { let a = spawn ((y) => { task.yield()\n y * 2.0 })(t)\n task.sleep(0.0)\n t = await a }\n"
+      "if n == 8 { let c = chan(1)\n spawn c.send(t)\n t = c.recv() }\n"
+      "if n == 9 { spawn ((y) => throw \"lost\")(t) }\n t }");
+  heat(runtime, [&] { REQUIRE(call(1, 2) == 3); });
+  CHECK(context.handle()->may_be_brief());
+  for (int round = 0; round < 300; ++round) {
+    REQUIRE(call(1, 2) == 3);
+    REQUIRE(call(1, 7) == 16);
+    REQUIRE(context.handle()->may_be_brief());
+    REQUIRE(call(1, 8) == 9);
+    REQUIRE(call(2, 2) == 4);
+    REQUIRE(code_of([&] { call(1, 9); }) == POSSET_ERROR_Thrown);
+    REQUIRE(code_of([&] { call(1, 2000000); }) == POSSET_ERROR_StepLimit);
+  }
+}
+
+TEST_CASE("a graph that was made before runs in a brief call") {
+  Runtime runtime;
+  Context context(runtime);
+  auto make = context.compile<posset::Value()>(
+      "import \"graph\"\n() => { let g = graph.new()\n"
+      "g.add(\"a\", {inputs: [\"in\"], outputs: [], on_message: (s, x, node) => nil})\n g }");
+  auto run = context.compile<bool(posset::Value, int64_t)>("(g, n) => if n == 1 { g.run().ended == \"idle\" } else { true }");
+  const posset::Value other = make();
+  heat(runtime, [&] { REQUIRE(run(other, 0)); });
+  for (int round = 0; round < 5; ++round) {
+    const posset::Value graph = make();
+    CHECK(run(graph, 0));
+    CHECK(run(graph, 1));
+    CHECK(run(graph, 0));
+    CHECK(context.handle()->may_be_brief());
+  }
 }
 
 TEST_CASE("new limits hold from the next call on") {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <memory>
 #include <span>
@@ -345,4 +346,90 @@ export fn set_factor(n) => { factor.value = n }
   set_factor(context.eval("0.5"));
   heat(runtime, [&] { scaled.map_into(out, xs); });
   CHECK(out[kMany - 1] == xs[kMany - 1] * 0.5);
+}
+
+TEST_CASE("columns of ints, and of ints and floats") {
+  Runtime runtime;
+  Context context(runtime);
+  context.set("rate", 3);
+  std::vector<int64_t> counts(kMany);
+  for (size_t i = 0; i < kMany; ++i) counts[i] = static_cast<int64_t>(i) - 100;
+  counts[7] = (int64_t{1} << 53) + 1;  // no double
+  const std::vector<double> prices = ascending(kMany);
+  for (const char* source : {"(n, m) => n * 2 + m % 7 - 1", "(n, m) => if n > m { n // 3 } else { m - rate }", "(n, m) => len([n, m]) + n",
+                             "(n, m) => { var t = m\n for i in 0..3 { t += n * i }\n t }"}) {
+    auto ints = context.compile<int64_t(int64_t, int64_t)>(source);
+    std::vector<int64_t> out(kMany);
+    heat(runtime, [&] {
+      std::fill(out.begin(), out.end(), -1);
+      ints.map_into(out, counts, counts);
+      for (size_t i = 0; i < kMany; i += i < 20 ? 1 : 97) REQUIRE(out[i] == ints(counts[i], counts[i]));
+    });
+  }
+  auto total = context.compile<double(double, int)>("(price, count) => price * count");
+  auto whole = context.compile<int64_t(double, int64_t)>("(x, n) => int(floor(x)) * n");
+  std::vector<double> totals(kMany);
+  std::vector<int64_t> wholes(kMany);
+  heat(runtime, [&] {
+    total.map_into(totals, prices, counts);
+    whole.map_into(wholes, prices, counts);
+    for (size_t i = 0; i < kMany; i += i < 20 ? 1 : 97) {
+      REQUIRE(totals[i] == prices[i] * static_cast<double>(counts[i]));
+      REQUIRE(wholes[i] == static_cast<int64_t>(std::floor(prices[i])) * counts[i]);
+    }
+  });
+  auto twice = context.compile<int64_t(int64_t)>("n => n + n");
+  std::vector<int64_t> replaced = counts;
+  twice.map_into(replaced, replaced);
+  CHECK(replaced[7] == counts[7] * 2);
+  CHECK(replaced[kMany - 1] == counts[kMany - 1] * 2);
+}
+
+TEST_CASE("a column of ints is replaced by floats, and an int result is a float where floats are wanted") {
+  Runtime runtime;
+  Context context(runtime);
+  const posset::Value half = context.eval("n => if n % 2 == 0 { n // 2 } else { n / 2 }");
+  union {
+    int64_t ints[4] = {4, 5, -6, 7};
+    double floats[4];
+  } numbers;
+  const posset_column column = {numbers.ints, POSSET_INT};
+  size_t done = 0;
+  REQUIRE(posset_invoke_mixed_columns(context.handle(), half.raw(), &column, 1, POSSET_FLOAT, numbers.floats, 4, &done) == POSSET_OK);
+  CHECK(done == 4);
+  double floats[4];
+  std::memcpy(floats, &numbers, sizeof floats);
+  CHECK(floats[0] == 2.0);
+  CHECK(floats[1] == 2.5);
+  CHECK(floats[2] == -3.0);
+}
+
+TEST_CASE("a row that gives no int, or whose ints overflow, ends the call") {
+  Runtime runtime;
+  Context context(runtime);
+  const std::vector<int64_t> xs = {3, 4, std::numeric_limits<int64_t>::max()};
+  std::vector<int64_t> out(3, -1);
+  auto function = context.compile<int64_t(int64_t)>("n => if n == 4 { 0.5 } else { n + 1 }");
+  try {
+    function.map_into(out, xs);
+    FAIL("a float went through");
+  } catch (const Error& error) {
+    CHECK(error.message() == "row 1: expected an int, got float (0.5)");
+  }
+  CHECK(out == std::vector<int64_t>{4, -1, -1});
+  const posset_column columns[] = {{xs.data(), POSSET_INT}, {xs.data(), POSSET_STR}, {nullptr, POSSET_INT}};
+  size_t done = 7;
+  const auto call = [&](size_t first, posset_kind kind) {
+    return posset_invoke_mixed_columns(context.handle(), function.value().raw(), columns + first, 1, kind, out.data(), 3, &done);
+  };
+  CHECK(call(1, POSSET_INT) == POSSET_MISUSE);
+  CHECK(call(2, POSSET_INT) == POSSET_MISUSE);
+  CHECK(call(0, POSSET_LIST) == POSSET_MISUSE);
+  CHECK(done == 0);
+  auto more = context.compile<int64_t(int64_t)>("n => n + 1");
+  for (int round = 0; round < 5; ++round) {
+    CHECK_THROWS_AS(more.map_into(out, xs), Error);
+    CHECK(out[1] == 5);
+    posset_runtime_settle(runtime.handle());
+  }
 }

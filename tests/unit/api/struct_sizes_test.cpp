@@ -84,6 +84,10 @@ AT(posset_function_row, pure, 48);
 AT(posset_function_row, function, 56);
 AT(posset_function_row, data, 64);
 
+AT(posset_column, numbers, 0);
+AT(posset_column, kind, 8);
+static_assert(sizeof(posset_column) == 16);
+
 AT(posset_function_info, name, 8);
 AT(posset_function_info, module, 24);
 AT(posset_function_info, doc, 40);

@@ -1,0 +1,84 @@
+// Work beside the evaluation: it ends when it is done, or is abandoned where the evaluation is interrupted, goes on by itself,
+// and is waited for by who comes next.
+#include "stdlib/aside.h"
+
+#include <atomic>
+#include <future>
+#include <memory>
+
+#include <doctest/doctest.h>
+
+#include "../api/fixture.h"
+
+using posset::stdlib::Aside;
+using posset::test::World;
+
+namespace {
+
+// What a function of the test runs aside.
+struct Bench {
+  std::unique_ptr<Aside> aside = std::make_unique<Aside>();
+  std::function<void()> work;
+};
+
+posset_status run(posset_call* call) {
+  const auto& bench = *static_cast<Bench*>(call->data);
+  return bench.aside->run(call->context, bench.work);
+}
+
+void define(World& w, Bench& bench) {
+  const posset_function_row row = {"run", "run()", "", 0, 0, 0, 0, false, run, &bench};
+  REQUIRE(posset_define(w.context, &row, sizeof row, nullptr) == POSSET_OK);
+}
+
+}  // namespace
+
+TEST_CASE("work aside is done when the call returns") {
+  World w;
+  Bench bench;
+  define(w, bench);
+  std::atomic<int> done{0};
+  bench.work = [&] { ++done; };
+  CHECK(w.show("run()\nrun()\n7") == "7");
+  CHECK(done == 2);
+}
+
+TEST_CASE("an interruption abandons what is done aside, and who comes next waits for it") {
+  World w;
+  Bench bench;
+  define(w, bench);
+  std::promise<void> may_end;
+  std::atomic<bool> ended{false};
+  bench.work = [&] {
+    posset_interrupt(w.context);
+    may_end.get_future().wait();
+    ended = true;
+  };
+  CHECK(w.show("run()") == "raised: interrupted");
+  CHECK(!ended);
+  bool had_ended = false;
+  bench.work = [&] { had_ended = ended; };
+  posset_interrupt(w.context);
+  CHECK(w.show("run()") == "raised: interrupted");  // it only waited
+  CHECK(!ended);
+  may_end.set_value();
+  CHECK(w.show("run()\n7") == "7");
+  CHECK(had_ended);
+}
+
+TEST_CASE("the end waits for what was abandoned") {
+  World w;
+  Bench bench;
+  define(w, bench);
+  std::promise<void> may_end;
+  std::atomic<bool> ended{false};
+  bench.work = [&] {
+    posset_interrupt(w.context);
+    may_end.get_future().wait();
+    ended = true;
+  };
+  CHECK(w.show("run()") == "raised: interrupted");
+  may_end.set_value();
+  bench.aside = nullptr;
+  CHECK(ended);
+}
