@@ -34,12 +34,17 @@ uint64_t bits_of(Borrowed v, bool inside) {
   return bits;
 }
 
+// Of no item of an empty list does its packing say anything: `[]` becomes a list of ints with its first.
+bool iterates_nothing(Op op, Borrowed v) {
+  return (op == Op::IterBegin || op == Op::ForNext) && v.is_list() && v.as<interp::List>()->size == 0;
+}
+
 uint64_t seen_by(const Insn& insn, const Borrowed* registers) {
   const OpInfo& op = info(static_cast<Op>(insn.op));
-  const bool inside = looks_inside(static_cast<Op>(insn.op));
   uint64_t seen = 0;
   int next = Seen::First;
   auto note = [&](char kind, uint16_t reg) {
+    const bool inside = looks_inside(static_cast<Op>(insn.op)) && !iterates_nothing(static_cast<Op>(insn.op), registers[reg]);
     if (kind == 'V') seen |= bits_of(registers[reg], inside) << (Seen::kBits * Seen::Changed);
     if (kind == 'R' && next <= Seen::Second) seen |= bits_of(registers[reg], inside) << (Seen::kBits * next++);
   };

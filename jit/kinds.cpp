@@ -600,11 +600,12 @@ Plan Kinds::loop_plan(uint32_t pc, const Insn& insn, const State& before) const 
       const Kind a = speculated(before.kinds[insn.a], pc, Seen::Changed);
       if (is_list(a)) return {Way::Inline, a, Kind::Any, Kind::Any, a == Kind::Items ? speculated_part(pc) : element_of(a)};
       if (a == Kind::Nil) return {Way::Inline, a, Kind::Any, Kind::Any, Kind::Int};
-      return {Way::Exec};
+      return {Way::Dynamic};
     }
     case Op::IterBegin: {
-      const Kind a = speculated(before.kinds[insn.a], pc, Seen::Changed);
-      // The guard is its own: an empty list will do, whatever its packing.
+      Kind a = speculated(before.kinds[insn.a], pc, Seen::Changed);
+      // Empty lists only. The guard is its own: an empty list will do, whatever its packing.
+      if (a == Kind::Any && !exited(pc) && seen(pc).mask(Seen::Changed) == Seen::of(Tag::List)) a = Kind::Items;
       return is_list(a) ? Plan{Way::Inline, Kind::Any, Kind::Any, Kind::Any, a} : Plan{Way::Exec};
     }
     default: return {Way::Exec};
