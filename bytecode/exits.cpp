@@ -199,7 +199,9 @@ Answer ask_index(const Guard& guard) {
 }
 
 Answer ask_part(const Guard& guard) {
-  const Borrowed part = part_read(guard.chunk, guard.at, guard.frame.registers, &guard.place);
+  const bool reads_link = guard.op() == Op::ViewLink || guard.op() == Op::GetLink;
+  const Borrowed part = reads_link ? *guard.frame.closure->function->links[guard.insn().b]
+                                   : part_read(guard.chunk, guard.at, guard.frame.registers, &guard.place);
   return ask_kind(guard.expected.kind(Expected::Part), part, "inside: ");
 }
 

@@ -34,12 +34,17 @@ uint64_t bits_of(Borrowed v, bool inside) {
   return bits;
 }
 
+// Of no item of an empty list does its packing say anything: `[]` becomes a list of ints with its first.
+bool iterates_nothing(Op op, Borrowed v) {
+  return (op == Op::IterBegin || op == Op::ForNext) && v.is_list() && v.as<interp::List>()->size == 0;
+}
+
 uint64_t seen_by(const Insn& insn, const Borrowed* registers) {
   const OpInfo& op = info(static_cast<Op>(insn.op));
-  const bool inside = looks_inside(static_cast<Op>(insn.op));
   uint64_t seen = 0;
   int next = Seen::First;
   auto note = [&](char kind, uint16_t reg) {
+    const bool inside = looks_inside(static_cast<Op>(insn.op)) && !iterates_nothing(static_cast<Op>(insn.op), registers[reg]);
     if (kind == 'V') seen |= bits_of(registers[reg], inside) << (Seen::kBits * Seen::Changed);
     if (kind == 'R' && next <= Seen::Second) seen |= bits_of(registers[reg], inside) << (Seen::kBits * next++);
   };
@@ -149,6 +154,14 @@ uint64_t seen_inside(const Chunk& chunk, uint32_t at, const Borrowed* registers,
   return looks_at_place(op) ? bits | SeenInside::of_place(bits_of(*place, true)) : bits;
 }
 
+// What a link's cell has, which no register leads to.
+uint64_t seen_in_link(const Insn& insn, const Function& function) {
+  const Op op = static_cast<Op>(insn.op);
+  if (op != Op::ViewLink && op != Op::GetLink) return 0;
+  const Borrowed v = *function.links[insn.b];
+  return v.is_unset() ? 0 : bits_of(v, true);
+}
+
 void add_bits(std::atomic<uint64_t>& slot, uint64_t bits) {
   const uint64_t before = slot.load(std::memory_order_relaxed);
   if ((before | bits) != before) slot.store(before | bits, std::memory_order_relaxed);
@@ -175,7 +188,7 @@ void note(Chunk& chunk, uint32_t at, const Borrowed* registers, const Borrowed* 
   const uint64_t before = chunk.profile[at].load(std::memory_order_relaxed);
   if (const Function* callee = callee_of(insn, registers, function)) seen |= with_callee(before, callee->unit->number);
   add_bits(chunk.profile[at], seen);
-  add_bits(chunk.insides[at], seen_inside(chunk, at, registers, place));
+  add_bits(chunk.insides[at], seen_inside(chunk, at, registers, place) | seen_in_link(insn, function));
 }
 
 bool record(Chunk& chunk, const Insn* pc, const Borrowed* registers, const Borrowed* place, const Function& function) {

@@ -204,7 +204,9 @@ void Kinds::pin() {
   for (uint32_t pc = 0; pc < chunk_.size; pc += chunk_.length_at(pc)) {
     const Insn& insn = chunk_.at(pc);
     // Where the look is not done in place, it may give its slot something.
-    if (chunk_.op_at(pc) == Op::ViewIndex && (insn.x & bytecode::kHolds)) pinned_.add(insn.a - chunk_.slots);
+    if (chunk_.op_at(pc) == Op::ViewIndex && (insn.x & bytecode::kHolds) && !looks_into_lists(pc)) {
+      pinned_.add(insn.a - chunk_.slots);
+    }
     if (chunk_.op_at(pc) != Op::PlaceLocal) continue;
     const uint32_t end = walk_end(pc);
     if (end == 0) {
@@ -214,6 +216,10 @@ void Kinds::pin() {
       for (uint32_t each = pc; each <= end; ++each) begins_[each] = pc;
     }
   }
+}
+
+bool Kinds::looks_into_lists(uint32_t pc) const {
+  return is_list(seen_kind(pc, Seen::First)) && seen_kind(pc, Seen::Second) == Kind::Int;
 }
 
 // The instruction that ends the walk begun by PlaceLocal; 0 when there is a branch or a use of the variable on
@@ -652,11 +658,12 @@ Plan Kinds::loop_plan(uint32_t pc, const Insn& insn, const State& before) const 
       const Kind a = speculated(before.kinds[insn.a], pc, Seen::Changed);
       if (is_list(a)) return {Way::Inline, a, Kind::Any, Kind::Any, a == Kind::Items ? speculated_part(pc) : element_of(a)};
       if (a == Kind::Nil) return {Way::Inline, a, Kind::Any, Kind::Any, Kind::Int};
-      return {Way::Exec};
+      return {Way::Dynamic};
     }
     case Op::IterBegin: {
-      const Kind a = speculated(before.kinds[insn.a], pc, Seen::Changed);
-      // The guard is its own: an empty list will do, whatever its packing.
+      Kind a = speculated(before.kinds[insn.a], pc, Seen::Changed);
+      // Empty lists only. The guard is its own: an empty list will do, whatever its packing.
+      if (a == Kind::Any && !exited(pc) && seen(pc).mask(Seen::Changed) == Seen::of(Tag::List)) a = Kind::Items;
       return is_list(a) ? Plan{Way::Inline, Kind::Any, Kind::Any, Kind::Any, a} : Plan{Way::Exec};
     }
     default: return {Way::Exec};
@@ -686,12 +693,17 @@ Plan Kinds::data_plan(uint32_t pc, const Insn& insn, const State& before) const 
     }
     case Op::ViewLink:
     case Op::GetLink:
+      if (exited(pc)) return {Way::Dynamic};
+      return {Way::Inline, Kind::Any, Kind::Any, Kind::Any, speculated_part(pc)};
     case Op::AppendItem: return {Way::Dynamic};
     case Op::Index:
     case Op::ViewIndex: {
       if (insn.x & bytecode::kConsumeB) return {Way::Exec};
       const Kind b = speculated(before.kinds[insn.b], pc, Seen::First);
       const Kind c = speculated(before.kinds[insn.c], pc, Seen::Second);
+      // Its slot is not pinned, because the profile knows of lists only.
+      const bool lists_only = op == Op::ViewIndex && (insn.x & bytecode::kHolds) && looks_into_lists(pc);
+      if (lists_only && (!is_list(b) || c != Kind::Int)) return {Way::Exit};
       if (b == Kind::Text && c == Kind::Int) return {Way::Inline, Kind::Any, b, c};
       if (!is_list(b) || c != Kind::Int) return text_plan(pc, Kind::Any, {Way::Dynamic});
       return {Way::Inline, Kind::Any, b, c, b == Kind::Items ? speculated_part(pc) : element_of(b)};

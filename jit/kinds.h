@@ -235,6 +235,8 @@ class Kinds {
   uint64_t mask_read(uint32_t pc, uint32_t reg) const;
   void find_captured();
   Kind first_use(uint32_t pc) const;
+  // Whether the profile has seen nothing else, so that no look is left to exec.
+  bool looks_into_lists(uint32_t pc) const;
   Kind speculated(Kind known, uint32_t pc, bytecode::Seen::Operand operand) const;
   Plan plan_by_family(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   Kind guessed(uint32_t reg) const;

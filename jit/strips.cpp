@@ -58,6 +58,7 @@ bool leaves_lists(Op op) {
     case Op::ForNext:
     case Op::GetCaptured:
     case Op::ViewCaptured:
+    case Op::ViewLink:
     case Op::Return: return true;
     default: return moves_values(op) || keeps_sizes(op);
   }

@@ -135,14 +135,18 @@ void Translator::captured(const Insn& insn) {
   write(insn.a, v);
 }
 
-// exec raises what is not defined yet.
+// exec raises what is not defined yet. No cell is fixed: a call may come to the host, which replaces its globals.
 void Translator::linked(uint32_t pc, const Insn& insn) {
-  const Operand v = load_value(link_cell(closure(), insn.b), Memory::Links);
+  Operand v = load_value(link_cell(closure(), insn.b), Memory::Links);
   auto* after = block("after");
   auto* slow = slow_way(pc, after);
-  auto* defined = block("defined");
-  b_.CreateCondBr(b_.CreateICmpNE(tag_of(v), tag_word(Tag::Unset)), defined, slow);
-  go_on_in(defined);
+  if (plan_.way == Way::Inline && plan_.result != Kind::Any) {
+    v = narrowed(v, plan_.result, slow);
+  } else {
+    auto* defined = block("defined");
+    b_.CreateCondBr(b_.CreateICmpNE(tag_of(v), tag_word(Tag::Unset)), defined, slow);
+    go_on_in(defined);
+  }
   if (static_cast<Op>(insn.op) == Op::GetLink) retain(v);
   write(insn.a, v);
   b_.CreateBr(after);

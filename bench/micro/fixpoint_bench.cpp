@@ -98,7 +98,7 @@ void by_solver(benchmark::State& state, const Sparse& system, const F& f, Schedu
   SystemClock clock;
   ThreadExecutor threads;
   FixpointSolver solver(clock, threads);
-  const Problem problem{system.n(), f};
+  const Problem problem{system.n(), f, run_of(f)};
   std::vector<double> x;
   SolveResult result;
   for (auto _ : state) {

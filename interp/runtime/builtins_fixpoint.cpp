@@ -2,11 +2,8 @@
 // script. One worker, on the thread that evaluates: the same updates in the same order every time; several where they are
 // asked for and executors for pure work have nothing to do (fixpoint_workers.h).
 //
-// The script sees x as a list. With one worker that is not the solver's vector but follows it: before each call of F the
-// one coordinate is brought up to date that the solver may have written since the last; of a run of coordinates all have
-// been written there, too (fixpoint_sweep.h). So a script that keeps the list
-// keeps what it was, as with every value, and the list is changed in place as long as nobody does. With several it is the
-// vector (live_list.h).
+// The script sees x as a list, which is the solver's vector itself and is not counted (live_list.h). A pure function can keep
+// it in nothing but an error; what raises is therefore called once more, with a list that is a value like others.
 #include <algorithm>
 #include <cmath>
 #include <new>
@@ -134,97 +131,66 @@ constexpr Option<Asked> kOptions[] = {{"start", read_start},
 
 // ---- the operator ----
 
+// By one worker.
 class ScriptOperator {
  public:
-  // `x`: a list of packed floats. Runs have `most` coordinates at most.
-  ScriptOperator(Context& context, Borrowed f, Value x, size_t most)
+  // `x` has one writer and outlives this. Runs have `most` coordinates at most.
+  ScriptOperator(Context& context, Borrowed f, LiveVector& x, size_t most)
       : context_(context),
         f_(f),
         call_(context, f),
-        x_(x.take()),
+        x_(x),
         can_sweep_(FixpointSweep::can_call(context, f)),
-        most_(most) {}
-  ~ScriptOperator() { release(x_); }
+        at_(Packing::Int, most) {}
   ScriptOperator(const ScriptOperator&) = delete;
   ScriptOperator& operator=(const ScriptOperator&) = delete;
 
-  double operator()(size_t i, const fixpoint::Iterate& x) {
-    raise_unless(follow(x));
-    written_ = i;
+  double operator()(size_t i, const fixpoint::Iterate&) {
+    last_ = i;
+    steps_before_ = context_.steps_used();
     ++calls_;
-    return operator_result(context_, call_(Value::integer(static_cast<int64_t>(i)), Value::copy(x_)), i);
+    return operator_result(context_, call_(Value::integer(static_cast<int64_t>(i)), Value::copy(x_.list())), i);
   }
-  bool run(const fixpoint::RunOfCoordinates& run, const fixpoint::Iterate& x, double* found) {
-    if (calls_ < kCallsBefore || !sweep()) return false;
-    raise_unless(follow(x));
-    Value made = call_loop(run);
+  bool run(const fixpoint::RunOfCoordinates& run, double* found) {
+    if (!sweep()) return false;
+    const Value made = call_loop(*sweep_, context_, x_, run, at_);
     if (made.failed()) throw SolveRaised();
-    if (made->is_nil()) {
-      if (run.updates) begin_anew(x);
-      return false;
-    }
-    const bool is_vector = run.updates && run.at.empty();
-    const double* const from = run.at.empty() ? made->as<List>()->floats() : found_->floats();
-    std::copy_n(from + (is_vector ? run.begin : 0), run.size(), found);
-    if (!run.updates) return true;
-    x_ = made.take();
-    written_ = run[run.size() - 1];
+    if (made->is_nil()) return false;
+    if (!run.updates) std::copy_n(made->as<List>()->floats(), run.size(), found);
     return true;
   }
-  // False: no memory.
-  bool follow(const fixpoint::Iterate& x) {
-    const double now = x[written_];
-    if (x_.as<List>()->floats()[written_] == now) return true;
-    if (!make_unique_list(context_.heap, x_)) return false;
-    x_.as<List>()->floats()[written_] = now;
-    return true;
+
+  // When it has raised: the error's value may have x in it, which is no value that lasts. Of a call that is to be made once
+  // more, with one that is; its steps are counted then.
+  FixpointWorkers::Failure take_failure() {
+    FixpointWorkers::Failure failure{last_, false, context_.pending_code(), context_.pending_message()};
+    context_.take_error();
+    context_.fuel += static_cast<int64_t>(context_.steps_used() - steps_before_);
+    return failure;
   }
-  Value take() { return Value::adopt(std::exchange(x_, Borrowed::nil())); }
 
  private:
-  // Small systems are solved by then; a sweep costs 30 us, what some thousand calls do.
+  // Small systems are solved by then; to make a sweep costs 30 us, what some thousand calls do.
   static constexpr uint64_t kCallsBefore = 2048;
 
-  void raise_unless(bool memory) {
-    if (memory) return;
-    context_.raise_memory_limit();
-    throw SolveRaised();
-  }
-  FixpointSweep* sweep() {
-    if (!sweep_ && can_sweep_) {
-      sweep_.emplace(context_, f_);
-      can_sweep_ = sweep_->make();
-    }
-    return can_sweep_ ? &*sweep_ : nullptr;
-  }
-  Value call_loop(const fixpoint::RunOfCoordinates& run) {
-    if (!run.updates) return sweep_->look(context_, Value::copy(x_), run.begin, run.end);
-    if (run.at.empty()) return sweep_->update(take(), run.begin, run.end);
-    if (!at_) {
-      at_.emplace(Packing::Int, most_);
-      found_.emplace(Packing::Float, most_);
-    }
-    std::copy(run.at.begin(), run.at.end(), at_->ints());
-    return sweep_->update_at(take(), *at_, *found_, run.size());
-  }
-  // What had the list has not given it back.
-  void begin_anew(const fixpoint::Iterate& x) {
-    Value list = list_filled(context_.heap, x.size(), Borrowed::floating(0));
-    raise_unless(!list.failed());
-    for (size_t i = 0; i < x.size(); ++i) list->as<List>()->floats()[i] = x[i];
-    x_ = list.take();
+  bool sweep() {
+    if (!can_sweep_) return false;
+    if (!sweep_) ready_ = sweep_.emplace(context_, f_).take_kept();
+    if (!ready_ && calls_ >= kCallsBefore) ready_ = can_sweep_ = sweep_->make();
+    return ready_;
   }
 
   Context& context_;
   const Borrowed f_;
   Callback call_;
-  Borrowed x_;          // owned
-  size_t written_ = 0;  // the coordinate of the last call, the only one that can differ
+  LiveVector& x_;
+  size_t last_ = 0;  // of the calls one by one
+  uint64_t steps_before_ = 0;
   uint64_t calls_ = 0;
   bool can_sweep_;
-  const size_t most_;
+  bool ready_ = false;
   std::optional<FixpointSweep> sweep_;
-  std::optional<BufferList> at_, found_;  // of runs that are not one behind the other
+  BufferList at_;  // of runs that are not one behind the other
 };
 
 // ---- what comes back ----
@@ -294,24 +260,6 @@ class Progress {
 
 // ---- one worker, or several ----
 
-// `x`: the start, a list of packed floats.
-Value solve_alone(NativeCall& call, const fixpoint::SolveOptions& options, Value list) {
-  Context& context = call.context;
-  List& start = *list->as<List>();
-  std::vector<double> x(start.floats(), start.floats() + start.size);
-  ScriptOperator f(context, call[1], std::move(list), options.batch);
-  fixpoint::ThreadExecutor here;  // one worker: the caller
-  fixpoint::FixpointSolver solver(context.runtime.clock, here, context.runtime.trace.get());
-  const auto run = [&f](const fixpoint::RunOfCoordinates& wanted, const fixpoint::Iterate& live, double* found) {
-    return f.run(wanted, live, found);
-  };
-  const fixpoint::SolveResult result = solver.solve({x.size(), std::ref(f), run}, x, options);
-  if (context.error_pending()) return Value::failure();
-  if (result.status == fixpoint::SolveStatus::Failed) return context.raise(ErrorCode::HostError, result.problem());
-  if (!f.follow(fixpoint::Iterate(x))) return context.raise_memory_limit();
-  return answer(context, result, f.take());
-}
-
 // Errors come from here, as those of all pure work do: with the vector at rest what failed elsewhere is done again.
 Value raise_again(NativeCall& call, const FixpointWorkers::Failure& failure, Value x) {
   Context& context = call.context;
@@ -325,12 +273,33 @@ Value raise_again(NativeCall& call, const FixpointWorkers::Failure& failure, Val
   return context.raise(failure.code, failure.message);
 }
 
+std::span<double> floats_of(const Value& list) { return {list->as<List>()->floats(), list->as<List>()->size}; }
+
+// `list`: the start, packed floats that nobody else has.
+Value solve_alone(NativeCall& call, const fixpoint::SolveOptions& options, Value list) {
+  Context& context = call.context;
+  LiveVector x(floats_of(list), 1);
+  ScriptOperator f(context, call[1], x, options.batch);
+  fixpoint::ThreadExecutor here;  // one worker: the caller
+  fixpoint::FixpointSolver solver(context.runtime.clock, here, context.runtime.trace.get());
+  const auto run = [&f](const fixpoint::RunOfCoordinates& wanted, const fixpoint::Iterate&, double* found) {
+    return f.run(wanted, found);
+  };
+  const fixpoint::SolveResult result = solver.solve({x.floats().size(), std::ref(f), run}, x.floats(), options);
+  std::copy(x.floats().begin(), x.floats().end(), floats_of(list).begin());
+  if (context.error_pending()) {
+    return context.limit_pending() ? Value::failure() : raise_again(call, f.take_failure(), std::move(list));
+  }
+  if (result.status == fixpoint::SolveStatus::Failed) return context.raise(ErrorCode::HostError, result.problem());
+  return answer(context, result, std::move(list));
+}
+
 Value solve_together(NativeCall& call, fixpoint::SolveOptions options, Together& together, const FixpointSweep* sweep,
                      Value list) {
   Context& context = call.context;
   options.workers = together.others() + 1;
   options.timed = true;  // with several workers no two solves are the same anyway
-  LiveVector x({list->as<List>()->floats(), list->as<List>()->size}, options.workers);
+  LiveVector x(floats_of(list), options.workers);
   list = Value();
   FixpointWorkers workers(together, call[1], x, sweep, options.batch);
   fixpoint::FixpointSolver solver(context.runtime.clock, workers, context.runtime.trace.get());

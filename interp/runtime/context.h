@@ -276,6 +276,11 @@ class Context : public Strand {
   Loader loader;
   std::unordered_map<std::string, std::shared_ptr<syntax::Module>> trees;        // parsed, by key
   std::unordered_map<const syntax::Module*, std::unique_ptr<ModuleInstance>> instances;
+  // Of the last operator of fixpoint.solve, by its unit; one of `instances` (fixpoint_sweep.h). Null: none.
+  struct OperatorLoops {
+    uint32_t unit = 0;
+    ModuleInstance* module = nullptr;
+  } operator_loops;
   syntax::SessionScope session;
   const std::shared_ptr<TreeAccount> tree_account = std::make_shared<TreeAccount>();  // also of trees that outlive it
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "interp/runtime/call.h"
 #include "interp/runtime/error.h"
@@ -18,28 +19,6 @@ namespace {
 // behind its first `shift` elements (live_list.h). Nothing begins below 0 or has fewer elements: the operator's number
 // there keeps the code apart from that of other operators. The functions are in the order of FixpointSweep::Loop.
 constexpr std::string_view kLoops = R"(
-fn update(f, x, begin, end) {
-  if begin < -UNIT or x[begin] == nil { return nil }
-  var live = x
-  for i in begin..end {
-    let value = f(i, live)
-    if value - value != 0.0 { return nil }
-    live[i] = value * 1.0
-  }
-  live
-}
-fn update_at(f, x, at, inout found) {
-  if len(at) < -UNIT or x[at[0]] == nil { return nil }
-  var live = x
-  for k in 0..len(at) {
-    let i = at[k]
-    let value = f(i, live)
-    if value - value != 0.0 { return nil }
-    live[i] = value * 1.0
-    found[k] = value * 1.0
-  }
-  live
-}
 fn look(f, x, begin, end) {
   if begin < -UNIT or x[begin] == nil { return nil }
   [for i in begin..end => f(i, x) * 1.0]
@@ -86,7 +65,17 @@ Borrowed integer(uint64_t n) { return Borrowed::integer(static_cast<int64_t>(n))
 }  // namespace
 
 FixpointSweep::~FixpointSweep() {
-  if (module_) forget_module(context_, module_);
+  if (!module_) return;
+  const auto before = std::exchange(context_.operator_loops, {unit(), module_});
+  if (before.module) forget_module(context_, before.module);
+}
+
+uint32_t FixpointSweep::unit() const { return f_.as<Closure>()->function->unit->number; }
+
+bool FixpointSweep::take_kept() {
+  if (!context_.operator_loops.module || context_.operator_loops.unit != unit()) return false;
+  module_ = std::exchange(context_.operator_loops, {}).module;
+  return true;
 }
 
 bool FixpointSweep::can_call(const Context& context, Borrowed f) {
@@ -96,8 +85,9 @@ bool FixpointSweep::can_call(const Context& context, Borrowed f) {
 }
 
 bool FixpointSweep::make() {
+  if (take_kept()) return true;
   syntax::Diagnostics found;
-  auto source = make_source(context_, "fixpoint.solve", source_for(f_.as<Closure>()->function->unit->number));
+  auto source = make_source(context_, "fixpoint.solve", source_for(unit()));
   auto tree = source ? load_program(context_, std::move(source), {}, found, false) : nullptr;
   if (tree) module_ = instantiate(context_, tree);
   if (context_.error_pending()) context_.take_error();
@@ -107,14 +97,6 @@ bool FixpointSweep::make() {
 bool FixpointSweep::share(Sharing& sharing) const {
   return std::all_of(module_->closures.begin(), module_->closures.end(),
                      [&](const Value& loop) { return sharing.add(loop); });
-}
-
-Value FixpointSweep::update(Value x, uint64_t begin, uint64_t end) {
-  return run(context_, Loop::Update, end - begin, {x.take(), integer(begin), integer(end)});
-}
-
-Value FixpointSweep::update_at(Value x, BufferList& at, BufferList& found, size_t count) {
-  return run(context_, Loop::UpdateAt, count, {x.take(), at.view(count), found.lent(count)});
 }
 
 Value FixpointSweep::look(Context& context, Value x, uint64_t begin, uint64_t end) const {

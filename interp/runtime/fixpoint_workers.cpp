@@ -28,6 +28,14 @@ void refuse_operator_result(Context& context, const Value& result, size_t i) {
   throw SolveRaised();
 }
 
+Value call_loop(const FixpointSweep& sweep, Context& context, LiveVector& x, const fixpoint::RunOfCoordinates& run,
+                BufferList& at) {
+  if (!run.updates) return sweep.look(context, Value::copy(x.list()), run.begin, run.end);
+  if (run.at.empty()) return sweep.write(context, x, run.worker, run.begin, run.end);
+  std::copy(run.at.begin(), run.at.end(), at.ints());
+  return sweep.write_at(context, x, run.worker, at, run.size());
+}
+
 class FixpointWorkers::Body final : public RightSide {
  public:
   Body(const std::function<void(size_t)>& body, size_t number) : body_(body), number_(number) {}
@@ -88,24 +96,11 @@ double FixpointWorkers::evaluate(size_t i) {
 bool FixpointWorkers::evaluate_run(const fixpoint::RunOfCoordinates& run, double* found) {
   if (!sweep_) return false;
   Context& context = context_at(run[0]);
-  const Value made = call_loop(context, run);
+  const Value made = call_loop(*sweep_, context, x_, run, at_[run.worker]);
   if (made.failed()) fail(context, run[0]);
   if (made->is_nil()) return false;
-  if (run.updates) {
-    const fixpoint::Iterate x(x_.floats());
-    for (size_t k = 0; k < run.size(); ++k) found[k] = x[run[k]];
-  } else {
-    std::copy_n(made->as<List>()->floats(), run.size(), found);
-  }
+  if (!run.updates) std::copy_n(made->as<List>()->floats(), run.size(), found);
   return true;
-}
-
-Value FixpointWorkers::call_loop(Context& context, const fixpoint::RunOfCoordinates& run) {
-  if (!run.updates) return sweep_->look(context, Value::copy(x_.list()), run.begin, run.end);
-  if (run.at.empty()) return sweep_->write(context, x_, run.worker, run.begin, run.end);
-  BufferList& at = at_[run.worker];
-  std::copy(run.at.begin(), run.at.end(), at.ints());
-  return sweep_->write_at(context, x_, run.worker, at, run.size());
 }
 
 void FixpointWorkers::note(Failure failure) {

@@ -31,6 +31,10 @@ inline double operator_result(Context& context, const Value& result, size_t i) {
   refuse_operator_result(context, result, i);
 }
 
+// The run by `sweep`, as its loops give it. `at`: room for the coordinates of one that is not one behind the other.
+Value call_loop(const FixpointSweep& sweep, Context& context, LiveVector& x, const sched::fixpoint::RunOfCoordinates& run,
+                BufferList& at);
+
 class FixpointWorkers final : public sched::fixpoint::WorkerExecutor {
  public:
   // What failed first, on any of them.
@@ -64,7 +68,6 @@ class FixpointWorkers final : public sched::fixpoint::WorkerExecutor {
   class Body;
   Context& context_at(size_t i);
   [[noreturn]] void fail(Context& context, size_t i);
-  Value call_loop(Context& context, const sched::fixpoint::RunOfCoordinates& run);
   void note(Failure failure);
 
   Together& together_;

@@ -331,6 +331,7 @@ void Context::drop_modules() {
   drop_kept_views();
   scratch = Value();
   for (auto& [tree, instance] : instances) release_globals(*instance);
+  operator_loops = {};
   heap.collect_cycles();
   instances.clear();
 }

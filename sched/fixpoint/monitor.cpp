@@ -5,7 +5,7 @@ namespace posset::sched::fixpoint {
 
 namespace {
 
-constexpr uint64_t kFirstScan = 4;    // times n
+constexpr uint64_t kFirstScan = 16;   // times n
 constexpr uint64_t kRarestScan = 64;  // likewise
 constexpr uint64_t kMostQuiet = 8;    // likewise
 // Small systems are scanned less often: a halt costs some thousand updates, however few there are to look at.

@@ -1,6 +1,6 @@
 // When the solver scans and when it rebuilds. Both go by counts of updates, not by time: a scan costs about as much as n
-// updates, whatever an update takes, so scans after 4 n, 8 n .. 64 n updates cost a bounded part of the work on any
-// machine, and one worker does the same every time.
+// updates, whatever an update takes, so scans after 16 n, 32 n, 64 n, 64 n .. updates cost a bounded part of the work on
+// any machine, and one worker does the same every time.
 //
 // Besides, a scan is due when the last n updates were all quiet, that is found residuals within the tolerance: the
 // iteration has probably converged. If the scan finds otherwise, twice as many must be quiet the next time, up to 8 n.

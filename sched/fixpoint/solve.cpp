@@ -88,8 +88,9 @@ void Solve::work(size_t number) {
 
 void Solve::update(size_t number) {
   Worker& worker = workers_[number];
+  // The end of a batch is the beginning of the next: one look at the clock for each.
+  int64_t now_ns = setting_.clock.now_ns();
   while (!halting_.load(std::memory_order_relaxed)) {
-    const int64_t began_ns = setting_.clock.now_ns();
     const uint64_t changes = changes_.load(std::memory_order_acquire);
     const uint64_t most = std::min<uint64_t>(options_.batch, monitor_.allowance(sum_updates(), sum_quiet()));
     size_t made = 0;
@@ -97,10 +98,11 @@ void Solve::update(size_t number) {
     tell_counts(worker);
     if (made == 0 && !ended()) {
       park(changes);
+      now_ns = setting_.clock.now_ns();
       continue;
     }
-    look_up(worker, began_ns, made);
-    if (!ended()) do_what_is_due();
+    now_ns = look_up(worker, now_ns, made);
+    if (!ended() && do_what_is_due()) now_ns = setting_.clock.now_ns();
     setting_.executor.pause();
   }
 }
@@ -111,8 +113,8 @@ void Solve::tell_counts(Worker& worker) {
 }
 
 // After some evaluations that began then, so many of them updates: is there a reason to end, and
-// how many shall be the next?
-void Solve::look_up(Worker& worker, int64_t began_ns, size_t updates) {
+// how many shall be the next? When that was.
+int64_t Solve::look_up(Worker& worker, int64_t began_ns, size_t updates) {
   const int64_t now_ns = setting_.clock.now_ns();
   worker.pace.took(now_ns - began_ns);
   if (options_.timed && updates > 0) worker.cost.took(now_ns - began_ns, updates);
@@ -122,6 +124,7 @@ void Solve::look_up(Worker& worker, int64_t began_ns, size_t updates) {
   } else if (now_ns >= deadline_ns_) {
     end(SolveStatus::TimedOut);
   }
+  return now_ns;
 }
 
 // Between two halts, when nobody writes the residual.
@@ -130,12 +133,12 @@ void Solve::tell_progress(int64_t now_ns) {
   guarded([&] { options_.progress({now_ns - began_ns_, sum_updates(), residual_}); });
 }
 
-void Solve::do_what_is_due() {
-  switch (monitor_.due(sum_updates(), sum_quiet())) {
-    case Monitor::Due::Nothing: return;
-    case Monitor::Due::Scan: return halt();
-    case Monitor::Due::Rebuild: return rebuild_from_notes();
-  }
+// Whether anything was.
+bool Solve::do_what_is_due() {
+  const Monitor::Due due = monitor_.due(sum_updates(), sum_quiet());
+  if (due == Monitor::Due::Scan) halt();
+  if (due == Monitor::Due::Rebuild) rebuild_from_notes();
+  return due != Monitor::Due::Nothing;
 }
 
 // While the others go on.
@@ -200,20 +203,27 @@ void Solve::scan(size_t number) {
 }
 
 void Solve::scan_chunk(Worker& worker, size_t from, size_t to) {
-  const auto number = static_cast<size_t>(&worker - workers_.data());
-  if (run_ && found_by_run(worker, {.worker = number, .begin = from, .end = to})) {
-    for (size_t i = from; i < to; ++i) note_residual(worker, i, worker.found[i - from]);
+  double largest = worker.largest;
+  if (run_ && found_by_run(worker, from, to)) {
+    for (size_t i = from; i < to; ++i) largest = std::max(largest, note_residual(i, worker.found[i - from]));
   } else {
-    for (size_t i = from; i < to; ++i) note_residual(worker, i, f_(i, x_));
+    for (size_t i = from; i < to; ++i) largest = std::max(largest, note_residual(i, f_(i, x_)));
   }
+  worker.largest = largest;
+  worker.scanned += to - from;
 }
 
-void Solve::note_residual(Worker& worker, size_t i, double found) {
+bool Solve::found_by_run(Worker& worker, size_t from, size_t to) {
+  worker.found.resize(std::max(worker.found.size(), to - from));
+  const auto number = static_cast<size_t>(&worker - workers_.data());
+  return (*run_)({.worker = number, .begin = from, .end = to}, x_, worker.found.data());
+}
+
+double Solve::note_residual(size_t i, double found) {
   double residual = std::abs(found - x_[i]);
   if (!std::isfinite(residual)) residual = std::numeric_limits<double>::infinity();
   residuals_[i] = residual;
-  worker.largest = std::max(worker.largest, residual);
-  ++worker.scanned;
+  return residual;
 }
 
 void Solve::end_scan() {

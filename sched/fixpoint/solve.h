@@ -75,22 +75,22 @@ class Solve {
   RunOfCoordinates claim_run(Scheduler& schedule, size_t number, size_t most);
   RunOfCoordinates claim_run(ResidualBuckets& schedule, size_t number, size_t most);
   RunOfCoordinates claim_run(StaticBlocks& schedule, size_t number, size_t most);
-  template <class S, class Coordinate>
-  size_t settle_run(S& schedule, const RunOfCoordinates& run, const Coordinate& coordinate, Tally& tally)
-      POSSET_EXCLUDES(mutex_);
-  bool found_by_run(Worker& worker, const RunOfCoordinates& run);
+  template <class S>
+  void settle_run(S& schedule, const RunOfCoordinates& run, Tally& tally);
+  bool update_by_run(Worker& worker, const RunOfCoordinates& run);
   template <class S>
   bool settle(S& schedule, size_t number, size_t i, double old, double found, Tally& tally) POSSET_EXCLUDES(mutex_);
   template <class S>
   void note_update(S& schedule, size_t number, size_t i, double residual, Tally& tally);
   void tell_counts(Worker& worker);
-  void look_up(Worker& worker, int64_t began_ns, size_t updates) POSSET_EXCLUDES(mutex_);
+  int64_t look_up(Worker& worker, int64_t began_ns, size_t updates) POSSET_EXCLUDES(mutex_);
   void tell_progress(int64_t now_ns);
-  void do_what_is_due() POSSET_EXCLUDES(mutex_);
+  bool do_what_is_due() POSSET_EXCLUDES(mutex_);
   void rebuild_from_notes() POSSET_EXCLUDES(mutex_);
   void scan(size_t number) POSSET_EXCLUDES(mutex_);
   void scan_chunk(Worker& worker, size_t from, size_t to);
-  void note_residual(Worker& worker, size_t i, double found);
+  bool found_by_run(Worker& worker, size_t from, size_t to);
+  double note_residual(size_t i, double found);
 
   // The last to arrive, alone.
   void begin_scan() POSSET_EXCLUDES(mutex_);

@@ -74,38 +74,46 @@ size_t Solve::update_by_runs(S& schedule, size_t number, size_t count) {
     const RunOfCoordinates run = claim_run(schedule, number, count - made);
     const size_t size = run.size();
     if (size == 0) return made;
-    size_t settled = 0;
-    if (!found_by_run(worker, run)) {
-      while (settled < size && settle(schedule, number, run[settled], x_[run[settled]], f_(run[settled], x_), tally)) ++settled;
-    } else if (run.at.empty()) {
-      settled = settle_run(schedule, run, [first = run.begin](size_t k) { return first + k; }, tally);
-    } else {
-      settled = settle_run(schedule, run, [at = run.at.data()](size_t k) { return size_t{at[k]}; }, tally);
+    if (update_by_run(worker, run)) {
+      settle_run(schedule, run, tally);
+      made += size;
+      continue;
     }
-    made += settled;
-    if (settled < size) return made;
+    for (size_t k = 0; k < size; ++k, ++made) {
+      const size_t i = run[k];
+      const double old = x_[i];
+      if (!settle(schedule, number, i, old, f_(i, x_), tally)) return made;
+    }
   }
   return count;
 }
 
-// What was found by a run, whose coordinate number k is `coordinate(k)`: so many of them, all unless that was the end.
-template <class S, class Coordinate>
-size_t Solve::settle_run(S& schedule, const RunOfCoordinates& run, const Coordinate& coordinate, Tally& tally) {
-  const double* const found = tally.worker.found.data();
+// False: they are to be updated one by one. A worker that is alone begins with x as it was.
+bool Solve::update_by_run(Worker& worker, const RunOfCoordinates& run) {
   const size_t size = run.size();
-  if (run.writes) {
-    const double* const before = tally.worker.before.data();
-    for (size_t k = 0; k < size; ++k) {
-      note_update(schedule, run.worker, coordinate(k), std::abs(found[k] - before[k]), tally);
-    }
-    return size;
-  }
-  const Iterate x = x_;
-  for (size_t k = 0; k < size; ++k) {
-    const size_t i = coordinate(k);
-    if (!settle(schedule, run.worker, i, x[i], found[k], tally)) return k;
-  }
-  return size;
+  if (!run.updates || size < 2) return false;
+  worker.before.resize(std::max(worker.before.size(), size));
+  run.each([x = x_, before = worker.before.data()](size_t k, size_t i) {
+    before[k] = x[i];
+    return true;
+  });
+  if ((*run_)(run, x_, nullptr)) return true;
+  for (size_t k = 0; k < size && workers_.size() == 1; ++k) x_.set(run[k], worker.before[k]);
+  return false;
+}
+
+template <class S>
+void Solve::settle_run(S& schedule, const RunOfCoordinates& run, Tally& tally) {
+  const size_t size = run.size();
+  size_t quiet_from = 0;  // all from there on were quiet
+  run.each([&, x = x_, before = tally.worker.before.data(), tolerance = tally.tolerance](size_t k, size_t i) {
+    const double residual = std::abs(x[i] - before[k]);
+    if (schedule.supports_rebuild()) schedule.notify(run.worker, i, residual);
+    quiet_from = residual <= tolerance ? quiet_from : k + 1;
+    return true;
+  });
+  tally.updates += size;
+  tally.quiet = quiet_from == 0 ? tally.quiet + size : size - quiet_from;
 }
 
 // From a schedule that nothing is known of only one at a time: what it hands out next may go by what it is notified of.
@@ -116,25 +124,14 @@ RunOfCoordinates Solve::claim_run(Scheduler& schedule, size_t number, size_t mos
 
 RunOfCoordinates Solve::claim_run(StaticBlocks& schedule, size_t number, size_t most) {
   const Run run = schedule.next_run(number, most);
-  return {.worker = number, .begin = run.begin, .end = run.end, .updates = true, .writes = workers_.size() > 1};
+  return {.worker = number, .begin = run.begin, .end = run.end, .updates = true};
 }
 
 RunOfCoordinates Solve::claim_run(ResidualBuckets& schedule, size_t number, size_t most) {
   std::vector<uint32_t>& claimed = workers_[number].claimed;
   claimed.resize(most);
   claimed.resize(schedule.next_run(number, most, claimed.data()));
-  return {.worker = number, .at = claimed, .updates = true, .writes = workers_.size() > 1};
-}
-
-bool Solve::found_by_run(Worker& worker, const RunOfCoordinates& run) {
-  const size_t count = run.size();
-  if (count < 2) return false;
-  worker.found.resize(std::max(worker.found.size(), count));
-  if (run.writes) {
-    worker.before.resize(worker.found.size());
-    for (size_t k = 0; k < count; ++k) worker.before[k] = x_[run[k]];
-  }
-  return (*run_)(run, x_, worker.found.data());
+  return {.worker = number, .at = claimed, .updates = true};
 }
 
 // x_i was `old`, and F_i(x) is `found`. False: that was the end.

@@ -42,8 +42,7 @@ namespace posset::sched::fixpoint {
 struct Problem {
   size_t n = 0;
   Operator f;
-  // The same for many coordinates at a time, where there is no damping; may be empty. Several workers have it write what it
-  // comes to, because each is to see what the others have come to.
+  // The same for many coordinates at a time, where there is no damping; may be empty.
   RunOperator run = {};
 };
 

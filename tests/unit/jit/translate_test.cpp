@@ -223,6 +223,28 @@ TEST_CASE("translate: a packed list made of the items of another is made in stri
   CHECK_FALSE(look("mapped", 1).blocks.contains("strip"));
 }
 
+TEST_CASE("translate: a loop over lists some of which are empty is one over their items, and nothing is left to exec") {
+  // An empty list that nothing was ever pushed to has another packing than what the others became.
+  run("fn summed(xs) {\n  var t = 0\n  for x in xs { t += x }\n  t\n}\n"
+      "let rows = [[], [1, 2, 3], [], [4, 5], []]\nfor k in 0..300 { summed(rows[k % 5]) }");
+  CHECK(look("summed", 2).execs() == 0);
+  CHECK(look("summed", 1).execs() == 0);
+}
+
+TEST_CASE("translate: a loop over lists of several kinds is done in place, and exec does only what is no list") {
+  run("fn count(xs) {\n  var n = 0\n  for _ in xs { n += 1 }\n  n\n}\n"
+      "let rows = [[1, 2, 3], [1.5, 2.5], [nil, \"text\"], \"text\"]\nfor k in 0..300 { count(rows[k % 4]) }");
+  CHECK(look("count", 2).blocks.contains("list"));
+  CHECK(look("count", 2).calls_helper("exec_ForNext"));
+}
+
+TEST_CASE("translate: a let that is read in a loop is read without a way back from exec, and gives its view no place") {
+  run("let table = [[1, 2], [3, 4], [5]]\n"
+      "fn summed(n) {\n  var t = 0\n  for i in 0..n {\n    let row = table[i % 3]\n    t += row[0] + len(row)\n  }\n  t\n}\n"
+      "for k in 0..60 { summed(9) }");
+  CHECK(look("summed", 2).execs() == 0);
+}
+
 TEST_CASE("translate: a function that is the same in all rounds is asked for once") {
   run("fn composed(f, g) => x => g(f(x))\nlet h = composed(x => x + 1, x => x * 2)\n"
       "fn folded(xs) => xs.fold(0, (a, x) => max(a, x))\nfn mapped(xs, f) => xs.map(f)\n"

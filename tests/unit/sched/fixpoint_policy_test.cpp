@@ -48,7 +48,7 @@ Seen follow(const Course& course) {
   constexpr double kEnd = 23;
   ScheduleChoice choice(Schedule::Auto, std::exp(-kEnd));
   Seen seen;
-  uint64_t updates = 0, interval = 4 * n;
+  uint64_t updates = 0, interval = 16 * n;
   double log = 0, sign = 1;
   while (log < kEnd) {
     const bool buckets = choice.current() == Schedule::Residual;
@@ -182,7 +182,8 @@ TEST_CASE("fixpoint choice: trials that are for nothing cost a tenth of the time
 TEST_CASE("fixpoint choice: where neither is better, whatever it takes costs nothing") {
   for (double better : {1.9, 2.0, 2.1, 2.2, 2.3}) {
     const Seen seen = follow({0.02, better, 2});
-    CHECK(seen.paid <= 1.03 * 23 / 0.02);
+    // It is followed to the first scan behind the end, half an interval behind it as a rule.
+    CHECK(seen.paid <= 1.02 * 23 / 0.02 + 32);
   }
 }
 
@@ -232,11 +233,11 @@ TEST_CASE("fixpoint cost: what was interrupted counts as a few times the median 
   CHECK(meter.sum_ns() == doctest::Approx(30'000));
 }
 
-TEST_CASE("fixpoint monitor: scans after 4 n, 8 n and so on up to 64 n updates") {
+TEST_CASE("fixpoint monitor: scans after 16 n, 32 n and 64 n updates, and again and again 64 n") {
   constexpr uint64_t n = 10'000;
   Monitor monitor(n, 2);
   uint64_t updates = 0;
-  for (uint64_t times : {4, 8, 16, 32, 64, 64, 64}) {
+  for (uint64_t times : {16, 32, 64, 64, 64}) {
     CHECK(monitor.due(updates + times * n - 1, 0) == Monitor::Due::Nothing);
     updates += times * n;
     CHECK(monitor.due(updates, 0) == Monitor::Due::Scan);
@@ -246,15 +247,15 @@ TEST_CASE("fixpoint monitor: scans after 4 n, 8 n and so on up to 64 n updates")
 
 TEST_CASE("fixpoint monitor: a scan can be asked for earlier, once, not later") {
   Monitor monitor(10'000, 1);
-  monitor.scanned(40'000, false);
-  monitor.scan_within(40'000, 1000);
-  CHECK(monitor.due(40'999, 0) == Monitor::Due::Nothing);
-  CHECK(monitor.due(41'000, 0) == Monitor::Due::Scan);
-  monitor.scan_within(40'000, 1'000'000);
-  CHECK(monitor.due(119'999, 0) == Monitor::Due::Nothing);
-  CHECK(monitor.due(120'000, 0) == Monitor::Due::Scan);
-  monitor.scanned(41'000, false);
-  CHECK(monitor.due(41'000 + 159'999, 0) == Monitor::Due::Nothing);
+  monitor.scanned(160'000, false);
+  monitor.scan_within(160'000, 1000);
+  CHECK(monitor.due(160'999, 0) == Monitor::Due::Nothing);
+  CHECK(monitor.due(161'000, 0) == Monitor::Due::Scan);
+  monitor.scan_within(160'000, 1'000'000);
+  CHECK(monitor.due(479'999, 0) == Monitor::Due::Nothing);
+  CHECK(monitor.due(480'000, 0) == Monitor::Due::Scan);
+  monitor.scanned(161'000, false);
+  CHECK(monitor.due(161'000 + 639'999, 0) == Monitor::Due::Nothing);
 }
 
 TEST_CASE("fixpoint monitor: quiet updates lead to a scan, each time it was for nothing twice as many, up to 8 n") {
@@ -284,8 +285,8 @@ TEST_CASE("fixpoint monitor: nothing becomes due within the allowance of one wor
   Monitor monitor(10'000, 1);
   CHECK(monitor.allowance(0, 0) == 10'000);
   CHECK(monitor.allowance(0, 9'990) == 10);
-  CHECK(monitor.allowance(39'995, 0) == 5);
-  CHECK(monitor.allowance(50'000, 0) == 1);
+  CHECK(monitor.allowance(159'995, 0) == 5);
+  CHECK(monitor.allowance(170'000, 0) == 1);
   monitor.rebuilt(0, 3000);
   CHECK(monitor.allowance(2'900, 0) == 100);
 }

@@ -85,17 +85,15 @@ TEST_CASE("fixpoint solver: runs of coordinates come to what calls one by one do
     for (Schedule schedule : kSchedules) {
       for (uint64_t refused_every : {1000000, 3}) {
         uint64_t asked = 0, evaluated = 0;
-        // As who writes nothing to x must: by a copy. Sometimes it does nothing.
+        // Sometimes it gives up in the middle.
         const auto run = [&](const RunOfCoordinates& wanted, const Iterate& x, double* found) {
-          CHECK_FALSE(wanted.writes);
-          if (++asked % refused_every == 0) return false;
-          std::vector<double> seen(n);
-          for (size_t i = 0; i < n; ++i) seen[i] = x[i];
-          for (size_t k = 0; k < wanted.size(); ++k) {
-            found[k] = system.at(wanted[k], seen);
-            if (wanted.updates) seen[wanted[k]] = found[k];
+          const size_t most = ++asked % refused_every == 0 ? wanted.size() / 2 : wanted.size();
+          for (size_t k = 0; k < most; ++k) {
+            const double value = system.at(wanted[k], x);
+            wanted.updates ? x.set(wanted[k], value) : void(found[k] = value);
           }
-          evaluated += wanted.size();
+          if (most < wanted.size()) return false;
+          evaluated += most;
           return true;
         };
         Alone by_runs, one_by_one;
