@@ -40,13 +40,18 @@ bool iterates_nothing(Op op, Borrowed v) {
 }
 
 uint64_t seen_by(const Insn& insn, const Borrowed* registers) {
-  const OpInfo& op = info(static_cast<Op>(insn.op));
+  const Op opcode = static_cast<Op>(insn.op);
+  const OpInfo& op = info(opcode);
   uint64_t seen = 0;
   int next = Seen::First;
+  // Of operands only: what is about to be written may have been freed.
+  auto bits = [&](uint16_t reg) {
+    const Borrowed v = registers[reg];
+    return bits_of(v, looks_inside(opcode) && !iterates_nothing(opcode, v));
+  };
   auto note = [&](char kind, uint16_t reg) {
-    const bool inside = looks_inside(static_cast<Op>(insn.op)) && !iterates_nothing(static_cast<Op>(insn.op), registers[reg]);
-    if (kind == 'V') seen |= bits_of(registers[reg], inside) << (Seen::kBits * Seen::Changed);
-    if (kind == 'R' && next <= Seen::Second) seen |= bits_of(registers[reg], inside) << (Seen::kBits * next++);
+    if (kind == 'V') seen |= bits(reg) << (Seen::kBits * Seen::Changed);
+    if (kind == 'R' && next <= Seen::Second) seen |= bits(reg) << (Seen::kBits * next++);
   };
   note(op.a, insn.a);
   if (op.b != 'W') {
@@ -54,8 +59,7 @@ uint64_t seen_by(const Insn& insn, const Borrowed* registers) {
     note(op.c, insn.c);
   }
   // Of a built-in function, which may be one on numbers: all arguments together.
-  const bool native = static_cast<Op>(insn.op) == Op::CallNative;
-  for (uint16_t n = 0; n < insn.c && native; ++n) seen |= bits_of(registers[insn.a + 2 + n], false) << (Seen::kBits * Seen::First);
+  for (uint16_t n = 0; n < insn.c && opcode == Op::CallNative; ++n) seen |= bits_of(registers[insn.a + 2 + n], false) << (Seen::kBits * Seen::First);
   return seen;
 }
 
