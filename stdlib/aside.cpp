@@ -30,8 +30,14 @@ posset_status Aside::run(posset_context* context, std::function<void()> work) {
   const auto job = std::make_shared<Job>(std::move(work));
   try {
     job->thread = std::thread([job = job.get()] {
-      job->work();
+      std::exception_ptr thrown;
+      try {
+        job->work();
+      } catch (...) {
+        thrown = std::current_exception();
+      }
       const std::lock_guard lock(job->mutex);
+      job->thrown = thrown;
       job->done = true;
       job->ended.notify_all();
     });
@@ -41,6 +47,7 @@ posset_status Aside::run(posset_context* context, std::function<void()> work) {
   }
   const posset_status status = wait(context, *job);
   if (status != POSSET_OK) abandoned_.push_back(job);
+  if (status == POSSET_OK && job->thrown) std::rethrow_exception(job->thrown);
   return status;
 }
 

@@ -6,6 +6,7 @@
 #include <posset/posset.h>
 
 #include <condition_variable>
+#include <exception>
 #include <functional>
 #include <list>
 #include <memory>
@@ -17,7 +18,7 @@ namespace posset::stdlib {
 // For one thread at a time, and for tasks that take turns on it.
 class Aside {
  public:
-  // Anything but POSSET_OK: a limit or an interruption, and `work` has not ended, or has not begun.
+  // Anything but POSSET_OK: a limit or an interruption, and `work` has not ended, or has not begun. Throws what it throws.
   posset_status run(posset_context* context, std::function<void()> work);
 
  private:
@@ -29,7 +30,8 @@ class Aside {
     std::function<void()> work;
     std::mutex mutex;
     std::condition_variable ended;
-    bool done = false;  // under mutex
+    bool done = false;          // under mutex
+    std::exception_ptr thrown;  // by the work; likewise
     std::thread thread;
   };
   static posset_status wait(posset_context* context, Job& job);

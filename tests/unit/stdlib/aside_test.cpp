@@ -5,6 +5,7 @@
 #include <atomic>
 #include <future>
 #include <memory>
+#include <new>
 
 #include <doctest/doctest.h>
 
@@ -19,11 +20,17 @@ namespace {
 struct Bench {
   std::unique_ptr<Aside> aside = std::make_unique<Aside>();
   std::function<void()> work;
+  int caught = 0;
 };
 
 posset_status run(posset_call* call) {
-  const auto& bench = *static_cast<Bench*>(call->data);
-  return bench.aside->run(call->context, bench.work);
+  auto& bench = *static_cast<Bench*>(call->data);
+  try {
+    return bench.aside->run(call->context, bench.work);
+  } catch (const std::bad_alloc&) {
+    ++bench.caught;
+    return POSSET_OK;
+  }
 }
 
 void define(World& w, Bench& bench) {
@@ -41,6 +48,15 @@ TEST_CASE("work aside is done when the call returns") {
   bench.work = [&] { ++done; };
   CHECK(w.show("run()\nrun()\n7") == "7");
   CHECK(done == 2);
+}
+
+TEST_CASE("what work aside throws is thrown where it was waited for") {
+  World w;
+  Bench bench;
+  define(w, bench);
+  bench.work = [] { throw std::bad_alloc(); };
+  CHECK(w.show("run()\n7") == "7");
+  CHECK(bench.caught == 1);
 }
 
 TEST_CASE("an interruption abandons what is done aside, and who comes next waits for it") {
