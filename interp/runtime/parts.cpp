@@ -137,8 +137,7 @@ size_t Seat::room() const {
   return heap.limit_bytes() - std::min(heap.limit_bytes(), heap.used_bytes());
 }
 
-// With what memory its victim has left. That of a part of one's own is what there is: nothing has
-// to be counted.
+// With what memory its victim has left. That of a part of one's own is what there is.
 void Seat::compute(Delegate& delegate) {
   Member member(context_.fork_top, members().generation(), chain());
   const bool alone = members().empty(), own = &delegate.home_ == this;
@@ -167,10 +166,12 @@ bool Seat::compute_part(Delegate& delegate, size_t number, bool alone) {
   const bool own = &delegate.home_ == this;
   Heap& heap = context_.heap;
   const size_t used = heap.used_bytes();
-  const uint64_t steps = context_.steps_used(), peak = own ? 0 : heap.begin_peak();
+  const uint64_t steps = context_.steps_used(), peak = heap.begin_peak();
   ForkRecord* const base = context_.fork_top;
   Value result = !context_.stack_top ? context_.raise_memory_limit() : delegate.evaluate(context_, number);
-  if (!own) part.peak = heap.end_peak(peak) - used;
+  // One of one's own may run before what it would otherwise run on top of: it has to fit there, too, where its value
+  // already is.
+  part.peak = heap.end_peak(peak) - (own ? heap.used_bytes() : used);
   part.steps = context_.steps_used() - steps;
   context_.drop_kept_views();
   context_.scratch = Value();
