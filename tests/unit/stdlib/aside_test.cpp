@@ -33,6 +33,20 @@ posset_status run(posset_call* call) {
   }
 }
 
+// Work that is abandoned, and goes on until it may end.
+struct Held {
+  void abandon(World& w, Bench& bench) {
+    bench.work = [&] {
+      posset_interrupt(w.context);
+      may_end.get_future().wait();
+      ended = true;
+    };
+    CHECK(w.show("run()") == "raised: interrupted");
+  }
+  std::promise<void> may_end;
+  std::atomic<bool> ended{false};
+};
+
 void define(World& w, Bench& bench) {
   const posset_function_row row = {"run", "run()", "", 0, 0, 0, 0, false, run, &bench};
   REQUIRE(posset_define(w.context, &row, sizeof row, nullptr) == POSSET_OK);
@@ -63,21 +77,15 @@ TEST_CASE("an interruption abandons what is done aside, and who comes next waits
   World w;
   Bench bench;
   define(w, bench);
-  std::promise<void> may_end;
-  std::atomic<bool> ended{false};
-  bench.work = [&] {
-    posset_interrupt(w.context);
-    may_end.get_future().wait();
-    ended = true;
-  };
-  CHECK(w.show("run()") == "raised: interrupted");
-  CHECK(!ended);
+  Held held;
+  held.abandon(w, bench);
+  CHECK(!held.ended);
   bool had_ended = false;
-  bench.work = [&] { had_ended = ended; };
+  bench.work = [&] { had_ended = held.ended; };
   posset_interrupt(w.context);
   CHECK(w.show("run()") == "raised: interrupted");  // it only waited
-  CHECK(!ended);
-  may_end.set_value();
+  CHECK(!held.ended);
+  held.may_end.set_value();
   CHECK(w.show("run()\n7") == "7");
   CHECK(had_ended);
 }
@@ -86,15 +94,9 @@ TEST_CASE("the end waits for what was abandoned") {
   World w;
   Bench bench;
   define(w, bench);
-  std::promise<void> may_end;
-  std::atomic<bool> ended{false};
-  bench.work = [&] {
-    posset_interrupt(w.context);
-    may_end.get_future().wait();
-    ended = true;
-  };
-  CHECK(w.show("run()") == "raised: interrupted");
-  may_end.set_value();
+  Held held;
+  held.abandon(w, bench);
+  held.may_end.set_value();
   bench.aside = nullptr;
-  CHECK(ended);
+  CHECK(held.ended);
 }
