@@ -85,7 +85,7 @@ class Accesses {
         moved(0, insn_.b);
         return outliving(chunk_.inout_mask);
       case Op::LoopDone:
-      case Op::LoopReturn: return moved(0, chunk_.slots);
+      case Op::LoopReturn: return visit_({0, chunk_.slots, true, false});
       case Op::MakeList: return moved(insn_.b, insn_.c);
       case Op::MakeVariant: return moved(insn_.b, insn_.x);
       case Op::MakeRecord: return moved(insn_.b, static_cast<uint32_t>(chunk_.shapes[insn_.c]->fields.size()));
@@ -137,7 +137,8 @@ class Accesses {
 
 class Liveness {
  public:
-  explicit Liveness(const Chunk& chunk) : chunk_(chunk), live_(chunk.size, RegisterSet(chunk.registers)) {
+  Liveness(const Chunk& chunk, const RegisterSet& held)
+      : chunk_(chunk), held_(held), live_(chunk.size, RegisterSet(chunk.registers)) {
     for (uint32_t pc = 0; pc < chunk.size; pc += chunk.length_at(pc)) starts_.push_back(pc);
   }
 
@@ -167,17 +168,30 @@ class Liveness {
     return is_next_item(op) && access.first == chunk_.at(pc).b;
   }
 
+  // What is left of a variable of a loop's own matters only where it might be taken for a reference.
+  bool is_of_no_matter(uint32_t reg) const {
+    return chunk_.is_loop && reg >= chunk_.first_local && reg < chunk_.slots && !held_.has(reg);
+  }
+
+  bool is_used(uint32_t pc, const Access& access, uint32_t reg) const {
+    if (!access.read) return false;
+    if (!chunk_.is_loop || reg >= chunk_.slots || !hands_on(pc, access)) return true;
+    return !only_demanded_ && !is_of_no_matter(reg);
+  }
+
   bool update(uint32_t pc) {
     RegisterSet live = after(pc);
-    const std::function<void(const Access&)> kill = [&](const Access& each) {
-      for (uint32_t n = 0; each.written && !each.read && n < each.count; ++n) live.remove(each.first + n);
+    auto visit = [&](bool used) {
+      for_each_access(chunk_, pc, [&](const Access& each) {
+        for (uint32_t reg = each.first; reg < each.first + each.count; ++reg) {
+          if (is_used(pc, each, reg) != used) continue;
+          if (used) live.add(reg);
+          if (!used && each.written) live.remove(reg);
+        }
+      });
     };
-    const std::function<void(const Access&)> use = [&](const Access& each) {
-      if (only_demanded_ && hands_on(pc, each)) return;
-      for (uint32_t n = 0; each.read && n < each.count; ++n) live.add(each.first + n);
-    };
-    for_each_access(chunk_, pc, kill);
-    for_each_access(chunk_, pc, use);
+    visit(false);
+    visit(true);
     add_handlers(pc, live);
     if (!only_demanded_) add_owned(pc, live);
     return live_[pc].add_all(live);
@@ -207,11 +221,14 @@ class Liveness {
   // What an error here releases. It may be all that still reads a register: where everything behind it throws.
   void add_owned(uint32_t pc, RegisterSet& live) const {
     const bytecode::LiveChange& owned = chunk_.live_at(pc);
-    for (uint32_t reg = 0; reg < owned.locals; ++reg) live.add(reg);
+    for (uint32_t reg = 0; reg < owned.locals; ++reg) {
+      if (!is_of_no_matter(reg)) live.add(reg);
+    }
     for (uint16_t reg : chunk_.live_sets[owned.set]) live.add(reg);
   }
 
   const Chunk& chunk_;
+  const RegisterSet& held_;
   bool only_demanded_ = false;
   std::vector<RegisterSet> live_;
   std::vector<uint32_t> starts_;
@@ -233,8 +250,8 @@ bool RegisterSet::add_all(const RegisterSet& other) {
   return changed;
 }
 
-std::vector<RegisterSet> live_registers(const Chunk& chunk) { return Liveness(chunk).run(); }
+std::vector<RegisterSet> live_registers(const Chunk& chunk, const RegisterSet& held) { return Liveness(chunk, held).run(); }
 
-RegisterSet demanded_registers(const Chunk& chunk) { return Liveness(chunk).demanded(); }
+RegisterSet demanded_registers(const Chunk& chunk) { return Liveness(chunk, RegisterSet(chunk.registers)).demanded(); }
 
 }  // namespace posset::jit

@@ -40,8 +40,9 @@ class RegisterSet {
 };
 
 // By instruction: the registers whose contents matter there, because they are read later, or because they are
-// owned and would be released if the instruction raised.
-std::vector<RegisterSet> live_registers(const bytecode::Chunk& chunk);
+// owned and would be released if the instruction raised. `held`: variables of a loop's own code that may have held
+// something counted, so that its end must leave nil in them; of the others it does not matter what is left.
+std::vector<RegisterSet> live_registers(const bytecode::Chunk& chunk, const RegisterSet& held);
 
 // The registers in which the chunk's first instruction must find something: those that some instruction uses before
 // any has written them. A loop's own code is entered with what the function's other variables hold, which may be what

@@ -132,13 +132,15 @@ Kind joined(Kind a, Kind b) {
 Kinds::Kinds(const Chunk& chunk, int stage, const Bodies& bodies, std::vector<Kind> version)
     : chunk_(chunk),
       arguments_(std::move(version)),
-      live_(live_registers(chunk)),
+      held_(chunk.registers),
+      live_(live_registers(chunk, held_)),
       pinned_(chunk.registers),
       states_(chunk.size),
       leaders_(chunk.size, 0) {
   const bool steady = chunk.times_remade(stage + 1) < kOftenRemade;
   shared_ = std::make_shared<Shared>(Shared{bodies, steady, kMostInlined, false, Returned(chunk.slots)});
   prepare();
+  solve_held();
   solve_recursion();
 }
 
@@ -148,7 +150,8 @@ Kinds::Kinds(const Callee& callee, const Kinds& caller)
       arguments_(callee.arguments),
       leaf_(callee.leaf),
       shared_(caller.shared_),
-      live_(live_registers(chunk_)),
+      held_(chunk_.registers),
+      live_(live_registers(chunk_, held_)),
       pinned_(chunk_.registers),
       states_(chunk_.size),
       leaders_(chunk_.size, 0) {
@@ -390,12 +393,35 @@ void Kinds::solve_recursion() {
     Returned& itself = shared_->itself;
     if (!itself.widen(returned_) && itself.value != Kind::None) return;
     if (itself.value == Kind::None) itself.value = Kind::Any;
-    shared_->budget = kMostInlined;
-    callees_.clear();
-    states_.assign(chunk_.size, State());
-    returned_ = Returned(chunk_.slots);
-    solve();
+    solve_again();
   }
+}
+
+void Kinds::solve_again() {
+  shared_->budget = kMostInlined;
+  callees_.clear();
+  states_.assign(chunk_.size, State());
+  returned_ = Returned(chunk_.slots);
+  solve();
+}
+
+// Of a loop's own code: taken to hold nothing counted, its own variables are dead at its end. Those of which that is
+// not so are not, and may be of other kinds for it.
+void Kinds::solve_held() {
+  for (RegisterSet held(chunk_.registers); held_ != held;) {
+    held = held_;
+    live_ = live_registers(chunk_, held_);
+    solve_again();
+  }
+}
+
+void Kinds::note_held(uint32_t pc, const State& after) {
+  for_each_access(chunk_, pc, [&](const Access& each) {
+    const uint32_t end = std::min<uint32_t>(each.first + each.count, chunk_.slots);
+    for (uint32_t reg = std::max<uint32_t>(each.first, chunk_.first_local); each.written && reg < end; ++reg) {
+      if (!is_plain(after.kinds[reg])) held_.add(reg);
+    }
+  });
 }
 
 bool Returned::widen(const Returned& other) {
@@ -419,6 +445,7 @@ void Kinds::flow(uint32_t pc, const State& from) {
     if (todo.way == Way::Exit || todo.result == Kind::None) return;
     if (static_cast<Op>(insn.op) == Op::Return) note_return(insn, state);
     State next = after(pc, todo, state);
+    if (chunk_.is_loop) note_held(pc, next);
     // Results of others are taken in bytecode.
     const bool goes = static_cast<Op>(insn.op) != Op::Merge;
     if (goes && (known.flags & bytecode::Branch)) merge(chunk_.target_at(pc), next);

@@ -178,6 +178,8 @@ class Kinds {
   // Registers whose address is taken for longer than a walk without branches: they stay in the frame.
   bool pinned(uint32_t reg) const { return pinned_.has(reg); }
   bool live(uint32_t pc, uint32_t reg) const { return live_[pc].has(reg); }
+  // Of a slot: whether the function around a loop's own code is to find in the frame what is in it at the end.
+  bool is_handed_on(uint32_t slot) const { return slot < chunk_.first_local || held_.has(slot); }
   std::optional<int64_t> loaded_before(uint32_t pc, uint16_t reg) const;
   bool exited(uint32_t pc) const { return profile_[pc] & bytecode::Seen::kExited; }
 
@@ -226,7 +228,10 @@ class Kinds {
   void find_leaders();
   void find_ends_of_loops();
   void solve();
+  void solve_again();
+  void solve_held();
   void solve_recursion();
+  void note_held(uint32_t pc, const State& after);
   State at_start() const;
   void flow(uint32_t pc, const State& state);
   bool merge(uint32_t into, const State& from);
@@ -289,6 +294,7 @@ class Kinds {
   Returned returned_;
   std::map<uint32_t, Kind> captured_;
   bool exits_where_new_ = false;  // code is not made for what has never run
+  RegisterSet held_;  // see live_registers
   std::vector<RegisterSet> live_;
   RegisterSet pinned_;
   std::vector<uint64_t> profile_, insides_;  // by instruction, as they were when this was made

@@ -203,12 +203,16 @@ void Translator::leave(const Insn& insn) {
     const bool consume = insn.x & bytecode::kConsumeA;
     if (!consume) retain(v);
     release_slots(insn.b, consume ? insn.a : bytecode::kNoRegister);
-    flush_slots(chunk_.inout_mask);
+    for (uint64_t mask = chunk_.inout_mask; mask != 0; mask &= mask - 1) {
+      flush_slot(static_cast<uint32_t>(std::countr_zero(mask)));
+    }
   } else {
     const auto how = op == Op::LoopDone ? bytecode::Leave::LoopDone : bytecode::Leave::LoopReturned;
     llvm::Value* to = word_pointer(host(), offsetof(interp::Context, native_leave));
     put(b_.getInt8(static_cast<uint8_t>(how)), to);
-    flush_slots(~uint64_t{0});
+    for (uint32_t slot = 0; slot < chunk_.slots; ++slot) {
+      if (kinds_->is_handed_on(slot)) flush_slot(slot);
+    }
   }
   return_value(v);
 }
@@ -219,15 +223,9 @@ void Translator::release_slots(uint16_t count, uint16_t taken) {
   }
 }
 
-// Registers that outlive the code: inout parameters, and around a loop's own code those of the function. A set
-// bit stands for a slot; the last one for all from there on.
-void Translator::flush_slots(uint64_t which) {
-  for (uint32_t slot = 0; slot < chunk_.slots; ++slot) {
-    const bool wanted = which >> std::min(slot, 63U) & 1;
-    if (wanted && cached(slot) && state_.dirty.has(slot) && state_.kinds[slot] != Kind::None) {
-      flush(slot, state_.kinds[slot]);
-    }
-  }
+// Of a register that outlives the code: an inout parameter, or one that a loop's own code hands on.
+void Translator::flush_slot(uint32_t slot) {
+  if (cached(slot) && state_.dirty.has(slot) && state_.kinds[slot] != Kind::None) flush(slot, state_.kinds[slot]);
 }
 
 }  // namespace posset::jit

@@ -545,7 +545,7 @@ class Translator {
   void finish_call(uint32_t pc, const Insn& insn, llvm::Value* result, llvm::BasicBlock* after);
   void leave(const Insn& insn);
   void release_slots(uint16_t count, uint16_t taken);
-  void flush_slots(uint64_t which);
+  void flush_slot(uint32_t slot);
 
   // ---- translate_inline.cpp ----
   Translator(Translator& caller, const Kinds& kinds, uint32_t call_pc);
