@@ -30,19 +30,20 @@ constexpr const char* kLightPasses =
 // Of what -O2 does with one function what changes code that comes from bytecode, in its order. The
 // translator inlines and knows kinds and bounds; what passes of -O2 would find out about these
 // again (jump threading, ranges of values, reassociation, constraints) changed nothing in the code
-// of all benchmarks and took a third of the time. Left out, too, is what works on a whole program,
-// and the vectorizer of straight code: a value is two words, and one load of both waits for the two
-// stores of its parts.
+// of all benchmarks and took a third of the time. So did stores that are overwritten (the frame is
+// written where code is left, and hardly ever twice) and invariants sought before loops are turned
+// round and after they are unrolled. Left out, too, is what works on a whole program, and the
+// vectorizer of straight code: a value is two words, and one load of both waits for the two stores
+// of its parts.
 constexpr const char* kFullPasses =
     "always-inline,"
     "function("
     "sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,"
-    "loop-mssa(loop-simplifycfg,licm<no-allowspeculation>,loop-rotate<header-duplication>,licm<"
-    "allowspeculation>,"
+    "loop-mssa(loop-simplifycfg,loop-rotate<header-duplication>,licm<allowspeculation>,"
     "simple-loop-unswitch<no-nontrivial;trivial>),"
-    "loop(indvars),gvn,instcombine<no-verify-fixpoint>,dse,"
+    "loop(indvars),gvn,instcombine<no-verify-fixpoint>,"
     "loop-vectorize,instcombine<no-verify-fixpoint>,simplifycfg<hoist-common-insts>,"
-    "loop-unroll<O2>,loop-mssa(licm<allowspeculation>),div-rem-pairs)";
+    "loop-unroll<O2>,div-rem-pairs)";
 
 // Levels of code generation between these, and the fast register allocator with anything but None,
 // are not worth having: they cost nearly as much and ruin the code.
@@ -69,8 +70,9 @@ const llvm::Target& find_target(const std::string& triple) {
 
 // Passes of code generation that cost more than they give. They cannot be left out one by one
 // otherwise. Scheduling after registers are given takes a twentieth of the time and changes nothing
-// that can be measured: the processor reorders, too.
-constexpr const char* kUnused[] = {"disable-post-ra"};
+// that can be measured: the processor reorders, too. Nor does moving what is invariant once more, or
+// looking for what might be done in mask registers.
+constexpr const char* kUnused[] = {"disable-post-ra", "disable-machine-licm", "disable-x86-domain-reassignment"};
 
 void leave_out_passes() {
   auto& options = llvm::cl::getRegisteredOptions();
