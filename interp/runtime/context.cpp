@@ -218,6 +218,15 @@ bool Context::poll_after_host_call() {
   return true;
 }
 
+bool Context::raise_stop() {
+  if (interrupted_.exchange(false, std::memory_order_relaxed)) {
+    raise(ErrorCode::Interrupted, "interrupted");
+  } else {
+    raise(ErrorCode::TimeLimit, "time limit exceeded");
+  }
+  return false;
+}
+
 bool Context::poll() {
   if (brief_) settle_in();
   heap.bury_some();
@@ -225,16 +234,9 @@ bool Context::poll() {
   slice_ = fuel = 0;
   runtime.control.end_slice();
   runtime.control.hand_over_deferred(*this);
-  if (interrupted_.exchange(false, std::memory_order_relaxed)) {
-    raise(ErrorCode::Interrupted, "interrupted");
-    return false;
-  }
+  if (wants_to_stop()) return raise_stop();
   if (steps_before_slice_ > limits_.steps) {
     raise(ErrorCode::StepLimit, "step limit of " + std::to_string(limits_.steps) + " exceeded");
-    return false;
-  }
-  if (has_deadline_ && std::chrono::steady_clock::now() >= deadline_) {
-    raise(ErrorCode::TimeLimit, "time limit exceeded");
     return false;
   }
   if (helps && seat->is_stopped()) {

@@ -334,6 +334,7 @@ class Context : public Strand {
   HostPace host_pace_;
   RegisterStack registers_;
   bool poll_after_host_call();
+  bool raise_stop();  // after wants_to_stop; false
   int64_t slice_within(uint64_t steps) const;
   void start_slice();
   void start_clock();

@@ -78,6 +78,10 @@ Value Context::raise_no_memory() noexcept {
 Value Context::raise_memory_limit() noexcept {
   std::string message;
   try {
+    if (wants_to_stop()) {  // as the heap may have known
+      raise_stop();
+      return Value::failure();
+    }
     message = limits_.memory_bytes > heap.limit_bytes()
                   ? std::string("memory limit: more than the system or one context can have")
                   : "memory limit of " + std::to_string(heap.limit_bytes()) + " bytes exceeded";

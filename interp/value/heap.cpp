@@ -300,7 +300,7 @@ void* Heap::grow_large(void* payload, size_t bytes) {
   size_t total = LargeBlock::good_bytes(bytes);
   size_t kept = block->mapped != 0 ? old_total : 0;
   if (!charge(total - kept)) return nullptr;
-  LargeBlock* grown = block->grow(total);
+  LargeBlock* grown = block->mapped != 0 ? block->remap(total) : copied(block, total);
   if (grown == nullptr) {
     discharge(total - kept);
     return nullptr;
@@ -308,6 +308,31 @@ void* Heap::grow_large(void* payload, size_t bytes) {
   discharge(old_total - kept);
   link_large(grown);
   return grown + 1;
+}
+
+// Null: no memory, or given up; the block is as it was.
+LargeBlock* Heap::copied(LargeBlock* block, size_t bytes) {
+  LargeBlock* larger = LargeBlock::allocate(bytes);
+  if (larger == nullptr) return nullptr;
+  if (!copy(larger + 1, block + 1, block->bytes - sizeof(LargeBlock))) {
+    larger->free();
+    return nullptr;
+  }
+  larger->heap = this;
+  larger->previous = block->previous;
+  larger->next = block->next;
+  block->free();
+  return larger;
+}
+
+bool Heap::copy(void* to, const void* from, size_t bytes) const {
+  for (size_t done = 0; done < bytes;) {
+    const size_t portion = std::min(bytes - done, kCopyPortion);
+    std::memcpy(static_cast<char*>(to) + done, static_cast<const char*>(from) + done, portion);
+    done += portion;
+    if (done < bytes && is_to_stop()) return false;
+  }
+  return true;
 }
 
 void Heap::free_large(void* payload) {
@@ -342,7 +367,10 @@ Object* Heap::resize_object(Object* object, size_t bytes) {
     return static_cast<Object*>(grow_large(object, bytes));
   void* memory = small ? pop_cell(cls) : allocate_large(bytes);
   if (memory == nullptr) return nullptr;
-  std::memcpy(memory, static_cast<void*>(object), std::min(old_bytes, bytes));
+  if (!copy(memory, object, std::min(old_bytes, bytes))) {
+    free_large(memory);
+    return nullptr;
+  }
   auto* moved = static_cast<Object*>(memory);
   moved->size_class = static_cast<uint8_t>(cls);
   if (old_class != 0) {

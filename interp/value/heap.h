@@ -45,6 +45,13 @@ struct ObjectHooks {
   std::string (*name_of)(Borrowed) = nullptr;
 };
 
+// Asked by what copies much in one go, between its portions. Where the heap's owner has been told to stop, the copy is given
+// up as if there were no memory for it; whoever makes an error of that asks the same (Context::raise_memory_limit).
+struct StopWish {
+  bool (*is_there)(const void* owner) = nullptr;
+  const void* owner = nullptr;
+};
+
 struct HeapStats {
   uint64_t allocations = 0;  // objects ever made
   uint64_t frees = 0;
@@ -155,6 +162,13 @@ class Heap {
   const Heap* family() const { return family_; }
   void join(const Heap& other) { family_ = other.family_; }
 
+  // Bytes to be copied between two looks: a millisecond where each page is touched for the first time.
+  static constexpr size_t kCopyPortion = size_t{1} << 20;
+  StopWish stop_wish;
+  bool is_to_stop() const { return stop_wish.is_there != nullptr && stop_wish.is_there(stop_wish.owner); }
+  // False: given up.
+  bool copy(void* to, const void* from, size_t bytes) const;
+
   ShapeTable& shapes() { return shapes_; }
   ObjectHooks hooks;
   size_t used_bytes() const { return used_; }
@@ -248,6 +262,7 @@ class Heap {
   // Large blocks by the address after their prefix.
   void* allocate_large(size_t bytes);
   void* grow_large(void* payload, size_t bytes);
+  LargeBlock* copied(LargeBlock* block, size_t bytes);
   void free_large(void* payload);
   void link_large(LargeBlock* block);
   static size_t large_bytes(const void* payload) {

@@ -3,7 +3,6 @@
 // all of them.
 #include "interp/value/large_block.h"
 
-#include <cstring>
 #include <mimalloc.h>
 #include <sys/mman.h>
 
@@ -25,13 +24,13 @@ void* map(size_t bytes) {
 #endif
   return memory;
 }
-void* remap(void* memory, size_t old_bytes, size_t bytes) {
+void* move(void* memory, size_t old_bytes, size_t bytes) {
   return mremap(memory, old_bytes, bytes, MREMAP_MAYMOVE);
 }
 #else
 constexpr bool kMaps = false;
 void* map(size_t) { return MAP_FAILED; }
-void* remap(void*, size_t, size_t) { return MAP_FAILED; }
+void* move(void*, size_t, size_t) { return MAP_FAILED; }
 #endif
 
 LargeBlock* set_size(void* memory, size_t bytes, bool mapped) {
@@ -53,20 +52,9 @@ LargeBlock* LargeBlock::allocate(size_t bytes) {
   return memory == nullptr || memory == MAP_FAILED ? nullptr : set_size(memory, bytes, maps);
 }
 
-LargeBlock* LargeBlock::grow(size_t to) {
-  if (mapped != 0) {
-    void* memory = remap(this, bytes, to);
-    return memory == MAP_FAILED ? nullptr : set_size(memory, to, true);
-  }
-  LargeBlock* grown = allocate(to);
-  if (grown == nullptr) return nullptr;
-  std::memcpy(reinterpret_cast<char*>(grown) + sizeof(LargeBlock), reinterpret_cast<const char*>(this) + sizeof(LargeBlock),
-              bytes - sizeof(LargeBlock));
-  grown->heap = heap;
-  grown->previous = previous;
-  grown->next = next;
-  mi_free(this);
-  return grown;
+LargeBlock* LargeBlock::remap(size_t to) {
+  void* memory = move(this, bytes, to);
+  return memory == MAP_FAILED ? nullptr : set_size(memory, to, true);
 }
 
 void LargeBlock::free() {

@@ -23,9 +23,9 @@ struct LargeBlock {
   static size_t good_bytes(size_t payload);
   // A block of a good size; only `bytes` and `mapped` are set. Null: no memory.
   static LargeBlock* allocate(size_t bytes);
-  // Makes the block `bytes` long, a good size, longer than it was; it may move, and whoever points
-  // to it must be told. Null: no memory, the block is as it was.
-  LargeBlock* grow(size_t bytes);
+  // Makes a mapped block `bytes` long, a good size; it may move, and whoever points to it must be
+  // told. Nothing is copied. Null: no memory, the block is as it was.
+  LargeBlock* remap(size_t bytes);
   void free();
 };
 

@@ -43,8 +43,8 @@ bool grow(Heap& heap, Borrowed& place, uint64_t needed, size_t bytes) {
   uint64_t size = list->size;
   uint64_t roomy = std::max(
       {size < kDoubleUpTo ? size * 2 : size + size / 2, needed, kFirstCapacityBytes / bytes});
-  return resize(heap, place, roomy, bytes) ||
-         resize(heap, place, std::max(needed, size + size / 16), bytes);
+  if (resize(heap, place, roomy, bytes)) return true;
+  return !heap.is_to_stop() && resize(heap, place, std::max(needed, size + size / 16), bytes);
 }
 
 // Turns packed elements into values, from the back, in a block that has room for them.
@@ -106,6 +106,33 @@ void list_copy_storage(List* list, uint64_t at, const List* source, uint64_t fro
   }
 }
 
+namespace {
+
+void copy_portion(List* list, const List* source, uint64_t from, uint64_t count) {
+  if (list->packing() != source->packing()) {
+    for (uint64_t i = 0; i < count; ++i) list->any()[list->size + i] = list_get(source, from + i);
+  } else {
+    list_copy_storage(list, list->size, source, from, count);
+  }
+  if (source->packing() == Packing::Any) {
+    for (uint64_t i = 0; i < count; ++i) retain(list->any()[list->size + i]);
+  }
+  list->size += count;
+}
+
+}  // namespace
+
+bool list_copy_elements(Heap& heap, List* list, const List* source, uint64_t from, uint64_t count) {
+  const uint64_t portion = Heap::kCopyPortion / element_bytes(list->packing());
+  for (uint64_t done = 0; done < count;) {
+    const uint64_t now = std::min(count - done, portion);
+    copy_portion(list, source, from + done, now);
+    done += now;
+    if (done < count && heap.is_to_stop()) return false;
+  }
+  return true;
+}
+
 bool make_unique_list(Heap& heap, Borrowed& place) {
   auto* list = place.as<List>();
   if (is_unique(list)) return true;
@@ -114,15 +141,11 @@ bool make_unique_list(Heap& heap, Borrowed& place) {
   List* copy = new_list(heap, list->packing(), list->size + room);
   if (copy == nullptr && room != 0) copy = new_list(heap, list->packing(), list->size);
   if (copy == nullptr) return false;
-  size_t bytes = list->size * element_bytes(list->packing());
-  list_copy_storage(copy, 0, list, 0, list->size);
-  copy->size = list->size;
-  if (list->packing() == Packing::Any) {
-    for (uint64_t i = 0; i < copy->size; ++i) retain(copy->any()[i]);
-  }
-  heap.count_copy(bytes);
+  Value owned = Value::adopt(Borrowed::heap(Tag::List, copy));
+  if (!list_copy_elements(heap, copy, list, 0, list->size)) return false;
+  heap.count_copy(list->size * element_bytes(list->packing()));
   release(place);
-  place = Borrowed::heap(Tag::List, copy);
+  place = owned.take();
   return true;
 }
 

@@ -24,6 +24,10 @@ inline Value list_copy(const List* list, uint64_t index) {
 // refer to is not counted.
 void list_copy_storage(List* list, uint64_t at, const List* source, uint64_t from, uint64_t count);
 
+// Appends elements [from, from + count) of `source`, which may be `list` itself, to a list that has room and whose packing
+// is that of the source or Any. False: given up (Heap::stop_wish), the list has a part of them.
+bool list_copy_elements(Heap& heap, List* list, const List* source, uint64_t from, uint64_t count);
+
 // In: an owned list value. Out: the same value with count 1 (itself, or a copy, counted in the
 // stats). False: no memory, `place` unchanged.
 bool make_unique_list(Heap& heap, Borrowed& place);

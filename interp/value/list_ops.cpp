@@ -8,20 +8,6 @@ namespace posset::interp {
 
 namespace {
 
-// Appends elements [from, from + count) of `source`, which may be `list` itself. Prepared: there is
-// room, and the packing is that of the source or Any.
-void copy_elements(List* list, const List* source, uint64_t from, uint64_t count) {
-  if (list->packing() != source->packing()) {
-    for (uint64_t i = 0; i < count; ++i) list->any()[list->size + i] = list_get(source, from + i);
-  } else {
-    list_copy_storage(list, list->size, source, from, count);
-  }
-  if (source->packing() == Packing::Any) {
-    for (uint64_t i = 0; i < count; ++i) retain(list->any()[list->size + i]);
-  }
-  list->size += count;
-}
-
 Value owned(List* list) {
   return list == nullptr ? Value::failure() : Value::adopt(Borrowed::heap(Tag::List, list));
 }
@@ -34,14 +20,16 @@ bool list_append(Heap& heap, Borrowed& place, const List* more) {
   bool same = more == place.object();
   if (!list_prepare(heap, place, more->packing(), count)) return false;
   auto* list = place.as<List>();
-  copy_elements(list, same ? list : more, 0, count);
-  return true;
+  const uint64_t before = list->size;
+  if (list_copy_elements(heap, list, same ? list : more, 0, count)) return true;
+  list_truncate(place, before);
+  return false;
 }
 
 Value list_slice(Heap& heap, const List* list, uint64_t from, uint64_t to) {
-  List* slice = new_list(heap, list->packing(), to - from);
-  if (slice != nullptr) copy_elements(slice, list, from, to - from);
-  return owned(slice);
+  Value slice = owned(new_list(heap, list->packing(), to - from));
+  if (slice.failed()) return slice;
+  return list_copy_elements(heap, slice->as<List>(), list, from, to - from) ? std::move(slice) : Value::failure();
 }
 
 Value list_concatenate(Heap& heap, Value left, const List* right) {
@@ -55,49 +43,75 @@ Value list_concatenate(Heap& heap, Value left, const List* right) {
   }
   Packing packing =
       list->packing() == right->packing() || list->size == 0 ? right->packing() : Packing::Any;
-  List* joined = new_list(heap, packing, list->size + right->size);
-  if (joined == nullptr) return Value::failure();
-  if (list->size != 0) copy_elements(joined, list, 0, list->size);
-  copy_elements(joined, right, 0, right->size);
-  return owned(joined);
+  Value joined = owned(new_list(heap, packing, list->size + right->size));
+  if (joined.failed()) return joined;
+  auto* target = joined->as<List>();
+  const bool whole = (list->size == 0 || list_copy_elements(heap, target, list, 0, list->size)) &&
+                     list_copy_elements(heap, target, right, 0, right->size);
+  return whole ? std::move(joined) : Value::failure();
 }
 
-Value list_filled(Heap& heap, uint64_t n, Borrowed v) {
-  List* list = new_list(heap, packing_for(v), n);
-  if (list == nullptr) return Value::failure();
+namespace {
+
+void fill(List* list, uint64_t from, uint64_t count, Borrowed v) {
   switch (list->packing()) {
     case Packing::Any:
-      for (uint64_t i = 0; i < n; ++i) retain(list->any()[i] = v);
+      for (uint64_t i = from; i < from + count; ++i) retain(list->any()[i] = v);
       break;
     case Packing::Bool:
-      std::fill_n(list->bools(), n, static_cast<uint8_t>(v.as_bool()));
+      std::fill_n(list->bools() + from, count, static_cast<uint8_t>(v.as_bool()));
       break;
     case Packing::Int:
     case Packing::Float:
-      std::fill_n(list->data<uint64_t>(), n, v.word1);
+      std::fill_n(list->data<uint64_t>() + from, count, v.word1);
       break;
   }
-  list->size = n;
-  return owned(list);
+}
+
+void reverse(List* list, uint64_t from) {
+  switch (list->packing()) {
+    case Packing::Any:
+      std::reverse(list->any() + from, list->any() + list->size);
+      break;
+    case Packing::Bool:
+      std::reverse(list->bools() + from, list->bools() + list->size);
+      break;
+    case Packing::Int:
+    case Packing::Float:
+      std::reverse(list->ints() + from, list->ints() + list->size);
+      break;
+  }
+}
+
+}  // namespace
+
+Value list_filled(Heap& heap, uint64_t n, Borrowed v) {
+  Value filled = owned(new_list(heap, packing_for(v), n));
+  if (filled.failed()) return filled;
+  auto* list = filled->as<List>();
+  const uint64_t portion = Heap::kCopyPortion / element_bytes(list->packing());
+  while (list->size < n) {
+    const uint64_t count = std::min(n - list->size, portion);
+    fill(list, list->size, count, v);
+    list->size += count;
+    if (list->size < n && heap.is_to_stop()) return Value::failure();
+  }
+  return filled;
 }
 
 Value list_reversed(Heap& heap, const List* list) {
-  List* reversed = new_list(heap, list->packing(), list->size);
-  if (reversed == nullptr) return Value::failure();
-  copy_elements(reversed, list, 0, list->size);
-  switch (list->packing()) {
-    case Packing::Any:
-      std::reverse(reversed->any(), reversed->any() + reversed->size);
-      break;
-    case Packing::Bool:
-      std::reverse(reversed->bools(), reversed->bools() + reversed->size);
-      break;
-    case Packing::Int:
-    case Packing::Float:
-      std::reverse(reversed->ints(), reversed->ints() + reversed->size);
-      break;
+  Value reversed = owned(new_list(heap, list->packing(), list->size));
+  if (reversed.failed()) return reversed;
+  auto* target = reversed->as<List>();
+  const uint64_t portion = Heap::kCopyPortion / element_bytes(list->packing());
+  for (uint64_t left = list->size; left != 0;) {
+    const uint64_t count = std::min(left, portion), at = target->size;
+    left -= count;
+    if (!list_copy_elements(heap, target, list, left, count)) return Value::failure();
+    reverse(target, at);
+    if (left != 0 && heap.is_to_stop()) return Value::failure();
   }
-  return owned(reversed);
+  return reversed;
 }
 
 Value list_of_range(Heap& heap, int64_t first, uint64_t count) {

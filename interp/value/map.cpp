@@ -79,47 +79,76 @@ inline Probe probe_for(Borrowed key, uint64_t hash) {
   map->index[slot] = (probe.tag & ~mask) | number;
 }
 
-void build_index(Map* map) {
-  if (map->index == nullptr) return;
-  std::fill_n(map->index, map->index_mask + size_t{1}, kNoEntry);
-  for (uint32_t i = 0; i < map->used; ++i)
-    add_to_index(map, i, probe_for(map->entries[i].key, map->entries[i].hash));
+// Between two looks at whether what is done is still wanted (Heap::stop_wish): a millisecond or two.
+constexpr uint32_t kEntriesPerLook = 1u << 14;
+constexpr size_t kSlotsPerLook = Heap::kCopyPortion / sizeof(uint32_t);
+
+// `heap`: null for what must be brought to its end.
+bool is_given_up(const Heap* heap, uint32_t entries_done) {
+  return heap != nullptr && (entries_done + 1) % kEntriesPerLook == 0 && heap->is_to_stop();
 }
 
-// Moves the live entries to the front of `entries` (which may be the map's own) and sets the
-// counts.
-void move_entries(Map* map, MapEntry* entries) {
-  uint32_t used = 0;
-  for (uint32_t i = map->first; i < map->used; ++i) {
-    if (map->entries[i].key.is_unset()) continue;
-    entries[used++] = map->entries[i];
+// False: given up.
+bool build_index(const Heap* heap, Map* map) {
+  if (map->index == nullptr) return true;
+  const size_t slots = map->index_mask + size_t{1};
+  for (size_t from = 0; from < slots; from += kSlotsPerLook) {
+    if (from != 0 && heap != nullptr && heap->is_to_stop()) return false;
+    std::fill_n(map->index + from, std::min(kSlotsPerLook, slots - from), kNoEntry);
   }
-  map->used = used;
-  map->first = 0;
+  for (uint32_t i = 0; i < map->used; ++i) {
+    if (is_given_up(heap, i)) return false;
+    add_to_index(map, i, probe_for(map->entries[i].key, map->entries[i].hash));
+  }
+  return true;
 }
 
-// Gives the map a table of its own size, without holes. False: no memory, the map is as it was.
+// Puts the live entries at the front of `to`, which has room for them and may be the same map, and sets its counts.
+// False: given up.
+bool move_entries(const Heap* heap, const Map* from, Map* to) {
+  uint32_t used = 0;
+  const uint32_t end = from->used;
+  for (uint32_t i = from->first; i < end; ++i) {
+    if (is_given_up(heap, i)) return false;
+    if (!from->entries[i].key.is_unset()) to->entries[used++] = from->entries[i];
+  }
+  to->used = used;
+  to->first = 0;
+  return true;
+}
+
+void free_table(Heap& heap, const Map& map) {
+  if (map.entries != nullptr) heap.free_block(map.entries, table_bytes(map.capacity, index_size_of(&map)));
+}
+
+// Gives the map a table of its own size, without holes. False: no memory, or given up; the map is as it was.
 bool rebuild(Heap& heap, Map* map, uint64_t capacity) {
   Table table;
   if (!allocate_table(heap, capacity, table)) return false;
-  MapEntry* old_entries = map->entries;
-  size_t old_bytes = table_bytes(map->capacity, index_size_of(map));
-  move_entries(map, table.entries);
+  Map made = *map;
+  set_table(&made, table);
+  if (!move_entries(&heap, map, &made) || !build_index(&heap, &made)) {
+    free_table(heap, made);
+    return false;
+  }
+  free_table(heap, *map);
   set_table(map, table);
-  build_index(map);
-  if (old_entries != nullptr) heap.free_block(old_entries, old_bytes);
+  map->used = made.used;
+  map->first = made.first;
   return true;
 }
 
 // The table shrinks when it has become far too large; else its index could cost more to clear than
-// the removals that led here.
+// the removals that led here. One that is large gets a new table, which can be given up, where there
+// is memory for it; and it is left as it is where it would be given up: holes do no harm for a while.
 void compact(Heap& heap, Map* map) {
-  if (map->capacity > 4 * map->live + kMaxScanned &&
-      rebuild(heap, map, std::max<uint64_t>(kMaxScanned, map->live * 2))) {
-    return;
-  }
-  move_entries(map, map->entries);
-  build_index(map);
+  const bool is_large = map->used > kEntriesPerLook;
+  if (is_large && heap.is_to_stop()) return;
+  const bool shrinks = map->capacity > 4 * map->live + kMaxScanned;
+  const uint64_t capacity = shrinks ? std::max<uint64_t>(kMaxScanned, map->live * 2) : map->capacity;
+  if ((shrinks || is_large) && (rebuild(heap, map, capacity) || heap.is_to_stop())) return;
+  move_entries(nullptr, map, map);
+  build_index(nullptr, map);
 }
 
 // Room for one more entry.
@@ -131,10 +160,11 @@ bool make_space(Heap& heap, Map* map) {
   }
   uint64_t larger = std::max<uint64_t>(kFirstCapacity, map->capacity * uint64_t{2});
   if (rebuild(heap, map, larger)) return true;
+  if (heap.is_to_stop()) return false;
   if (rebuild(heap, map, map->live + map->live / 8 + 1)) return true;
   if (map->used == map->live) return false;
   compact(heap, map);
-  return true;
+  return map->used < map->capacity;
 }
 
 // By hash and `equal`, for keys that can equal what has other words.
@@ -187,19 +217,21 @@ bool make_unique_map(Heap& heap, Borrowed& place) {
   uint64_t room = map->used < map->capacity ? map->live / 8 : 0;
   Map* copy = new_map(heap, map->live + room);
   if (copy == nullptr) return false;
+  Value owned = Value::adopt(Borrowed::heap(Tag::Map, copy));
   for (uint32_t i = map->first; i < map->used; ++i) {
+    if (is_given_up(&heap, i)) return false;
     const MapEntry& entry = map->entries[i];
     if (entry.key.is_unset()) continue;
     retain(entry.key);
     retain(entry.value);
     copy->entries[copy->used++] = entry;
+    ++copy->live;
   }
-  copy->live = copy->used;
   copy->flags = map->flags;
-  build_index(copy);
+  if (!build_index(&heap, copy)) return false;
   heap.count_copy(copy->used * sizeof(MapEntry));
   release(place);
-  place = Borrowed::heap(Tag::Map, copy);
+  place = owned.take();
   return true;
 }
 

@@ -1,0 +1,146 @@
+// What copies much is given up when the heap's owner has been told to stop: nothing has changed then, nothing is left
+// behind, and it was soon. The wish comes at the look that is tried, whichever that is; no clock is asked.
+#include <functional>
+
+#include "fixture.h"
+
+using namespace posset::interp;
+using namespace posset::interp::test;
+
+namespace {
+
+// Tells to stop from a look on.
+struct Wish {
+  explicit Wish(Heap& of) : heap(of) {
+    heap.stop_wish = {[](const void* owner) { return static_cast<const Wish*>(owner)->look(); }, this};
+  }
+  ~Wish() { heap.stop_wish = {}; }
+  bool look() const { return ++looks > from; }
+  Heap& heap;
+  uint64_t from = UINT64_MAX;
+  mutable uint64_t looks = 0;
+};
+
+// Where a wish is seen, it is given up within so many looks more: those of whoever would try another way.
+constexpr uint64_t kMoreLooks = 3;
+
+// `act` gives false where it was given up, and is tried until it is not.
+uint64_t give_up_at_each_look(World& world, const std::function<bool()>& act, const std::function<void()>& after) {
+  Wish wish(world.heap);
+  for (uint64_t from = 0;; ++from) {
+    wish.from = from;
+    wish.looks = 0;
+    const size_t used = world.heap.used_bytes();
+    const bool done = act();
+    world.heap.bury_all();  // the large die in portions
+    if (done && wish.looks <= from) return from;  // all looks that there are
+    CHECK(wish.looks <= from + kMoreLooks);
+    if (!done) CHECK(world.heap.used_bytes() == used);
+    after();
+  }
+}
+
+// Between 1 and 16 MiB, where blocks are copied to grow; half of it with values that are counted.
+constexpr int64_t kMany = 300000;
+Value many(World& world, bool counted) {
+  Borrowed place = world.list().take();
+  for (int64_t i = 0; i < kMany; ++i) {
+    world.push(place, counted && i % 2 == 0 ? world.text("a text too long for a word") : World::integer(i));
+  }
+  return Value::adopt(place);
+}
+
+Value numbered(World& world) {
+  Map* map = new_map(world.heap);
+  for (int64_t i = 0; i < kMany; ++i) REQUIRE(map_set(world.heap, map, World::integer(i), World::integer(-i)));
+  return Value::adopt(Borrowed::heap(Tag::Map, map));
+}
+
+}  // namespace
+
+TEST_CASE("stop wish: a list that grows, is copied, cut, joined, filled or reversed gives up and is as it was") {
+  for (const bool counted : {false, true}) {
+    World world;
+    Heap& heap = world.heap;
+    Value kept = many(world, counted);
+    const Borrowed item = list_get(kept->as<List>(), 2);
+    const auto is_whole = [&] {
+      REQUIRE(kept->as<List>()->size == kMany);
+      CHECK(list_get(kept->as<List>(), kMany - 1).as_int() == kMany - 1);
+    };
+    const auto looks_of = [&](const std::function<bool()>& act) { return give_up_at_each_look(world, act, is_whole); };
+    CHECK(looks_of([&] {
+            Borrowed place = Value::copy(kept).take();
+            const bool done = make_unique_list(heap, place);
+            release(place);
+            return done;
+          }) > 1);
+    CHECK(looks_of([&] { return !list_slice(heap, kept->as<List>(), 1, kMany).failed(); }) > 1);
+    CHECK(looks_of([&] { return !list_reversed(heap, kept->as<List>()).failed(); }) > 1);
+    CHECK(looks_of([&] { return !list_filled(heap, kMany, item).failed(); }) > 1);
+    CHECK(looks_of([&] { return !list_concatenate(heap, Value::copy(kept), kept->as<List>()).failed(); }) > 2);
+    CHECK(looks_of([&] {
+            Borrowed place = kept.take();
+            const bool done = list_reserve(heap, place, place.as<List>()->capacity + kMany);
+            kept = Value::adopt(place);
+            return done;
+          }) > 1);
+  }
+}
+
+TEST_CASE("stop wish: a list to which another is added gives up with what it had") {
+  World world;
+  Value more = many(world, true);
+  Borrowed place = world.list(World::integer(1), Value::nil()).take();
+  REQUIRE(list_reserve(world.heap, place, 2 * kMany));
+  CHECK(give_up_at_each_look(
+            world,
+            [&] {
+              const bool done = list_append(world.heap, place, more->as<List>());
+              CHECK(place.as<List>()->size == (done ? kMany + 2 : 2));
+              list_truncate(place, 2);
+              return done;
+            },
+            [] {}) > 1);
+  release(place);
+}
+
+TEST_CASE("stop wish: a map that grows or is copied gives up and is as it was") {
+  World world;
+  Value kept = numbered(world);
+  auto* map = kept->as<Map>();
+  const auto is_whole = [&] {
+    REQUIRE(map->live == kMany);
+    for (int64_t i = 0; i < kMany; i += 997) REQUIRE(map_find(map, Borrowed::integer(i))->as_int() == -i);
+  };
+  CHECK(give_up_at_each_look(
+            world,
+            [&] {
+              Borrowed place = Value::copy(kept).take();
+              const bool done = make_unique_map(world.heap, place);
+              release(place);
+              return done;
+            },
+            is_whole) > 10);
+  CHECK(give_up_at_each_look(
+            world, [&] { return map_reserve(world.heap, map, map->capacity + uint64_t{1}); }, is_whole) > 10);
+}
+
+TEST_CASE("stop wish: a map out of which much is removed is not tidied at each removal while one is there") {
+  World world;
+  Value kept = numbered(world);
+  auto* map = kept->as<Map>();
+  int64_t next = 0;
+  const auto remove_until = [&](int64_t end) {
+    for (; next < end; ++next) CHECK(map_remove(world.heap, map, Borrowed::integer(next * 7 % kMany))->as_int() <= 0);
+  };
+  Wish wish(world.heap);
+  wish.from = 0;
+  remove_until(kMany * 3 / 4);
+  CHECK(map->used == kMany);
+  CHECK(wish.looks < kMany);  // one each time, and no table begun
+  wish.from = UINT64_MAX;
+  remove_until(kMany * 3 / 4 + 1);
+  CHECK(map->used == map->live);
+  for (int64_t i = next; i < kMany; i += 101) REQUIRE(map_find(map, Borrowed::integer(i * 7 % kMany)) != nullptr);
+}
