@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "stdlib/letter_case.h"
 #include "stdlib/modules.h"
 #include "stdlib/support.h"
 
@@ -36,20 +37,38 @@ posset_status each_scalar(posset_context* context, std::string_view text, uint64
   return POSSET_OK;
 }
 
-// Full mappings where utf8proc has none of its own: the sharp s is the one that matters in upper case.
+// A sigma ends a word where a letter is before it and none behind it; after so many accents there is none.
+bool is_final(bool is_behind_letter, std::string_view rest) {
+  constexpr size_t kFarthest = 4096;
+  rest = rest.substr(0, kFarthest);
+  CaseRole next = CaseRole::Ignored;
+  while (is_behind_letter && next == CaseRole::Ignored && !rest.empty()) {
+    utf8proc_int32_t scalar;
+    const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(rest.data());
+    const auto used = utf8proc_iterate(bytes, static_cast<utf8proc_ssize_t>(rest.size()), &scalar);
+    if (used <= 0) break;
+    next = case_role(static_cast<uint32_t>(scalar));
+    rest.remove_prefix(static_cast<size_t>(used));
+  }
+  return is_behind_letter && next != CaseRole::Letter;
+}
+
 template <bool kUpper>
 posset_status change_case(posset_call* call) {
   std::string_view text;
   POSSET_TRY(want_text(call, 0, text));
   POSSET_TRY(posset_charge_bytes(call->context, text.size()));
   Buffer out(call->context);
-  POSSET_TRY(each_scalar(call->context, text, 4, [&](uint32_t scalar, std::string_view) {
-    if (kUpper && scalar == 0xdf) {
-      out.append("SS");
+  bool is_behind_letter = false;
+  POSSET_TRY(each_scalar(call->context, text, 4, [&](uint32_t scalar, std::string_view piece) {
+    if (!kUpper && scalar == kCapitalSigma) {
+      const std::string_view rest = text.substr(static_cast<size_t>(piece.data() - text.data()) + piece.size());
+      out.append_scalar(is_final(is_behind_letter, rest) ? kFinalSigma : kSmallSigma);
     } else {
-      auto s = static_cast<utf8proc_int32_t>(scalar);
-      out.append_scalar(static_cast<uint32_t>(kUpper ? utf8proc_toupper(s) : utf8proc_tolower(s)));
+      for (uint32_t each : kUpper ? upper_case(scalar) : lower_case(scalar)) out.append_scalar(each);
     }
+    const CaseRole role = kUpper ? CaseRole::Ignored : case_role(scalar);
+    if (role != CaseRole::Ignored) is_behind_letter = role == CaseRole::Letter;
     return out.failed() ? posset_poll(call->context) : POSSET_OK;
   }));
   return out.finish(call);
