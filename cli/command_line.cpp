@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -83,8 +84,16 @@ bool is_positive_time(posset_text text) {
   return posset_parse_float(text, &value) && value > 0 && std::isfinite(value);
 }
 
+// Where 0 cannot be given, what it would mean is a host's to read (options.def).
+template <class T>
+CLI::Option* add_positive_row(CLI::App& app, const char* flag, T& out) {
+  CLI::Option* option = add_row(app, flag, out);
+  const std::string help = option->get_description();
+  return option->description(help.substr(0, help.find("; 0:")));
+}
+
 void add_workers(CLI::App& app, CommandLine& line) {
-  add_row(app, "workers", line.runtime.workers)->check(CLI::Range(1U, 4096U));
+  add_positive_row(app, "workers", line.runtime.workers)->check(CLI::Range(1U, 4096U));
 }
 
 void add_evaluation_options(CLI::App& app, CommandLine& line, Flags& flags) {
@@ -93,8 +102,8 @@ void add_evaluation_options(CLI::App& app, CommandLine& line, Flags& flags) {
   add_row(app, "force-tier", line.runtime.forced_tier)->check(CLI::Range(0, 3));
   add_row(app, "thresholds", flags.thresholds);
   add_workers(app, line);
-  add_row(app, "quantum", line.runtime.quantum_us)->check(CLI::Range(1U, 10000000U));
-  add_row(app, "cabal-limit", line.runtime.cabal_limit)->check(CLI::Range(1U, 4096U));
+  add_positive_row(app, "quantum", line.runtime.quantum_us)->check(CLI::Range(1U, 10000000U));
+  add_positive_row(app, "cabal-limit", line.runtime.cabal_limit)->check(CLI::Range(1U, 4096U));
   add_row(app, "code-limit", line.runtime.code_limit);
   add_row(app, "native-plugin", line.native_plugin);
   add_row(app, "native-passes", line.native_passes)->check(CLI::IsMember({"quick", "light", "full"}));
@@ -102,10 +111,10 @@ void add_evaluation_options(CLI::App& app, CommandLine& line, Flags& flags) {
   add_row(app, "native-watch", line.native_watch)->check(CLI::IsMember({"", "perf", "gdb", "perf,gdb", "gdb,perf"}));
   add_row(app, "trace", flags.trace);
   add_row(app, "trace-events", line.runtime.trace_events);
-  add_row(app, "memory-limit", line.context.memory_limit)->check(count);
-  add_row(app, "time-limit", line.context.time_limit_seconds)->check(positive("a number", is_positive_time));
-  add_row(app, "step-limit", line.context.step_limit)->check(count);
-  add_row(app, "stack-limit", line.context.stack_limit)->check(count);
+  add_positive_row(app, "memory-limit", line.context.memory_limit)->check(count);
+  add_positive_row(app, "time-limit", line.context.time_limit_seconds)->check(positive("a number", is_positive_time));
+  add_positive_row(app, "step-limit", line.context.step_limit)->check(count);
+  add_positive_row(app, "stack-limit", line.context.stack_limit)->check(count);
   add_row(app, "cache", flags.cache)->each([&](const std::string&) { flags.has_cache = true; });
   add_row(app, "cache-limit", line.runtime.cache_limit);
   app.add_flag("--no-cache", flags.no_cache, "keep no native code between runs");
@@ -280,6 +289,17 @@ size_t first_operand(const CLI::App& app, const std::vector<std::string>& words,
   return words.size();
 }
 
+// What is wrong with an option that nobody gave stands in the variable that stands in for it.
+std::string blamed(const CLI::App& app, const std::vector<std::string>& words, const std::string& problem) {
+  const std::string name = problem.substr(0, problem.find(':'));
+  const CLI::Option* option = app.get_option_no_throw(name);
+  const bool is_given = std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+    return word == name || word.starts_with(name + "=");
+  });
+  if (!option || is_given || option->get_envname().empty()) return problem;
+  return option->get_envname() + problem.substr(name.size());
+}
+
 int parse_words(CommandLine& line, std::vector<std::string> words, const std::string& verb) {
   Flags flags;
   CLI::App app("posset " + verb, "posset " + verb);
@@ -300,14 +320,15 @@ int parse_words(CommandLine& line, std::vector<std::string> words, const std::st
   size_t operands = first_operand(app, words, line.verb);
   std::vector<std::string> options(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(std::min(operands, words.size())));
   if (!options.empty() && options.back() == "--") options.pop_back();
-  std::reverse(options.begin(), options.end());  // CLI11 takes them last first
+  const std::vector<std::string> given = options;
+  std::reverse(options.begin(), options.end());  // CLI11 takes them last first, and takes them away
   try {
     app.parse(options);
   } catch (const CLI::CallForHelp&) {
     std::fputs(app.help().c_str(), stdout);
     return kDone;
   } catch (const CLI::ParseError& problem) {
-    return usage(problem.what());
+    return usage(blamed(app, given, problem.what()));
   }
   if (line.verb == Verb::Fmt) return not_built("fmt");
   if (int status = finish_options(flags, line); status >= 0) return status;

@@ -69,6 +69,7 @@ bool posset_is_iterable(posset_value value) {
     case POSSET_LIST:
     case POSSET_MAP:
     case POSSET_RANGE:
+    case POSSET_CHAN:
       return true;
     default:
       return false;

@@ -238,7 +238,19 @@ def an_environment_variable_stands_in_for_its_option(cli):
     if "tier 0 (walk)" not in cli("explain", "a.posset", "f", POSSET_TIER="0").stdout:
         raise Failure("POSSET_TIER=0 did not keep f in tier 0")
     cli("run", "--tier", "1", "a.posset", POSSET_TIER="9").ends(0, 2)
-    cli("run", "a.posset", POSSET_TIER="9").ends(2).says("tier")
+    cli("run", "a.posset", POSSET_TIER="9").ends(2).says("POSSET_TIER: Value 9")
+    for given in (["--tier", "8"], ["--tier=8"]):
+        cli("run", *given, "a.posset", POSSET_TIER="9").ends(2).says("--tier: Value 8")
+
+
+@case
+def help_tells_no_meaning_of_a_0_that_is_refused(cli):
+    for option in ("workers", "quantum", "cabal-limit", "memory-limit", "time-limit", "step-limit", "stack-limit"):
+        cli("run", f"--{option}", "0", "a.posset").ends(2).says(option)
+    lines = cli("run", "--help").ends(0).stdout.splitlines()
+    zeros = {line.split()[0] for line in lines if " 0: " in line and line.lstrip().startswith("--")}
+    if not zeros <= {"--exit-stress", "--trace-events"}:
+        raise Failure(f"help speaks of 0 where it is refused: {zeros}")
 
 
 @case(alone=True)

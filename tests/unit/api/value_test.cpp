@@ -218,6 +218,18 @@ TEST_CASE("going through whatever for takes") {
     CHECK(total == expected);
     posset_release(v);
   }
+  posset_value channel = posset_nil();
+  REQUIRE(w.eval("do { let c = chan(3); c.send(1); c.send(5); c.close(); c }", &channel) == POSSET_OK);
+  CHECK(posset_is_iterable(channel));
+  CHECK(posset_count_items(channel) == UINT64_MAX);
+  int64_t received = 0;
+  auto add = [](void* data, posset_value item) {
+    *static_cast<int64_t*>(data) += posset_as_int(item);
+    return POSSET_OK;
+  };
+  CHECK(posset_iterate(w.context, channel, add, &received) == POSSET_OK);
+  CHECK(received == 6);
+  posset_release(channel);
   auto stop = [](void*, posset_value) { return POSSET_DONE; };
   posset_value endless = posset_nil();
   REQUIRE(posset_range(w.context, 0, INT64_MAX, false, &endless) == POSSET_OK);
