@@ -24,6 +24,7 @@
 #include "interp/runtime/function.h"
 #include "interp/runtime/signatures.h"
 #include "interp/runtime/tier.h"
+#include "interp/runtime/type_tags.h"
 #include "interp/syntax/ast.h"
 #include "interp/value/objects.h"
 #include "interp/value/value.h"
@@ -232,7 +233,12 @@ struct Chunk {
 
   std::vector<Borrowed> constants; // long strings are immortal objects of the runtime
   std::vector<std::unique_ptr<FieldCache>> caches;
-  std::vector<const syntax::TypeExpr*> types;
+  struct Type {
+    const syntax::TypeExpr* written;
+    interp::TypeTags tags;
+    interp::TypeTags element;  // of the elements of [T]
+  };
+  std::vector<Type> types;
   std::vector<const interp::Shape*> shapes;
   std::vector<FieldNames> field_names;
   std::vector<std::vector<Piece>> texts;

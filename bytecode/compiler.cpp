@@ -287,7 +287,8 @@ uint16_t Compiler::field_cache(Text name) {
 
 uint16_t Compiler::type_index(const TypeExpr* type) {
   if (!chunk_->tree) chunk_->tree = function_.module->shared_from_this();
-  return descriptor(chunk_->types, type);
+  const bool is_list = type->kind == syntax::TypeKind::ListOf;
+  return descriptor(chunk_->types, Chunk::Type{type, interp::tags_of(*type), is_list ? interp::tags_of(*type->element) : interp::TypeTags()});
 }
 
 void Compiler::finish(Chunk& chunk) {

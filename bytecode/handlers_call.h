@@ -143,10 +143,14 @@ POSSET_HANDLER const Insn* op_LoopDone(State& s, Insn i) { return leave(s, Leave
 POSSET_HANDLER const Insn* op_LoopReturn(State& s, Insn i) { return leave(s, Leave::LoopReturned, s.r[i.a]); }
 
 POSSET_HANDLER const Insn* op_CheckParam(State& s, Insn i) {
-  return check_type(s.cx, s.closure, *s.chunk->types[i.b], s.r[i.a], true, i.a) ? s.pc + 1 : nullptr;
+  const Chunk::Type& type = s.chunk->types[i.b];
+  if (type.tags.fits(s.r[i.a])) [[likely]] return s.pc + 1;
+  return check_type(s.cx, s.closure, *type.written, s.r[i.a], true, i.a) ? s.pc + 1 : nullptr;
 }
 POSSET_HANDLER const Insn* op_CheckType(State& s, Insn i) {
-  return check_type(s.cx, s.closure, *s.chunk->types[i.b], s.r[i.a], false, i.a) ? s.pc + 1 : nullptr;
+  const Chunk::Type& type = s.chunk->types[i.b];
+  if (type.tags.fits(s.r[i.a])) [[likely]] return s.pc + 1;
+  return check_type(s.cx, s.closure, *type.written, s.r[i.a], false, i.a) ? s.pc + 1 : nullptr;
 }
 POSSET_HANDLER const Insn* op_Closure(State& s, Insn i) {
   return make_closure(s.cx, &s.r[i.a], s.closure, i.b, s.r) ? s.pc + 1 : nullptr;

@@ -374,7 +374,10 @@ POSSET_HANDLER const Insn* op_TestLink(State& s, Insn i) {
   return unless(s, i, interp::equal(s.r[i.a], link_cell(s, i.b)));
 }
 POSSET_HANDLER const Insn* op_TestType(State& s, Insn i) {
-  return unless(s, i, interp::fits_type(*s.closure->function, *s.chunk->types[i.b], s.r[i.a]));
+  const Chunk::Type& type = s.chunk->types[i.b];
+  const Borrowed v = s.r[i.a];
+  if (!type.tags.is_open(v)) [[likely]] return unless(s, i, type.tags.fits(v));
+  return unless(s, i, interp::fits_type(*s.closure->function, *type.written, v));
 }
 POSSET_HANDLER const Insn* op_TestList(State& s, Insn i) {
   Borrowed v = s.r[i.a];

@@ -70,6 +70,7 @@ bool Search::fits(uint32_t pc, const Plan& plan, const State& state) {
   const Op op = static_cast<Op>(insn.op);
   if (op == Op::Nop) return true;
   if (plan.way != Way::Inline || kinds_.pinned(insn.a)) return false;
+  if (op == Op::CheckParam || op == Op::CheckType) return state.kinds[insn.a] == plan.a;  // nothing is asked
   switch (op) {
     case Op::LoadNil:
     case Op::LoadBool:

@@ -71,6 +71,9 @@ void add_side_tables(Bytes& to, const Chunk& chunk) {
     to.number(set.size());
     for (uint16_t reg : set) to.number(reg);
   }
+  for (const bytecode::Chunk::Type& each : chunk.types) {
+    to.number(each.tags.fit).number(each.tags.open).number(each.element.fit).number(each.element.open);
+  }
   for (const auto& [pc, loop] : chunk.step_sites) to.number(pc).number(loop);
 }
 

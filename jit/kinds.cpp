@@ -50,6 +50,22 @@ bool keeps_sizes(Op op) {
   }
 }
 
+Tag tag_of_kind(Kind kind) {
+  switch (kind) {
+    case Kind::Bool: return Tag::Bool;
+    case Kind::Int: return Tag::Int;
+    case Kind::Float: return Tag::Float;
+    case Kind::Ints:
+    case Kind::Floats:
+    case Kind::Bools:
+    case Kind::Items: return Tag::List;
+    case Kind::Record: return Tag::Record;
+    case Kind::Variant: return Tag::Variant;
+    case Kind::Text: return Tag::Str;
+    default: return Tag::Nil;
+  }
+}
+
 Kind kind_of_mask(uint64_t mask) {
   const uint64_t tags = mask & Seen::kTags;
   if (std::popcount(tags) != 1) return Kind::Any;

@@ -51,6 +51,9 @@ inline bool is_counted(Kind kind) { return kind >= Kind::Ints && kind <= Kind::T
 Kind element_of(Kind list);
 Kind list_for(Kind element);
 Kind joined(Kind a, Kind b);
+interp::Tag tag_of_kind(Kind kind);
+// Whether every value of the kind fits the type, or none does; nothing: some may.
+std::optional<bool> told_by_kind(const bytecode::Chunk::Type& type, Kind kind);
 // Of a mask of the profile: what has been met there always, else Any.
 Kind kind_of_mask(uint64_t mask);
 
@@ -266,6 +269,7 @@ class Kinds {
   Plan read_field_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   Plan set_field_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   Plan set_index_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
+  Plan type_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   Plan test_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   Plan view_item_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   Plan make_plan(const bytecode::Insn& insn, const State& before) const;

@@ -173,7 +173,7 @@ bool Kinds::stays_in_leaf(const Insn& insn, const Plan& plan, const State& befor
   if (op == Op::Copy) return is_plain(before.kinds[insn.b]);
   return is_in(op, Op::LoadNil, Op::LoadConst) || is_in(op, Op::Add, Op::ModI) || is_in(op, Op::Eq, Op::Ge) ||
          is_in(op, Op::JumpEq, Op::JumpGeK) || op == Op::Neg || op == Op::Not || op == Op::JumpIf || op == Op::JumpNil ||
-         op == Op::Jump || op == Op::Move || op == Op::Nop || op == Op::Return;
+         op == Op::Jump || op == Op::Move || op == Op::Nop || op == Op::CheckParam || op == Op::CheckType || op == Op::Return;
 }
 
 const Chunk* Kinds::called(uint32_t pc) const {

@@ -32,6 +32,9 @@ Plan Kinds::container_plan(uint32_t pc, const Insn& insn, const State& before) c
     case Op::TestVariant:
     case Op::TestList:
     case Op::TestConst: return test_plan(pc, insn, before);
+    case Op::TestType:
+    case Op::CheckParam:
+    case Op::CheckType: return type_plan(pc, insn, before);
     case Op::ViewItem: return view_item_plan(pc, insn, before);
     case Op::PlaceLocal: return walk_plan(pc, before);
     case Op::MakeRecord:
@@ -161,6 +164,25 @@ Plan Kinds::test_plan(uint32_t pc, const Insn& insn, const State& before) const 
   const Kind a = speculated(before.kinds[insn.a], pc, Seen::First);
   const bool fits = op == Op::TestRecord ? a == Kind::Record : op == Op::TestVariant && a == Kind::Variant;
   return fits ? Plan{Way::Inline, a} : Plan{Way::Dynamic};
+}
+
+std::optional<bool> told_by_kind(const bytecode::Chunk::Type& type, Kind kind) {
+  using interp::TypeTags;
+  if (kind == Kind::Any || kind == Kind::None) return std::nullopt;
+  if (is_packed(kind) && (type.element.fit & TypeTags::bit(tag_of_kind(element_of(kind))))) return true;
+  const uint32_t tag = TypeTags::bit(tag_of_kind(kind));
+  if (type.tags.fit & tag) return true;
+  return type.tags.open & tag ? std::nullopt : std::optional(false);
+}
+
+// Nothing is done where the kind tells, be it that no other has been met. What fails a check raises, which is exec's.
+Plan Kinds::type_plan(uint32_t pc, const Insn& insn, const State& before) const {
+  const bytecode::Chunk::Type& type = chunk_.types[insn.b];
+  const Kind a = speculated(before.kinds[insn.a], pc, Seen::First);
+  const std::optional<bool> told = told_by_kind(type, a);
+  const bool jumps = static_cast<Op>(insn.op) == Op::TestType;
+  if (told && (*told || jumps)) return {Way::Inline, a};
+  return {type.tags.fit == 0 && !jumps ? Way::Exec : Way::Dynamic};
 }
 
 // A test has told that the item is there.

@@ -11,22 +11,6 @@ namespace posset::jit {
 
 namespace {
 
-Tag tag_of_kind(Kind kind) {
-  switch (kind) {
-    case Kind::Bool: return Tag::Bool;
-    case Kind::Int: return Tag::Int;
-    case Kind::Float: return Tag::Float;
-    case Kind::Ints:
-    case Kind::Floats:
-    case Kind::Bools:
-    case Kind::Items: return Tag::List;
-    case Kind::Record: return Tag::Record;
-    case Kind::Variant: return Tag::Variant;
-    case Kind::Text: return Tag::Str;
-    default: return Tag::Nil;
-  }
-}
-
 // As in bytecode::Expected.
 uint32_t bit_of_kind(Kind kind) {
   using bytecode::Seen;

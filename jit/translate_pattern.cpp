@@ -16,6 +16,9 @@ bool Translator::pattern(uint32_t pc, const Insn& insn) {
   switch (op) {
     case Op::TestRecord: return test(pc, b_.CreateICmpEQ(tag_of(read(insn.a)), tag_word(Tag::Record)));
     case Op::TestVariant: test_variant(pc, insn); return true;
+    case Op::TestType:
+    case Op::CheckParam:
+    case Op::CheckType: return type_test(pc, insn);
     case Op::TestList: test_list(pc, insn); return true;
     case Op::TestField:
       if (plan_.way == Way::Inline) {
@@ -32,6 +35,27 @@ bool Translator::pattern(uint32_t pc, const Insn& insn) {
 bool Translator::test(uint32_t pc, llvm::Value* fits) {
   b_.CreateCondBr(fits, block_at(pc + chunk_.length_at(pc)), block_at(chunk_.target_at(pc)));
   return true;
+}
+
+// By the set of tags that fit; values of the open ones, and what fails a check, are exec's.
+bool Translator::type_test(uint32_t pc, const Insn& insn) {
+  const Chunk::Type& type = chunk_.types[insn.b];
+  const bool jumps = static_cast<Op>(insn.op) == Op::TestType;
+  if (plan_.way == Way::Exec) return false;
+  if (plan_.way == Way::Inline) return !jumps || test(pc, b_.getInt1(*told_by_kind(type, plan_.a)));
+  llvm::Value* tag = b_.CreateAnd(tag_of(read(insn.a)), word(0xff));
+  auto is_in = [&](uint32_t tags) { return b_.CreateTrunc(b_.CreateLShr(word(tags), tag), b_.getInt1Ty()); };
+  auto* told = block("told");
+  if (!jumps) {
+    b_.CreateCondBr(is_in(type.tags.fit), told, slow_way(pc, told));
+    go_on_in(told);
+    return true;
+  }
+  auto* slow = cold("slow");
+  b_.CreateCondBr(is_in(type.tags.open), slow, told);
+  exec_in(slow, pc);
+  go_on_in(told);
+  return test(pc, is_in(type.tags.fit));
 }
 
 // Of a constructor with fields, or of the value that one without is. Links of constructors are there before any

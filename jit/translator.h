@@ -518,6 +518,7 @@ class Translator {
   // ---- translate_pattern.cpp ----
   bool pattern(uint32_t pc, const Insn& insn);
   bool test(uint32_t pc, llvm::Value* fits);
+  bool type_test(uint32_t pc, const Insn& insn);
   llvm::Value* constructed_shape(uint16_t link);
   void test_variant(uint32_t pc, const Insn& insn);
   void test_list(uint32_t pc, const Insn& insn);

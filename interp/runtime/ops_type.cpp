@@ -3,6 +3,7 @@
 #include "interp/runtime/messages.h"
 #include "interp/runtime/ops.h"
 #include "interp/runtime/port_type.h"
+#include "interp/runtime/type_tags.h"
 #include "interp/runtime/work.h"
 #include "interp/value/record.h"
 
@@ -61,56 +62,52 @@ bool fits_list(const Function& function, const TypeExpr& element, Borrowed v) {
 
 }  // namespace
 
-bool fits_kind(TypeKind kind, Borrowed v) {
+TypeTags tags_of(TypeKind kind) {
+  const auto all = [](auto... tags) { return TypeTags{(TypeTags::bit(tags) | ...), 0}; };
   switch (kind) {
-    case TypeKind::Any:
-      return true;
-    case TypeKind::Nil:
-      return v.is_nil();
-    case TypeKind::Bool:
-      return v.is_bool();
-    case TypeKind::Int:
-      return v.is_int();
-    case TypeKind::Float:
-      return v.is_float();
-    case TypeKind::Num:
-      return v.is_number();
-    case TypeKind::Str:
-      return v.is_string();
-    case TypeKind::List:
-      return v.is_list();
-    case TypeKind::Map:
-      return v.is_map();
-    case TypeKind::Record:
-      return v.is_record();
-    case TypeKind::Fn:
-      return is_callable(v);
-    case TypeKind::Range:
-      return v.is_range();
-    case TypeKind::ListOf:
-    case TypeKind::Optional:
-    case TypeKind::Declared:
-      return false;
-    case TypeKind::Task:
-      return v.is(Tag::Task);
-    case TypeKind::Chan:
-      return v.is(Tag::Chan);
-    case TypeKind::Ref:
-      return v.is(Tag::Ref);
-    case TypeKind::Error:
-      return v.is(Tag::Error);
-    case TypeKind::Module:
-      return v.is(Tag::Module);
+    case TypeKind::Any: return {UINT32_MAX, 0};
+    case TypeKind::Nil: return all(Tag::Nil);
+    case TypeKind::Bool: return all(Tag::Bool);
+    case TypeKind::Int: return all(Tag::Int);
+    case TypeKind::Float: return all(Tag::Float);
+    case TypeKind::Num: return all(Tag::Int, Tag::Float);
+    case TypeKind::Str: return all(Tag::ShortStr, Tag::Str);
+    case TypeKind::List: return all(Tag::List);
+    case TypeKind::Map: return all(Tag::Map);
+    case TypeKind::Record: return all(Tag::Record);
+    case TypeKind::Fn: return {all(Tag::Fn, Tag::Builtin, Tag::Constructor).fit, TypeTags::bit(Tag::Host)};  // bound methods
+    case TypeKind::Range: return all(Tag::Range);
+    case TypeKind::Task: return all(Tag::Task);
+    case TypeKind::Chan: return all(Tag::Chan);
+    case TypeKind::Ref: return all(Tag::Ref);
+    case TypeKind::Error: return all(Tag::Error);
+    case TypeKind::Module: return all(Tag::Module);
+    case TypeKind::ListOf: return {0, TypeTags::bit(Tag::List)};
+    case TypeKind::Declared: return {0, TypeTags::bit(Tag::Variant)};
+    case TypeKind::Optional: break;
   }
-  return false;
+  return {};
+}
+
+TypeTags tags_of(const TypeExpr& type) {
+  if (type.kind != TypeKind::Optional) return tags_of(type.kind);
+  const TypeTags inner = tags_of(*type.element);
+  return {inner.fit | TypeTags::bit(Tag::Nil), inner.open};
+}
+
+bool fits_kind(TypeKind kind, Borrowed v) {
+  return tags_of(kind).fits(v) || (kind == TypeKind::Fn && is_callable(v));
 }
 
 bool fits_type(const Function& function, const TypeExpr& type, Borrowed v) {
+  const TypeTags tags = tags_of(type);
+  if (tags.fits(v)) return true;
+  if (!tags.is_open(v)) return false;
   switch (type.kind) {
     case TypeKind::ListOf:
       return fits_list(function, *type.element, v);
     case TypeKind::Optional:
-      return v.is_nil() || fits_type(function, *type.element, v);
+      return fits_type(function, *type.element, v);
     case TypeKind::Declared:
       return fits_declared(function, type, v);
     default:

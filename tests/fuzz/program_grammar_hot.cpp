@@ -39,6 +39,16 @@ const std::vector<Production> kHotProductions = {
              "fn both(q) { var c = 0\nfor m in 0..q * 9 { c += try { g(m % 4) + h(m % 5) } catch { h(m % 3) } }\nc }\n"
              "let all = [for q in 0..5 => spawn both(q)]\nprintln(h(7) + h(6), [for t in all => try { await t } catch e { e.message }])\n}$}"},
 
+    // ---- annotations, kept and broken ----
+    {'h', 2, "${do {\n$!fn g($=i: int) -> int $|=> if $1 < 2 { $I } else { g($1 - 1) + g($1 - 2) }$>\nfor q in 0..7 { println(g(q)) }\n}$}"},
+    {'h', 2, "${do {\n$!fn g($=i: num) -> num $|=> if $1 <= 0 { $J } else { $I + g($1 - 1) }$>\n"
+             "for q in 0..6 { try { println(g(if q == 4 { $a } else { q })) } catch e { println(e.message, e.line, e.column, e.trace) } }\n}$}"},
+    {'h', 2, "${do {\nfn g(x: float?, l: [int], s: any) -> num? { if s == nil { $a } else { if x == nil { len(l) } else { x + len(l) } } }\n"
+             "${for $=i in 0..$n $|{\ntry { println(g(if $1 % 7 == 3 { nil } else { $J }, if $1 % 9 == 8 { $a } else { $.L }, if $1 == $k { nil } else { $1 })) } "
+             "catch e { println(e.message, e.line, e.column) }\n}$}\n}$}"},
+    {'h', 2, "${do {\nfn k(v) => match v { n: int => n + 1, x: num => x * 2, s: str? => \"{s}!\", l: [int] => len(l), f: fn => 7, _ => v }\n"
+             "${for $=i in 0..$n $|{ println(k(if $1 % 3 == 0 { $a } else { if $1 % 3 == 1 { $I } else { $.L } })) }$}\n}$}"},
+
     // ---- counted rounds over packed lists ----
     {'h', 3, "${var $~L = [for q in 0..$n => q * $k]$|\n${for $=i in 0..len($1) $|{\n$1[$2] = $1[$2] + $I\n$@$e\n}$}\nprintln($1)$}"},
     {'h', 2, "${var $~L = fill($n, $k)$|\nvar $~L = fill($n, 1)$|\n${for $=i in 0..min(len($1), len($2)) $|{\n$1[$3] = $2[$3] * $k + $1[$3]\n$2[$3] -= $I\n}$}\nprintln($1, $2)$}"},
