@@ -64,7 +64,7 @@ BENCHMARK(BM_live_contexts)->Arg(1000)->Arg(10000)->Iterations(1)->Unit(benchmar
 const char* const kBusy[] = {
     "while true { }",
     "let xs = [for i in 0..3000000 => (i * 7919) % 1000003]\nwhile true { sort(xs) }",
-    "sum([for i in 0..100000000 => i])",
+    "while true { sum([for i in 0..100000000 => i]) }",
     "let xs = fill(20000000, 1.5)\nwhile true { xs == xs }",
     "let s = \"ab\" |> list |> (xs => join([for i in 0..2000000 => xs[i % 2]]))\nwhile true { split(s, \"a\") }",
     "import \"json\"\nlet xs = [for i in 0..300000 => i]\nwhile true { json.decode(json.encode(xs)) }",
