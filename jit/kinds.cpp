@@ -422,8 +422,13 @@ void Kinds::solve_again() {
 }
 
 // Of a loop's own code: taken to hold nothing counted, its own variables are dead at its end. Those of which that is
-// not so are not, and may be of other kinds for it.
+// not so are not, and may be of other kinds for it. What a handler finds is written by no instruction.
 void Kinds::solve_held() {
+  if (!chunk_.is_loop) return;
+  for (const bytecode::Region& region : chunk_.regions) {
+    hold(region.reg);
+    if (region.cleanup) hold(region.reg + 1U);
+  }
   for (RegisterSet held(chunk_.registers); held_ != held;) {
     held = held_;
     live_ = live_registers(chunk_, held_);
@@ -433,11 +438,14 @@ void Kinds::solve_held() {
 
 void Kinds::note_held(uint32_t pc, const State& after) {
   for_each_access(chunk_, pc, [&](const Access& each) {
-    const uint32_t end = std::min<uint32_t>(each.first + each.count, chunk_.slots);
-    for (uint32_t reg = std::max<uint32_t>(each.first, chunk_.first_local); each.written && reg < end; ++reg) {
-      if (!is_plain(after.kinds[reg])) held_.add(reg);
+    for (uint32_t reg = each.first; each.written && reg < each.first + each.count; ++reg) {
+      if (!is_plain(after.kinds[reg])) hold(reg);
     }
   });
+}
+
+void Kinds::hold(uint32_t reg) {
+  if (reg >= chunk_.first_local && reg < chunk_.slots) held_.add(reg);
 }
 
 bool Returned::widen(const Returned& other) {

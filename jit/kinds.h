@@ -235,6 +235,7 @@ class Kinds {
   void solve_held();
   void solve_recursion();
   void note_held(uint32_t pc, const State& after);
+  void hold(uint32_t reg);
   State at_start() const;
   void flow(uint32_t pc, const State& state);
   bool merge(uint32_t into, const State& from);
