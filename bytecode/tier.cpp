@@ -1,4 +1,7 @@
 // Tier 1 as the core sees it. See interp/runtime/tier.h.
+#include <algorithm>
+#include <cassert>
+
 #include "bytecode/compiler.h"
 #include "bytecode/native.h"
 #include "bytecode/slow.h"
@@ -35,13 +38,21 @@ Value enter(Context& context, void* code, Closure* closure, Borrowed* frame) {
   return result;
 }
 
+// What a loop's own variables are left with is taken over by whoever comes next in their places.
+[[maybe_unused]] bool holds_nothing(const Chunk& chunk, const Borrowed* frame) {
+  return std::none_of(frame + chunk.first_local, frame + std::max<uint32_t>(chunk.first_local, chunk.slots),
+                      [](Borrowed v) { return v.is_heap(); });
+}
+
 interp::LoopExit enter_loop(Context& context, void* code, Closure* closure, Borrowed* frame, Value& value) {
   auto* chunk = static_cast<Chunk*>(code);
   if (!has_registers(context, *chunk, frame)) {
     context.raise_stack_overflow();
     return interp::LoopExit::Failed;
   }
-  switch (run(context, chunk, closure, frame, value)) {
+  const Leave how = run(context, chunk, closure, frame, value);
+  assert(holds_nothing(*chunk, frame));
+  switch (how) {
     case Leave::LoopDone: return interp::LoopExit::Finished;
     case Leave::LoopReturned:
     case Leave::Returned: return interp::LoopExit::Returned;

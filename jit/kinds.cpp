@@ -422,7 +422,9 @@ void Kinds::solve_again() {
 }
 
 // Of a loop's own code: taken to hold nothing counted, its own variables are dead at its end. Those of which that is
-// not so are not, and may be of other kinds for it. What a handler finds is written by no instruction.
+// not so are not, and may be of other kinds for it. That is told by what instructions write, by what ways that meet
+// leave open, for there code may be entered with whatever bytecode has put there, and by handlers: what they find is
+// written by no instruction.
 void Kinds::solve_held() {
   if (!chunk_.is_loop) return;
   for (const bytecode::Region& region : chunk_.regions) {
@@ -498,6 +500,7 @@ bool Kinds::merge(uint32_t into, const State& from) {
     const uint32_t shape = same ? from.shapes[reg] : kNoShape;
     const uint16_t fields =
         shape == kNoShape ? 0 : first ? from.fields[reg] : told_by_both(state.fields[reg], from.fields[reg]);
+    if (chunk_.is_loop && kind != Kind::None && !is_plain(kind)) hold(reg);
     changed |= kind != state.kinds[reg] || shape != state.shapes[reg] || fields != state.fields[reg];
     state.kinds[reg] = kind;
     state.shapes[reg] = shape;
