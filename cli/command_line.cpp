@@ -144,6 +144,12 @@ std::vector<std::string> split(const std::string& text) {
   return parts;
 }
 
+// Who has given the text.
+std::string giver(const char* flag, const char* variable, const std::string& text) {
+  const char* found = std::getenv(variable);
+  return found && text == found ? variable : flag;
+}
+
 bool set_thresholds(const std::string& text, posset_runtime_options& options) {
   if (text.empty()) return true;
   uint32_t* fields[] = {&options.tier1_after, &options.tier2_after, &options.tier3_after};
@@ -207,7 +213,7 @@ std::string default_cache() {
 
 // Checks what CLI11 cannot. -1: fine.
 int finish_options(const Flags& flags, CommandLine& line) {
-  if (!set_thresholds(flags.thresholds, line.runtime)) return usage("--thresholds takes three counts: A,B,C");
+  if (!set_thresholds(flags.thresholds, line.runtime)) return usage(giver("--thresholds", "POSSET_THRESHOLDS", flags.thresholds) + " takes three counts: A,B,C");
   if (!set_grants(flags.allow, line)) return usage("--allow: unknown grant in '" + flags.allow + "'");
   if (flags.color != "auto" && flags.color != "always" && flags.color != "never") {
     return usage("--color takes auto, always or never");

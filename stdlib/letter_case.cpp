@@ -44,6 +44,17 @@ Scalars upper_of_parts(uint32_t scalar) {
   return made;
 }
 
+// What has case though it is no letter by category: ordinals, Roman numerals, letters in circles and squares
+// (Other_Lowercase and Other_Uppercase of PropList.txt).
+bool is_cased_symbol(uint32_t scalar) {
+  static constexpr struct {
+    uint32_t first, last;
+  } kRanges[] = {{0xaa, 0xaa},       {0xba, 0xba},       {0x2160, 0x217f},  {0x24b6, 0x24e9},
+                 {0x1f130, 0x1f149}, {0x1f150, 0x1f169}, {0x1f170, 0x1f189}};
+  return std::any_of(std::begin(kRanges), std::end(kRanges),
+                     [&](const auto& each) { return each.first <= scalar && scalar <= each.last; });
+}
+
 }  // namespace
 
 Scalars upper_case(uint32_t scalar) {
@@ -67,7 +78,7 @@ CaseRole case_role(uint32_t scalar) {
     case UTF8PROC_CATEGORY_CF:
     case UTF8PROC_CATEGORY_LM:
     case UTF8PROC_CATEGORY_SK: return CaseRole::Ignored;
-    default: return CaseRole::Other;
+    default: return is_cased_symbol(scalar) ? CaseRole::Letter : CaseRole::Other;
   }
 }
 
