@@ -225,6 +225,10 @@ class Liveness {
       if (!is_of_no_matter(reg)) live.add(reg);
     }
     for (uint16_t reg : chunk_.live_sets[owned.set]) live.add(reg);
+    // Whichever way a loop's own code is left, be it by an error or an exit, these are looked into.
+    for (uint32_t reg = chunk_.first_local; chunk_.is_loop && reg < chunk_.slots; ++reg) {
+      if (held_.has(reg)) live.add(reg);
+    }
   }
 
   const Chunk& chunk_;
