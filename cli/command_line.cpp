@@ -92,6 +92,31 @@ CLI::Option* add_positive_row(CLI::App& app, const char* flag, T& out) {
   return option->description(help.substr(0, help.find("; 0:")));
 }
 
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> parts(1);
+  for (char c : text) {
+    if (c == ',') {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
+bool set_thresholds(const std::string& text, posset_runtime_options& options) {
+  if (text.empty()) return true;
+  uint32_t* fields[] = {&options.tier1_after, &options.tier2_after, &options.tier3_after};
+  std::vector<std::string> parts = split(text);
+  if (parts.size() != 3) return false;
+  for (size_t i = 0; i < 3; ++i) {
+    int64_t value = 0;
+    if (!posset_parse_int(posset_text_of(parts[i].c_str()), &value) || value < 0 || value > UINT32_MAX) return false;
+    *fields[i] = static_cast<uint32_t>(value);
+  }
+  return true;
+}
+
 void add_workers(CLI::App& app, CommandLine& line) {
   add_positive_row(app, "workers", line.runtime.workers)->check(CLI::Range(1U, 4096U));
 }
@@ -100,7 +125,9 @@ void add_evaluation_options(CLI::App& app, CommandLine& line, Flags& flags) {
   const CLI::Validator count = positive("a whole number", is_positive_count);
   add_row(app, "tier", line.runtime.max_tier)->check(CLI::Range(0, 3));
   add_row(app, "force-tier", line.runtime.forced_tier)->check(CLI::Range(0, 3));
-  add_row(app, "thresholds", flags.thresholds);
+  add_row(app, "thresholds", flags.thresholds)->check([&line](const std::string& text) {
+    return set_thresholds(text, line.runtime) ? std::string() : std::string("takes three counts: A,B,C");
+  });
   add_workers(app, line);
   add_positive_row(app, "quantum", line.runtime.quantum_us)->check(CLI::Range(1U, 10000000U));
   add_positive_row(app, "cabal-limit", line.runtime.cabal_limit)->check(CLI::Range(1U, 4096U));
@@ -130,37 +157,6 @@ int usage(const std::string& problem) {
 int not_built(const std::string& what) {
   std::fprintf(stderr, "posset: %s: not built yet\n", what.c_str());
   return kUsage;
-}
-
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> parts(1);
-  for (char c : text) {
-    if (c == ',') {
-      parts.emplace_back();
-    } else {
-      parts.back() += c;
-    }
-  }
-  return parts;
-}
-
-// Who has given the text.
-std::string giver(const char* flag, const char* variable, const std::string& text) {
-  const char* found = std::getenv(variable);
-  return found && text == found ? variable : flag;
-}
-
-bool set_thresholds(const std::string& text, posset_runtime_options& options) {
-  if (text.empty()) return true;
-  uint32_t* fields[] = {&options.tier1_after, &options.tier2_after, &options.tier3_after};
-  std::vector<std::string> parts = split(text);
-  if (parts.size() != 3) return false;
-  for (size_t i = 0; i < 3; ++i) {
-    int64_t value = 0;
-    if (!posset_parse_int(posset_text_of(parts[i].c_str()), &value) || value < 0 || value > UINT32_MAX) return false;
-    *fields[i] = static_cast<uint32_t>(value);
-  }
-  return true;
 }
 
 bool set_grants(const std::string& text, CommandLine& line) {
@@ -213,7 +209,6 @@ std::string default_cache() {
 
 // Checks what CLI11 cannot. -1: fine.
 int finish_options(const Flags& flags, CommandLine& line) {
-  if (!set_thresholds(flags.thresholds, line.runtime)) return usage(giver("--thresholds", "POSSET_THRESHOLDS", flags.thresholds) + " takes three counts: A,B,C");
   if (!set_grants(flags.allow, line)) return usage("--allow: unknown grant in '" + flags.allow + "'");
   if (flags.color != "auto" && flags.color != "always" && flags.color != "never") {
     return usage("--color takes auto, always or never");

@@ -239,7 +239,7 @@ def an_environment_variable_stands_in_for_its_option(cli):
         raise Failure("POSSET_TIER=0 did not keep f in tier 0")
     cli("run", "--tier", "1", "a.posset", POSSET_TIER="9").ends(0, 2)
     cli("run", "a.posset", POSSET_TIER="9").ends(2).says("POSSET_TIER: Value 9")
-    cli("run", "a.posset", POSSET_THRESHOLDS="x").ends(2).says("POSSET_THRESHOLDS takes three")
+    cli("run", "a.posset", POSSET_THRESHOLDS="x").ends(2).says("POSSET_THRESHOLDS: takes three")
     for given in (["--tier", "8"], ["--tier=8"]):
         cli("run", *given, "a.posset", POSSET_TIER="9").ends(2).says("--tier: Value 8")
 
