@@ -33,6 +33,8 @@ bool keeps_sizes(Op op) {
     case Op::Binary:
     case Op::JumpIf:
     case Op::CallNative:
+    case Op::CheckParam:
+    case Op::CheckType:
     case Op::Index:
     case Op::ViewIndex:
     case Op::Field:

@@ -104,8 +104,6 @@ class Search {
       case Op::JumpSet:
       case Op::JumpNil: return true;
       case Op::TestType:
-      case Op::CheckParam:
-      case Op::CheckType:
       case Op::TestRecord:
       case Op::TestVariant:
       case Op::TestField:

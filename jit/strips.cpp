@@ -59,8 +59,6 @@ bool leaves_lists(Op op) {
     case Op::GetCaptured:
     case Op::ViewCaptured:
     case Op::ViewLink:
-    case Op::CheckParam:
-    case Op::CheckType:
     case Op::Return: return true;
     default: return moves_values(op) || keeps_sizes(op);
   }
