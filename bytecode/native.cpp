@@ -15,6 +15,8 @@ namespace {
 constexpr uint32_t kManyExits = 4, kManyQuickExits = 64;
 // Instructions recorded after an exit, beginning with the one that exited.
 constexpr int32_t kRecordingAfterExit = 2000;
+// As often code may be made anew for what loops are entered with before that is taken for what cannot be known.
+constexpr uint32_t kEntriesMadeAnew = 2;
 
 Borrowed run_bytecode(Context& context, Chunk& chunk, Closure* closure, Borrowed* registers, const Insn* pc) {
   Value result;
@@ -126,11 +128,18 @@ void native_release_value(uint64_t word0, uint64_t word1) { interp::release(Borr
 
 namespace {
 
+// Whether the instruction did what it was not made for. What it has not been made for yet is no failure of its own; nor
+// is what a loop is entered with, which was computed elsewhere, unless code made of what has been seen since does no better.
+bool is_to_blame(Expected::Why why, const Chunk& chunk) {
+  if (why == Expected::Why::Entry) return chunk.times_remade(chunk.native_level()) >= kEntriesMadeAnew;
+  return why != Expected::Why::New && why != Expected::Why::Captured;
+}
+
 // The instruction is met anew, and its operands recorded.
-void note_exit(Chunk& chunk, uint32_t at, bool is_new) {
+void note_exit(Chunk& chunk, uint32_t at, Expected::Why why) {
   std::atomic<uint64_t>& seen = chunk.profile[at];
-  const bool failed = !is_new && (seen.load(std::memory_order_relaxed) & Seen::kRan);
-  if (failed) seen.fetch_or(Seen::kExited, std::memory_order_relaxed);
+  const bool has_run = seen.load(std::memory_order_relaxed) & Seen::kRan;
+  if (has_run && is_to_blame(why, chunk)) seen.fetch_or(Seen::kExited, std::memory_order_relaxed);
   chunk.recording_budget.store(kRecordingAfterExit, std::memory_order_relaxed);
 }
 
@@ -187,7 +196,7 @@ Borrowed native_resume(NativeFrame* frame, const Insn* pc, uint32_t depth, uint3
     if (why == Expected::Why::Captured) record_callee(*frame, at);
     trace_exit(*frame, outermost, at, depth, {expected});
     const bool is_fault = Expected{expected}.is_fault();
-    if (is_fault) note_exit(*frame->chunk, at, is_new || why == Expected::Why::Captured);
+    if (is_fault) note_exit(*frame->chunk, at, why);
     // What was new is known after a look or two; whether what has failed will do so again, is not. Code that has been
     // replaced may have many activations left, all of which exit: that says nothing of the code that is there now.
     const bool is_current = outermost.chunk->native.load(std::memory_order_acquire) == self;

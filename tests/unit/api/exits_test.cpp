@@ -226,6 +226,22 @@ TEST_CASE("exits: where an error would be kept is nothing to a function that is 
   }
 }
 
+// It was planned without speculation from then on, for all kinds of arguments.
+TEST_CASE("exits: what a function is entered with is no fault of its first instruction") {
+  if (!posset_native_tier(3)) return;
+  NativeWorld world;
+  world.run("fn f(a, b) => a + b");
+  world.warm_up("f(i, 1)");
+  for (int round = 0; round < 3; ++round) {
+    world.warm_up("f(0.5, i)");
+    world.warm_up("f(i, 1)");
+  }
+  REQUIRE(exits_in(world.trace()).find("code_withdrawn unit=f (a.posset:1:1) loop=body tier=3 times=1 reason=none") != std::string::npos);
+  world.run("f(9223372036854775807, 1)");
+  const std::string exits = exits_in(world.trace());
+  CHECK_MESSAGE(exits.find("expected=no overflow found=9223372036854775807 + 1") != std::string::npos, exits);
+}
+
 TEST_CASE("exits: every form of the trace tells them, and that code is withdrawn") {
   NativeWorld world;
   if (!posset_native_tier(3)) return;
