@@ -45,7 +45,9 @@ Reason why_not(const interp::RuntimeState& runtime, const Counted& counted, int 
   if (!runtime.tier(level)) return Reason::not_built;
   if (level > runtime.options.max_tier) return Reason::above_highest;
   const Reason noted = counted.reason[lacks_bytecode(counted, level) ? 1 : level].load(std::memory_order_relaxed);
-  return noted == Reason::none ? Reason::not_hot : noted;
+  if (noted != Reason::none) return noted;
+  const bool hot = counted.count.load(std::memory_order_relaxed) >= runtime.options.thresholds[level];
+  return hot && interp::waits_for_quick_code(level, counted) ? Reason::after_quick : Reason::not_hot;
 }
 
 std::string why_not_text(const interp::RuntimeState& runtime, const Part& part, int level) {

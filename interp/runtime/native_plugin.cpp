@@ -25,6 +25,10 @@ constexpr TierInterface make_tier() {
   TierInterface tier;
   tier.level = level;
   tier.name = level == 2 ? "native" : "optimised";
+  tier.prepare = [](RuntimeState& runtime) {
+    Reason refusal;
+    runtime.native.open(runtime, refusal);
+  };
   tier.compile = compile<level>;
   tier.enter = [](Context& context, void* code, Closure* closure, Borrowed* frame) {
     return context.runtime.tier(1)->enter(context, head_of(code).below, closure, frame);

@@ -74,6 +74,10 @@ struct TierInterface {
   int level = 0;                 // 1 bytecode, 2 and 3 native
   const char* name = "";
 
+  // What takes long the first time that something is compiled, so that whoever compiles can then ask whether the code is
+  // still wanted. From any thread; may be null.
+  void (*prepare)(RuntimeState& runtime) = nullptr;
+
   // Makes code for a function body (loop < 0) or one of its loops. Null with `refusal` set when this tier
   // cannot take it. May be called from any thread.
   // `below` is tier 1's code of the same, which stays alive during the call; null at level 1.

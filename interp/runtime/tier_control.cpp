@@ -23,6 +23,15 @@ constexpr uint32_t kIdleSlices = 16;
 // Nor does what has been left for other code, which runs meanwhile.
 constexpr uint32_t kFewSlices = 2;
 
+// What compiling native code takes as long as too little of it has been timed.
+constexpr double kUsualNativeNs = 2 * sched::kMillisecond, kUsualOptimisedNs = 10 * sched::kMillisecond;
+// A loop in code that the code around it will replace is looked at after so many of its slices again.
+constexpr uint32_t kSupersededSlices = 8;
+
+sched::TaskType task_type(int level) {
+  return {level == 1 ? sched::TaskKind::BytecodeCompile : sched::TaskKind::JitCompile, static_cast<uint64_t>(level)};
+}
+
 uint16_t kind(TierEvent event) { return static_cast<uint16_t>(event); }
 
 sched::HybridOptions scheduler_options(const RuntimeOptions& given) {
@@ -59,7 +68,6 @@ struct TierControl::Compilation {
   int loop;
   int level;
   uint64_t job;
-  bool insists;  // it was found to be of no use before
   bool in_background = false;
   bool only_kept = false;  // nothing is to be compiled: the code cache has it, or nobody
   Compilation* next = nullptr;  // of those that have ended
@@ -87,10 +95,17 @@ bool TierControl::wanted(int level, uint32_t count, Counted& counted, uint32_t p
   // Native code is made from bytecode and what it recorded.
   if (level > 1 && counted.status[1].load(std::memory_order_acquire) != TierStatus::Ready) return false;
   if (options.forced_tier >= level) return true;
+  if (waits_for_quick_code(level, counted)) return false;
   if (count < options.thresholds[level]) return false;
   const uint32_t patience = counted.patience[level].load(std::memory_order_relaxed);
   if (patience != 0) counted.patience[level].store(patience - std::min(patience, passed), std::memory_order_relaxed);
   return patience <= passed;
+}
+
+// Optimised code is asked for once the quick native code is there: until then it would only take up room in the queue,
+// for what may have ended when its turn comes.
+bool waits_for_quick_code(int level, const Counted& counted) {
+  return level == kOptimisingTier && counted.status[level - 1].load(std::memory_order_acquire) == TierStatus::Compiling;
 }
 
 bool TierControl::wanted_at_once(const Function& function, Counted& counted, int loop) const {
@@ -168,9 +183,8 @@ void TierControl::ask_again(const Function& function, int loop, int owner) {
 
 bool TierControl::may_promote(const Counted& counted) const {
   for (int level = 2; level <= runtime_.options.max_tier && level < kTiers; ++level) {
-    if (runtime_.tier(level) && counted.status[level].load(std::memory_order_relaxed) == TierStatus::NotStarted) {
-      return true;
-    }
+    const bool is_open = counted.status[level].load(std::memory_order_relaxed) == TierStatus::NotStarted;
+    if (is_open && runtime_.tier(level) && !waits_for_quick_code(level, counted)) return true;
   }
   return false;
 }
@@ -184,7 +198,7 @@ void TierControl::make_for_columns(const Function& function) {
     return;
   }
   runtime_.tier(1)->want_columns(below);
-  hand_over(function, -1, kOptimisingTier, false);
+  hand_over(function, -1, kOptimisingTier);
 }
 
 void TierControl::make_anew(const Function& function, int loop, int level, std::atomic<uint32_t>& times) {
@@ -203,7 +217,7 @@ void TierControl::make_anew(const Function& function, int loop, int level, std::
   }
   counted.borne[level].store(0, std::memory_order_relaxed);
   counted.reason[level].store(Reason::being_compiled, std::memory_order_relaxed);
-  if (reason == Reason::none) return hand_over(function, loop, level, false);
+  if (reason == Reason::none) return hand_over(function, loop, level);
   runtime_.units.withdraw(*function.unit, loop, level);
   counted.reason[level].store(reason, std::memory_order_relaxed);
   counted.status[level].store(TierStatus::Failed, std::memory_order_release);
@@ -256,22 +270,22 @@ bool TierControl::win(const Function& function, int loop, int level, uint32_t co
 void TierControl::request(const Function& function, int loop, int level, uint32_t count) {
   Reason before;
   if (!win(function, loop, level, count, before)) return;
-  hand_over(function, loop, level, before == Reason::superseded || before == Reason::idle);
+  hand_over(function, loop, level);
 }
 
 void TierControl::request_bytecode(Context& context, const Function& function, int loop, uint32_t count, bool at_once) {
   Reason before;
   if (!win(function, loop, 1, count, before)) return;
   // What comes again is not so short-lived after all.
-  if (at_once || in_foreground(1) || before == Reason::short_lived) return hand_over(function, loop, 1, false, at_once);
+  if (at_once || in_foreground(1) || before == Reason::short_lived) return hand_over(function, loop, 1, at_once);
   if (context.deferred.is_full()) hand_over_deferred(context);
   context.deferred.add({&function, loop});
 }
 
-void TierControl::hand_over(const Function& function, int loop, int level, bool insists, bool at_once) noexcept try {
+void TierControl::hand_over(const Function& function, int loop, int level, bool at_once) noexcept try {
   free_some_ended();
   auto job = std::make_unique<Compilation>(runtime_.units.share(*function.unit), KeptTrees(*function.decl),
-                                           function.decl, loop, level, next_job(), insists);
+                                           function.decl, loop, level, next_job());
   if (at_once || in_foreground(level)) {
     compile(*job);
   } else {
@@ -285,7 +299,7 @@ void TierControl::hand_over(const Function& function, int loop, int level, bool 
 
 void TierControl::hand_over_deferred(Context& context) noexcept {
   context.deferred.take_if([](const auto&) { return true; },
-                           [this](const auto& request) { hand_over(*request.function, request.loop, 1, false); });
+                           [this](const auto& request) { hand_over(*request.function, request.loop, 1); });
 }
 
 // Asked for again at the next execution.
@@ -320,7 +334,9 @@ void TierControl::submit(std::unique_ptr<Compilation> owned) {
                    {job->unit->number, job->loop, job->level, static_cast<int64_t>(job->job)});
   }
   sched::Task task;
-  task.run = [this, job](sched::TaskContext&) { compile(*job); };
+  task.run = [this, job](sched::TaskContext& context) {
+    if (!compile(*job)) context.is_no_measure();
+  };
   task.done = [this, job](sched::Outcome outcome) {
     // Nobody cancels compilations but the scheduler's end; no memory to publish code is a failure.
     if (outcome != sched::Outcome::Done) {
@@ -329,11 +345,10 @@ void TierControl::submit(std::unique_ptr<Compilation> owned) {
     ended(std::unique_ptr<Compilation>(job));
   };
   task.lane = job->level == 1 ? sched::Lane::Compile : sched::Lane::Native;
-  task.type = {job->level == 1 ? sched::TaskKind::BytecodeCompile : sched::TaskKind::JitCompile,
-               static_cast<uint64_t>(job->level)};
+  task.type = task_type(job->level);
   // Optimised code takes ten times as long to make as quick native code, which helps most of those that wait more. A
   // program's first compilations, which matter most to it, come before there are run times to see that from.
-  if (job->level == 3) task.priority = sched::Priority::Low;
+  if (job->level == kOptimisingTier) task.priority = sched::Priority::Low;
   task.job = job->job;
   pending_.fetch_add(1, std::memory_order_relaxed);
   const sched::Admission admission = scheduler_->try_submit(std::move(task));
@@ -369,6 +384,7 @@ void TierControl::postpone(Compilation& job, Reason reason) {
     const int doublings = std::min({int{before}, kMostDoublings, std::countl_zero(patience) - 1});
     patience <<= doublings;
   }
+  if (reason == Reason::superseded) patience = std::max(patience, kSupersededSlices * uint32_t{kSlice});
   postpone(*job.unit, job.loop, job.level, job.job, reason, patience);
 }
 
@@ -387,13 +403,27 @@ void TierControl::postpone(Unit& unit, int loop, int level, uint64_t job, Reason
 
 // Native code of a loop by itself is only for a loop that is running. While the request waited, the loop may have ended,
 // or the code around it may have come, which is what will be entered. Where the loop goes on for all that, it asks again.
-Reason TierControl::no_use(Compilation& job) const {
+Reason TierControl::no_use(Compilation& job) {
   if (job.level == 1 || job.loop < 0 || in_foreground(job.level)) return Reason::none;
   const uint32_t last = job.counted().last_slice.load(std::memory_order_relaxed);
   const uint32_t idle = slices_.load(std::memory_order_relaxed) - last;
-  // A loop of short rounds asks again before the code around it gets a chance to be entered.
-  if (is_superseded(job) && (!job.insists || idle > kFewSlices)) return Reason::superseded;
+  if (is_superseded(job) && !has_gone_on(job, idle)) return Reason::superseded;
   return idle > kIdleSlices ? Reason::idle : Reason::none;
+}
+
+// How long the loop's rounds are nobody knows; the next entry of the code around is one round away from being made. It
+// is worth a compilation once it has run for as long as that takes: never more than twice what the better choice would
+// have cost.
+bool TierControl::has_gone_on(Compilation& job, uint32_t idle) {
+  const int64_t now_ns = clock_.now_ns();
+  std::atomic<int64_t>& superseded_ns = job.counted().superseded_ns;
+  const int64_t since_ns = superseded_ns.load(std::memory_order_relaxed);
+  if (since_ns == 0 || idle > kFewSlices) {
+    superseded_ns.store(now_ns, std::memory_order_relaxed);
+    return false;
+  }
+  const double usual_ns = job.level == kOptimisingTier ? kUsualOptimisedNs : kUsualNativeNs;
+  return static_cast<double>(now_ns - since_ns) >= std::max(usual_ns, scheduler_->estimate_ns(task_type(job.level)));
 }
 
 bool TierControl::is_superseded(const Compilation& job) const {
@@ -404,11 +434,20 @@ bool TierControl::is_superseded(const Compilation& job) const {
   return false;
 }
 
-void TierControl::compile(Compilation& job) {
-  if (const Reason reason = no_use(job); reason != Reason::none) return postpone(job, reason);
+bool TierControl::compile(Compilation& job) {
+  const TierInterface* tier = runtime_.tier(job.level);
+  if (tier->prepare && !job.only_kept) tier->prepare(runtime_);
+  if (const Reason reason = no_use(job); reason != Reason::none) {
+    postpone(job, reason);
+    return false;
+  }
+  make(job, *tier);
+  return true;
+}
+
+void TierControl::make(Compilation& job, const TierInterface& tier) {
   // Compilers of later tiers read the code of earlier ones.
   Reclaimer::Pin pin(runtime_.units.reclaimer);
-  const TierInterface* tier = runtime_.tier(job.level);
   void* below = job.level > 1 ? job.counted().code[1].load(std::memory_order_acquire) : nullptr;
   if (job.level > 1 && !below) return postpone(job, Reason::evicted);  // meanwhile
   const auto number = static_cast<int64_t>(job.job);
@@ -418,7 +457,7 @@ void TierControl::compile(Compilation& job) {
   Refusal refusal{Reason::failed, {}, {.only = job.only_kept}};
   void* code = nullptr;
   try {
-    code = tier->compile(runtime_, *job.decl, job.loop, below, refusal);
+    code = tier.compile(runtime_, *job.decl, job.loop, below, refusal);
     if (code && job.level == 1) let_learn(job, code);
   } catch (const std::bad_alloc&) {
     refusal.reason = Reason::failed;
@@ -435,7 +474,7 @@ void TierControl::compile(Compilation& job) {
     if (job.only_kept) started();  // what is not there has not begun
     trace_->record(kind(TierEvent::compile_finished),
                    {job.unit->number, job.loop, job.level, number, clock_.now_ns() - begin_ns,
-                    static_cast<int64_t>(tier->memory(code)), refusal.cache.hit});
+                    static_cast<int64_t>(tier.memory(code)), refusal.cache.hit});
     job.counted().entry_job[job.level].store(job.job, std::memory_order_relaxed);
   }
   if (!publish(job, code, below)) return postpone(job, Reason::evicted);
@@ -494,7 +533,7 @@ void TierControl::take_kept_above(const Compilation& below) {
       !counted.status[level].compare_exchange_strong(expected, TierStatus::Compiling, std::memory_order_acq_rel)) {
     return;
   }
-  Compilation job{runtime_.units.share(*below.unit), below.trees, below.decl, below.loop, level, next_job(), false};
+  Compilation job{runtime_.units.share(*below.unit), below.trees, below.decl, below.loop, level, next_job()};
   job.only_kept = true;
   job.in_background = below.in_background;
   compile(job);

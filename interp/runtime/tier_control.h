@@ -28,12 +28,16 @@ class Context;
 class RuntimeState;
 struct CacheUse;
 struct Refusal;
+struct TierInterface;
 
 // A way out of native code into bytecode, told.
 struct SideExit {
   std::string place;  // a line for each frame, the inlined ones first, as in traces of errors
   std::string expected, found;
 };
+
+// Whether code of that level is not asked for before the code of the level below has come.
+bool waits_for_quick_code(int level, const Counted& counted);
 
 struct ReadyCode {
   int level;
@@ -105,15 +109,18 @@ class TierControl {
   void request_bytecode(Context& context, const Function& function, int loop, uint32_t count, bool at_once);
   void request(const Function& function, int loop, int level, uint32_t count);
   bool win(const Function& function, int loop, int level, uint32_t count, Reason& before);
-  void hand_over(const Function& function, int loop, int level, bool insists, bool at_once = false) noexcept;
+  void hand_over(const Function& function, int loop, int level, bool at_once = false) noexcept;
   void give_up(const Function& function, int loop);
   void submit(std::unique_ptr<Compilation> job);
-  Reason no_use(Compilation& job) const;
+  Reason no_use(Compilation& job);
+  bool has_gone_on(Compilation& job, uint32_t idle);
   bool is_superseded(const Compilation& job) const;
   void found_running(Counted& counted) const {
     counted.last_slice.store(slices_.load(std::memory_order_relaxed), std::memory_order_relaxed);
   }
-  void compile(Compilation& job);
+  // False: it was of no use, and nothing was compiled.
+  bool compile(Compilation& job);
+  void make(Compilation& job, const TierInterface& tier);
   void let_learn(Compilation& job, void* code);
   void let_record(Compilation& job) const;
   bool publish(Compilation& job, void* code, void* below);

@@ -55,6 +55,7 @@ enum class TierStatus : uint8_t { NotStarted, Compiling, Ready, Failed };
 struct Counted {
   std::atomic<uint32_t> count{0};
   std::atomic<uint32_t> last_slice{0};   // of the runtime's, in which it was last found running
+  std::atomic<int64_t> superseded_ns{0}; // since when it runs though the code around it is there
   std::atomic<TierStatus> status[kTiers] = {};
   std::atomic<uint8_t> ready{0};         // highest tier whose code is published
   std::atomic<bool> settled{false};      // nothing higher will be asked for: counting has stopped

@@ -18,7 +18,7 @@ int64_t TaskRunner::run(Task&& task, int64_t enqueued_ns, Route route, int64_t n
   const int64_t end_ns = clock_.now_ns();
   const int64_t took_ns = end_ns - start_ns - context.suspended_ns();
   if (task.lane == Lane::Compile) spent_ns_.fetch_add(took_ns, std::memory_order_relaxed);
-  if (outcome == Outcome::Done) {
+  if (outcome == Outcome::Done && context.measures()) {
     try {
       tracker_.record(task.type, static_cast<double>(took_ns));
     } catch (const std::bad_alloc&) {

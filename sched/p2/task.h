@@ -75,11 +75,16 @@ class TaskContext {
   };
   int64_t suspended_ns() const { return suspended_ns_; }
 
+  // It found nothing to do: how long it took says nothing of others of its type, and is not recorded.
+  void is_no_measure() { measures_ = false; }
+  bool measures() const { return measures_; }
+
  private:
   const Clock& clock_;
   const uint64_t job_;
   const Route route_;
   int64_t suspended_ns_ = 0;
+  bool measures_ = true;
 };
 
 struct Task {

@@ -79,6 +79,7 @@ IN_UNIT_TESTS = {
     "short_lived": ("api/tiering_test.cpp", "tiering: code that does not come again says that its evaluation ended first"),
     "idle": ("api/tiering_test.cpp", "tiering: a loop is not made native when it has ended long before"),
     "superseded": ("api/tiering_test.cpp", "tiering: a loop is not made native when the code around it has come meanwhile"),
+    "after_quick": ("api/tiering_test.cpp", "tiering: optimised code is asked for when quick code is there"),
     "left_to_loops": ("api/native_test.cpp", "native: a function whose loop has native code is left to the walker until it is called often"),
     "exits_often": ("api/tiering_test.cpp", "tiering: code that exits again and again is given up"),
     "cache_stale": ("api/cache_test.cpp", "cache: code into which a function is inlined that is not here is stale"),

@@ -269,6 +269,62 @@ void make_f_hot(World& w) {
 
 }  // namespace
 
+TEST_CASE("tiering: optimised code is asked for when quick code is there") {
+  posset_runtime_options options = posset_runtime_defaults();
+  options.tier2_after = 60;
+  options.tier3_after = 100;
+  posset_runtime* runtime = runtime_with({posset_bytecode_tier(), stand_in<2>(), stand_in<3>()}, true, Reason::not_translated, options);
+  {
+    World w(runtime, posset_context_defaults());
+    w.session("fn f(x) => x + 1");
+    while (!has(explain(w, "f"), "tier 2: being compiled")) w.session("f(1)");
+    while (!has(explain(w, "f"), "[after_quick]")) w.session("f(1)");
+    for (int i = 0; i < 200; ++i) w.session("f(1)");
+    INFO(explain(w, "f"));
+    CHECK(compiler.compilations == 1);
+    CHECK(has(explain(w, "f"), "tier 3: quick native code comes first [after_quick]"));
+    compiler.open();
+    posset_runtime_settle(runtime);
+    CHECK(compilations_of(runtime, [&] { w.session("for _ in 0..20000 { f(1) }"); }) >= 1);
+    CHECK(has(explain(w, "f"), "tier 3: too large for native code [not_translated]"));
+  }
+  posset_runtime_release(runtime);
+}
+
+namespace {
+
+// Whether native code has been refused for some loop of `f`, which means that it was its turn.
+posset_status any_loop_refused(posset_call* call) {
+  bool refused = false;
+  static_cast<posset_runtime*>(call->data)->state.units.for_each([&](const posset::interp::Unit& unit) {
+    for (int loop = 0; loop < static_cast<int>(unit.loop_parents.size()) && unit.name == "f"; ++loop) {
+      refused |= unit.counted(loop).status[2] == posset::interp::TierStatus::Failed;
+    }
+  });
+  call->result = posset_bool(refused);
+  return POSSET_OK;
+}
+
+}  // namespace
+
+// The round it is in may be the last, or go on for ever.
+TEST_CASE("tiering: a loop that goes on though the code around it is there is made native by itself") {
+  posset_runtime_options options = posset_runtime_defaults();
+  options.tier2_after = 60;
+  posset_runtime* runtime = runtime_with({posset_bytecode_tier(), stand_in<2>()}, false, Reason::not_translated, options);
+  {
+    World w(runtime, posset_context_defaults());
+    posset_function_row done = {};
+    done.name = "done";
+    done.doc = done.signature = "";
+    done.function = any_loop_refused;
+    done.data = runtime;
+    REQUIRE(posset_define(w.context, &done, sizeof done, nullptr) == POSSET_OK);
+    CHECK(w.session("fn f() {\n  var n = 0\n  for r in 0..5 { while r == 4 and n < 1000000000 and not done() { n += 1 } }\n  n < 1000000000\n}\nf()") == "true");
+  }
+  posset_runtime_release(runtime);
+}
+
 TEST_CASE("tiering: a loop is not made native when the code around it has come meanwhile") {
   posset_runtime* runtime = runtime_with_native_stand_in();
   {

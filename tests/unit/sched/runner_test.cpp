@@ -42,6 +42,16 @@ TEST_CASE("runner: a task that is there at once begins where the one before has 
   CHECK(world.clock.looks == 3);
 }
 
+TEST_CASE("runner: a task that found nothing to do says nothing of others of its type") {
+  World world;
+  for (int i = 0; i < 5; ++i) {
+    world.run({.run = [](TaskContext& context) { context.is_no_measure(); }}, 0);
+    CHECK(world.tracker.statistics().recorded == 0);
+  }
+  world.run(nothing(), 0);
+  CHECK(world.tracker.statistics().recorded == 1);
+}
+
 TEST_CASE("runner: a callback's time is nobody's") {
   World world;
   Task tells = nothing();
