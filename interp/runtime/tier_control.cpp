@@ -155,7 +155,7 @@ int TierControl::count_and_promote(Context& context, const Function& function, C
   for (int level = 2; level < kTiers; ++level) {
     if (wanted(level, count, counted)) request(function, loop, level, count);
   }
-  if (context.deferred.wait()) hand_over_deferred(context);
+  if (context.deferred.wait()) attend_deferred(context);
   if (is_settled(counted, count)) counted.settled.store(true, std::memory_order_release);
   const int ready = counted.ready.load(std::memory_order_acquire);
   if (trace_ && ready > 0) note_entry(function, counted, loop, ready, count);
@@ -300,6 +300,13 @@ void TierControl::hand_over(const Function& function, int loop, int level, bool 
 void TierControl::hand_over_deferred(Context& context) noexcept {
   context.deferred.take_if([](const auto&) { return true; },
                            [this](const auto& request) { hand_over(*request.function, request.loop, 1); });
+}
+
+void TierControl::attend_deferred(Context& context) noexcept {
+  if (context.deferred.take_late()) scheduler_->hurry(sched::Lane::Compile);
+  if (context.deferred.empty()) return;
+  hand_over_deferred(context);
+  context.deferred.hand_over();
 }
 
 // Asked for again at the next execution.

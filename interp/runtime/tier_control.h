@@ -99,6 +99,7 @@ class TierControl {
   struct KeptTrees;
   struct Compilation;
   void bear(Unit& unit, int loop, int level);
+  void attend_deferred(Context& context) noexcept;
   bool wanted(int level, uint32_t count, Counted& counted, uint32_t passed = 1) const;
   bool is_settled(const Counted& counted, uint32_t count) const;
   bool in_foreground(int level) const;

@@ -120,6 +120,9 @@ class HybridScheduler {
   // running, or have ended.
   bool cancel(uint64_t job);
 
+  // Whoever has submitted a task of this lane still waits for it; see queue.h.
+  void hurry(Lane lane) { queue_.hurry(lane); }
+
   [[nodiscard]] EvaluationGuard evaluating() { return EvaluationGuard(evaluations_); }
   int64_t evaluations() const { return evaluations_.load(std::memory_order_relaxed); }
   bool parallel() const { return evaluations() >= options_.parallel_threshold; }

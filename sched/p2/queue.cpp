@@ -248,6 +248,17 @@ std::optional<TaskQueue::Taken> TaskQueue::try_take(LaneMask lanes) {
   return taken;
 }
 
+bool TaskQueue::hurry(Lane lane) {
+  Consumer* wake = nullptr;
+  {
+    MutexLock lock(mutex_);
+    const bool any_wait = policy_.size(lane_bit(lane)) + inbox_.size(lane_bit(lane)) != 0;
+    if (any_wait) wake = dozer_of(lane);
+  }
+  if (wake) wake->wake.notify_one();
+  return wake != nullptr;
+}
+
 std::optional<TaskQueue::Taken> TaskQueue::cancel(uint64_t job) {
   std::optional<Taken> taken;
   MutexLock lock(mutex_);

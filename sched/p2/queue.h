@@ -52,6 +52,9 @@ class TaskQueue {
   std::optional<Taken> take(ConsumerId consumer) POSSET_EXCLUDES(mutex_);
   // Without waiting.
   std::optional<Taken> try_take(LaneMask lanes) POSSET_EXCLUDES(mutex_);
+  // What waits in this lane has waited for long, as whoever submitted it sees it: a consumer that dozes is woken.
+  // False: none did, or nothing waits.
+  bool hurry(Lane lane) POSSET_EXCLUDES(mutex_);
   // Takes out a queued task, to be told Cancelled.
   std::optional<Taken> cancel(uint64_t job) POSSET_EXCLUDES(mutex_);
   // What the stop drops, to be told Cancelled.

@@ -3,7 +3,9 @@
 #include "sched/p2/queue.h"
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -116,6 +118,27 @@ TEST_CASE("queue: where there is a trace every task is recorded by its submitter
     });
   };
   CHECK(count() == 3);
+}
+
+TEST_CASE("queue: a consumer that dozes is woken for a task that is in a hurry, and for nothing else") {
+  FixedClock clock;
+  TaskQueue queue(clock, nullptr, {.max_queue_size = 100});
+  const TaskQueue::ConsumerId dozer = queue.add_consumer(kCompileLane, true);
+  std::atomic<uint64_t> taken{0};
+  std::thread consumer([&] {
+    while (auto next = queue.take(dozer)) taken = next->task.job;
+  });
+  bool woken = false;
+  for (uint64_t job = 1; job <= 100000 && !woken; ++job) {  // when it dozes nobody can tell
+    Task made = task(job);
+    REQUIRE(queue.try_push(made, 0) == Admission::Accepted);
+    while (taken != job) woken |= queue.hurry(Lane::Compile);
+    CHECK_FALSE(queue.hurry(Lane::Compile));  // nothing waits
+    std::this_thread::yield();
+  }
+  CHECK(woken);
+  queue.stop(StopMode::Drain);
+  consumer.join();
 }
 
 TEST_CASE("inbox: closed, full and occupied") {
