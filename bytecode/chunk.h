@@ -203,7 +203,7 @@ struct SeenInside {
 };
 
 // For how many instructions a chunk records: for native tiers, and where there are none, for people who ask.
-constexpr int32_t kRecording = 20000, kRecordingForPeople = 1000;
+constexpr int32_t kRecording = 4000, kRecordingForPeople = 1000;
 
 struct Chunk {
   static constexpr size_t kMostVersions = interp::Signatures::kMost;
