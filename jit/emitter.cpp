@@ -82,6 +82,18 @@ void leave_out_passes() {
   }
 }
 
+// What the processor's name implies.
+llvm::StringMap<bool> features_of(const Machine& machine) {
+  llvm::StringMap<bool> features;
+  const std::unique_ptr<llvm::MCSubtargetInfo> implied(
+      find_target(machine.triple).createMCSubtargetInfo(machine.triple, machine.processor, machine.features));
+  if (!implied) return features;
+  for (const llvm::SubtargetFeatureKV& each : implied->getAllProcessorFeatures()) {
+    features[each.Key] = implied->hasFeature(each.Value);
+  }
+  return features;
+}
+
 // Of the features found only those are named that the processor's name does not imply: code
 // generation looks its tables up by this text, several times for each function.
 Machine find_machine() {
@@ -89,11 +101,10 @@ Machine find_machine() {
   llvm::InitializeNativeTargetAsmPrinter();
   leave_out_passes();
   Machine found{llvm::sys::getProcessTriple(), llvm::sys::getHostCPUName().str(), ""};
-  const std::unique_ptr<llvm::MCSubtargetInfo> implied(
-      find_target(found.triple).createMCSubtargetInfo(found.triple, found.processor, ""));
+  const llvm::StringMap<bool> implied = features_of(found);
   for (const auto& feature : llvm::sys::getHostCPUFeatures()) {
-    const std::string name = feature.first().str();
-    if (implied && implied->checkFeatures("+" + name) == feature.second) continue;
+    const llvm::StringRef name = feature.first();
+    if (implied.lookup(name) == feature.second) continue;
     if (!found.features.empty()) found.features += ',';
     found.features.append(feature.second ? "+" : "-").append(name);
   }
