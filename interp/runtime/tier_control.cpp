@@ -32,6 +32,15 @@ sched::TaskType task_type(int level) {
   return {level == 1 ? sched::TaskKind::BytecodeCompile : sched::TaskKind::JitCompile, static_cast<uint64_t>(level)};
 }
 
+// Of the body or loop and all loops in it, whose rounds count for its code.
+uint32_t most_counted(const Unit& unit, int loop) {
+  uint32_t count = unit.counted(loop).count.load(std::memory_order_relaxed);
+  for (int inner = 0; inner < static_cast<int>(unit.loop_parents.size()); ++inner) {
+    if (unit.is_inside(inner, loop)) count = std::max(count, unit.counted(inner).count.load(std::memory_order_relaxed));
+  }
+  return count;
+}
+
 uint16_t kind(TierEvent event) { return static_cast<uint16_t>(event); }
 
 sched::HybridOptions scheduler_options(const RuntimeOptions& given) {
@@ -95,11 +104,10 @@ bool TierControl::wanted(int level, uint32_t count, Counted& counted, uint32_t p
   // Native code is made from bytecode and what it recorded.
   if (level > 1 && counted.status[1].load(std::memory_order_acquire) != TierStatus::Ready) return false;
   if (options.forced_tier >= level) return true;
-  if (waits_for_quick_code(level, counted)) return false;
   if (count < options.thresholds[level]) return false;
   const uint32_t patience = counted.patience[level].load(std::memory_order_relaxed);
   if (patience != 0) counted.patience[level].store(patience - std::min(patience, passed), std::memory_order_relaxed);
-  return patience <= passed;
+  return patience <= passed && !waits_for_quick_code(level, counted);
 }
 
 // Optimised code is asked for once the quick native code is there: until then it would only take up room in the queue,
@@ -119,13 +127,9 @@ bool TierControl::wanted_at_once(const Function& function, Counted& counted, int
 // compilation when it is done as often as other things that are.
 bool TierControl::left_to_loops(Unit& unit, int loop, uint32_t count) const {
   if (count >= runtime_.options.thresholds[kOptimisingTier] || in_foreground(1)) return false;
-  const auto is_inside = [&](int inner) {
-    while (inner >= 0 && inner != loop) inner = unit.loop_parents[static_cast<size_t>(inner)];
-    return inner == loop;
-  };
   for (int inner = 0; inner < static_cast<int>(unit.loop_parents.size()); ++inner) {
     if (inner == loop || unit.counted(inner).ready.load(std::memory_order_acquire) < kOptimisingTier) continue;
-    if (!is_inside(inner)) continue;
+    if (!unit.is_inside(inner, loop)) continue;
     unit.counted(loop).reason[1].store(Reason::left_to_loops, std::memory_order_relaxed);
     return true;
   }
@@ -256,26 +260,26 @@ bool TierControl::in_foreground(int level) const {
 }
 
 // `before`: why there was no code.
-bool TierControl::win(const Function& function, int loop, int level, uint32_t count, Reason& before) {
-  Counted& counted = function.unit->counted(loop);
+bool TierControl::win(Unit& unit, int loop, int level, uint32_t count, Reason& before) {
+  Counted& counted = unit.counted(loop);
   TierStatus expected = TierStatus::NotStarted;
   if (!counted.status[level].compare_exchange_strong(expected, TierStatus::Compiling, std::memory_order_acq_rel)) {
     return false;
   }
   before = counted.reason[level].exchange(Reason::being_compiled, std::memory_order_relaxed);
-  if (trace_) trace_->record(kind(TierEvent::threshold_crossed), {function.unit->number, loop, level, count});
+  if (trace_) trace_->record(kind(TierEvent::threshold_crossed), {unit.number, loop, level, count});
   return true;
 }
 
 void TierControl::request(const Function& function, int loop, int level, uint32_t count) {
   Reason before;
-  if (!win(function, loop, level, count, before)) return;
+  if (!win(*function.unit, loop, level, count, before)) return;
   hand_over(function, loop, level);
 }
 
 void TierControl::request_bytecode(Context& context, const Function& function, int loop, uint32_t count, bool at_once) {
   Reason before;
-  if (!win(function, loop, 1, count, before)) return;
+  if (!win(*function.unit, loop, 1, count, before)) return;
   // What comes again is not so short-lived after all.
   if (at_once || in_foreground(1) || before == Reason::short_lived) return hand_over(function, loop, 1, at_once);
   if (context.deferred.is_full()) hand_over_deferred(context);
@@ -412,8 +416,7 @@ void TierControl::postpone(Unit& unit, int loop, int level, uint64_t job, Reason
 // or the code around it may have come, which is what will be entered. Where the loop goes on for all that, it asks again.
 Reason TierControl::no_use(Compilation& job) {
   if (job.level == 1 || job.loop < 0 || in_foreground(job.level)) return Reason::none;
-  const uint32_t last = job.counted().last_slice.load(std::memory_order_relaxed);
-  const uint32_t idle = slices_.load(std::memory_order_relaxed) - last;
+  const uint32_t idle = idle_slices(job.counted());
   if (is_superseded(job) && !has_gone_on(job, idle)) return Reason::superseded;
   return idle > kIdleSlices ? Reason::idle : Reason::none;
 }
@@ -486,6 +489,22 @@ void TierControl::make(Compilation& job, const TierInterface& tier) {
   }
   if (!publish(job, code, below)) return postpone(job, Reason::evicted);
   if (refusal.cache.hit) take_kept_above(job);
+  request_above(job);
+}
+
+// What has waited for quick code, unless it has ended meanwhile. Native code asks only when a slice ends.
+void TierControl::request_above(const Compilation& below) {
+  const int level = below.level + 1;
+  Counted& counted = below.unit->counted(below.loop);
+  if (level != kOptimisingTier || !below.in_background || below.only_kept || idle_slices(counted) > kFewSlices) return;
+  const uint32_t count = most_counted(*below.unit, below.loop);
+  Reason before;
+  if (!wanted(level, count, counted) || !win(*below.unit, below.loop, level, count, before)) return;
+  submit(std::make_unique<Compilation>(runtime_.units.share(*below.unit), below.trees, below.decl, below.loop, level, next_job()));
+}
+
+uint32_t TierControl::idle_slices(const Counted& counted) const {
+  return slices_.load(std::memory_order_relaxed) - counted.last_slice.load(std::memory_order_relaxed);
 }
 
 // The loops' own code, and the walker, have recorded what the code around would otherwise have to find out.
@@ -505,10 +524,7 @@ void TierControl::let_learn(Compilation& job, void* code) {
 void TierControl::let_record(Compilation& job) const {
   const uint32_t threshold = runtime_.options.thresholds[kOptimisingTier];
   const uint32_t recorded = threshold / 4;
-  uint32_t count = 0;
-  for (int loop = -1; loop < static_cast<int>(job.unit->loop_parents.size()); ++loop) {
-    count = std::max(count, job.unit->counted(loop).count.load(std::memory_order_relaxed));
-  }
+  const uint32_t count = most_counted(*job.unit, -1);
   const uint32_t unrecorded = threshold - recorded;  // may pass before
   const uint32_t patience = count > unrecorded ? std::min(recorded, count - unrecorded) : 0;
   job.counted().patience[kOptimisingTier].store(patience, std::memory_order_relaxed);

@@ -109,10 +109,11 @@ class TierControl {
   bool left_to_loops(Unit& unit, int loop, uint32_t count) const;
   void request_bytecode(Context& context, const Function& function, int loop, uint32_t count, bool at_once);
   void request(const Function& function, int loop, int level, uint32_t count);
-  bool win(const Function& function, int loop, int level, uint32_t count, Reason& before);
+  bool win(Unit& unit, int loop, int level, uint32_t count, Reason& before);
   void hand_over(const Function& function, int loop, int level, bool at_once = false) noexcept;
   void give_up(const Function& function, int loop);
   void submit(std::unique_ptr<Compilation> job);
+  uint32_t idle_slices(const Counted& counted) const;
   Reason no_use(Compilation& job);
   bool has_gone_on(Compilation& job, uint32_t idle);
   bool is_superseded(const Compilation& job) const;
@@ -130,6 +131,7 @@ class TierControl {
   void postpone(Unit& unit, int loop, int level, uint64_t job, Reason reason, uint32_t patience);
   void note_cache(const Compilation& job, const CacheUse& cache);
   void take_kept_above(const Compilation& below);
+  void request_above(const Compilation& below);
   void give_back(Unit& unit, int loop, int level);
   void ended(std::unique_ptr<Compilation> job);
   Compilation* take_ended(int most) POSSET_EXCLUDES(freeing_);

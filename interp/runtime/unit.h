@@ -91,6 +91,11 @@ struct Unit {
 
   Counted& counted(int loop) { return loop < 0 ? body : loops[loop]; }
   const Counted& counted(int loop) const { return loop < 0 ? body : loops[loop]; }
+  // Whether loop `inner` is `loop` or stands in it; every one stands in the body (-1).
+  bool is_inside(int inner, int loop) const {
+    while (inner >= 0 && inner != loop) inner = loop_parents[static_cast<size_t>(inner)];
+    return inner == loop;
+  }
 
   // A piece of native code.
   struct Place {
