@@ -62,7 +62,7 @@ Compiler::Compiler(interp::RuntimeState& runtime, const FunctionDecl& function, 
   top_ = high_ = static_cast<uint16_t>(function.slot_count + (views_.empty() ? 0 : view_registers));
   in_function_ = loop < 0;
   chunk_->runtime = &runtime;
-  chunk_->outline = outline_of(function);
+  chunk_->outline = outline_of(runtime_, function);
   chunk_->slots = function.slot_count;
   chunk_->inout_mask = function.inout_mask;
   chunk_->name = function.name.empty() ? (function.is_top_level ? "<top>" : "<fn>") : std::string(function.name);

@@ -3,15 +3,30 @@
 
 #include <algorithm>
 
+#include "interp/runtime/context.h"
 #include "interp/value/string.h"
 
 namespace posset::bytecode {
 
 namespace {
 
-Outline::Link link_of(const syntax::Link& link) {
+// Null: it is none, or the host's.
+const interp::NativeFunction* native_of(const interp::RuntimeState& runtime, const syntax::Link& link) {
   using Kind = syntax::Link::Kind;
-  Outline::Link made{link.kind, false, 0, std::string(link.name)};
+  if (link.kind == Kind::Builtin) {
+    const auto found = runtime.builtins.find(link.name);
+    return found == runtime.builtins.end() ? nullptr : found->second;
+  }
+  if (link.kind != Kind::BuiltinExport) return nullptr;
+  const auto module = runtime.modules.find(std::string(link.owner));
+  if (module == runtime.modules.end()) return nullptr;
+  const auto found = module->second.find(std::string(link.name));
+  return found == module->second.end() ? nullptr : found->second.function;
+}
+
+Outline::Link link_of(const interp::RuntimeState& runtime, const syntax::Link& link) {
+  using Kind = syntax::Link::Kind;
+  Outline::Link made{link.kind, false, 0, std::string(link.name), native_of(runtime, link)};
   // Dumps show no more of a text.
   if (link.kind == Kind::Literal) made.name.resize(std::min(made.name.size(), interp::kMaxShort + 1));
   if (link.kind == Kind::Function && link.function) {
@@ -36,12 +51,12 @@ Outline::Captured captured_by(const syntax::FunctionDecl& child) {
 
 }  // namespace
 
-Outline outline_of(const syntax::FunctionDecl& function) {
+Outline outline_of(const interp::RuntimeState& runtime, const syntax::FunctionDecl& function) {
   Outline made;
   made.hash = function.hash;
   made.parameters = static_cast<uint32_t>(function.parameters.size());
   made.rest = function.has_rest;
-  for (const syntax::Link& link : function.links) made.links.push_back(link_of(link));
+  for (const syntax::Link& link : function.links) made.links.push_back(link_of(runtime, link));
   for (const syntax::ForkPoint& point : function.forks) made.forks.push_back(point.inputs);
   for (const syntax::FunctionDecl* child : function.children) made.children.push_back(captured_by(*child));
   return made;

@@ -1,6 +1,6 @@
 // What code needs to know of the function it was made from, after the tree has gone: how a call has to look, what
 // its links are, what its closures capture. Small, because there is one for every chunk, and complete in itself:
-// it points nowhere.
+// it points to nothing but built-in functions, which live as long as the runtime.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,11 @@
 #include <vector>
 
 #include "interp/syntax/ast.h"
+
+namespace posset::interp {
+class RuntimeState;
+struct NativeFunction;
+}  // namespace posset::interp
 
 namespace posset::bytecode {
 
@@ -17,6 +22,7 @@ struct Outline {
     bool exact;            // a call of it, with `count` arguments, needs no arranging; a constructor without field types
     uint32_t count;        // parameters or fields
     std::string name;      // of a long text the beginning
+    const interp::NativeFunction* native = nullptr;  // the library's, or of a module of the runtime
   };
   using Captured = std::vector<uint32_t>;  // the slots that making a closure reads
 
@@ -37,6 +43,6 @@ struct Outline {
   }
 };
 
-Outline outline_of(const syntax::FunctionDecl& function);
+Outline outline_of(const interp::RuntimeState& runtime, const syntax::FunctionDecl& function);
 
 }  // namespace posset::bytecode

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "interp/runtime/native.h"
+
 namespace posset::jit {
 
 using bytecode::Chunk;
@@ -42,6 +44,13 @@ std::optional<Name> parse(std::string_view symbol) {
   return name;
 }
 
+std::optional<uint64_t> called_with_floats(const bytecode::Outline::Link& link) {
+  if (!link.native) return std::nullopt;
+  if (link.native->of_float) return reinterpret_cast<uint64_t>(link.native->of_float);
+  if (link.native->of_floats) return reinterpret_cast<uint64_t>(link.native->of_floats);
+  return std::nullopt;
+}
+
 std::optional<uint64_t> of_part(const Name& name, const Bindings::Part& part) {
   const Chunk& chunk = *part.chunk;
   if (name.numbers == 1) {
@@ -52,6 +61,7 @@ std::optional<uint64_t> of_part(const Name& name, const Bindings::Part& part) {
   if (name.kind == "pc" && name.second < chunk.size) return address(chunk.code.get() + chunk.size + name.second);
   if (name.kind == "cache" && name.second < chunk.caches.size()) return address(&chunk.caches[name.second]->seen);
   if (name.kind == "constant" && name.second < chunk.constants.size()) return chunk.constants[name.second].word1;
+  if (name.kind == "floats" && name.second < chunk.outline.links.size()) return called_with_floats(chunk.outline.links[name.second]);
   return std::nullopt;
 }
 

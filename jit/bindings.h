@@ -7,6 +7,7 @@
 //   chunk.P  unit.P            the part, the number of its unit
 //   pc.P.N                     its instruction N, as compiled
 //   cache.P.N  constant.P.N    an inline cache's word; a constant's, where that is a pointer
+//   floats.P.N                 where link N, a built-in function, is called with floats
 //   shape.N
 #pragma once
 
@@ -33,6 +34,7 @@ class Bindings {
   std::string pc(const bytecode::Chunk& of, uint32_t n) { return numbered(numbered("pc.", part(of)) + ".", n); }
   std::string cache(const bytecode::Chunk& of, uint32_t n) { return numbered(numbered("cache.", part(of)) + ".", n); }
   std::string constant(const bytecode::Chunk& of, uint32_t n) { return numbered(numbered("constant.", part(of)) + ".", n); }
+  std::string of_floats(const bytecode::Chunk& of, uint32_t n) { return numbered(numbered("floats.", part(of)) + ".", n); }
   std::string unit(const bytecode::Chunk& of, uint32_t number);
   std::string shape(const interp::Shape& of);
 

@@ -57,7 +57,12 @@ void add_shape(Bytes& to, const interp::Shape& shape) {
 // What a call or a constructor has to match.
 void add_outline(Bytes& to, const bytecode::Outline& outline) {
   to.number(outline.parameters).number(outline.rest);
-  for (const auto& link : outline.links) to.number(link.count).number(link.exact);
+  for (const auto& link : outline.links) {
+    to.number(link.count).number(link.exact);
+    const interp::NativeFunction* native = link.native;
+    to.number(native ? native->intrinsic : interp::Intrinsic::None);
+    to.number(native && native->of_float).number(native && native->of_floats);
+  }
 }
 
 void add_side_tables(Bytes& to, const Chunk& chunk) {

@@ -1,36 +1,26 @@
 // See intrinsics.h.
 #include "jit/intrinsics.h"
 
-#include <string_view>
-
-#include "interp/syntax/ast.h"
-
 namespace posset::jit {
 
 using interp::Intrinsic;
 
 namespace {
 
-struct Row {
-  std::string_view name;
-  Intrinsic intrinsic;
-};
-
-constexpr Row kRows[] = {
-#define BUILTIN(name, signature, doc, min, max, inout, calls, pure, intrinsic) {#name, Intrinsic::intrinsic},
-#include "interp/runtime/builtins.def"
-#undef BUILTIN
-};
+const interp::NativeFunction* called(const bytecode::Chunk& chunk, const bytecode::Insn& insn) {
+  return chunk.outline.links[insn.b].native;
+}
 
 }  // namespace
 
 Intrinsic intrinsic_called(const bytecode::Chunk& chunk, const bytecode::Insn& insn) {
-  const bytecode::Outline::Link& link = chunk.outline.links[insn.b];
-  if (link.kind != syntax::Link::Kind::Builtin) return Intrinsic::None;
-  for (const Row& row : kRows) {
-    if (row.name == link.name) return row.intrinsic;
-  }
-  return Intrinsic::None;
+  const interp::NativeFunction* function = called(chunk, insn);
+  return function ? function->intrinsic : Intrinsic::None;
+}
+
+bool calls_of_floats(const bytecode::Chunk& chunk, const bytecode::Insn& insn) {
+  const interp::NativeFunction* function = called(chunk, insn);
+  return function && ((function->of_float && insn.c == 1) || (function->of_floats && insn.c == 2));
 }
 
 std::optional<Kind> intrinsic_result(Intrinsic which, Kind argument, uint32_t count) {

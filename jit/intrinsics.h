@@ -1,5 +1,5 @@
 // Built-in functions on numbers that native code does in place (interp/runtime/intrinsics.def names them), when the
-// kinds of all arguments are known. Everything else about a built-in stays with the function itself.
+// kinds of all arguments are known, or calls directly. Everything else about a built-in stays with the function itself.
 #pragma once
 
 #include <optional>
@@ -10,10 +10,13 @@
 
 namespace posset::jit {
 
-// Of a CallNative; None: it is no built-in that is known by name.
+// Of a CallNative; None: it is none of them.
 interp::Intrinsic intrinsic_called(const bytecode::Chunk& chunk, const bytecode::Insn& insn);
 
 // What it gives for arguments of one kind; nothing: not done in place.
 std::optional<Kind> intrinsic_result(interp::Intrinsic which, Kind argument, uint32_t count);
+
+// Whether a CallNative calls, with as many arguments as it takes, what may be called with floats alone.
+bool calls_of_floats(const bytecode::Chunk& chunk, const bytecode::Insn& insn);
 
 }  // namespace posset::jit

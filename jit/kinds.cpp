@@ -789,16 +789,27 @@ Plan Kinds::data_plan(uint32_t pc, const Insn& insn, const State& before) const 
   }
 }
 
-// The arguments have no profile: their kinds must be known.
+// The profile has one mask for all arguments.
+Kind Kinds::speculated_argument(uint32_t pc, uint32_t n, const State& before) const {
+  const uint32_t reg = chunk_.at(pc).a + 2U + n;
+  return pinned(reg) ? Kind::Any : speculated(before.kinds[reg], pc, Seen::First);
+}
+
 Plan Kinds::intrinsic_plan(uint32_t pc, const Insn& insn, const State& before) const {
+  if (exited(pc)) return {Way::Exec};
+  if (calls_of_floats(chunk_, insn)) return float_plan(pc, insn, before);
   Kind argument = Kind::None;
-  for (uint32_t n = 0; n < insn.c; ++n) {
-    if (pinned(insn.a + 2U + n)) return {Way::Exec};
-    argument = joined(argument, speculated(before.kinds[insn.a + 2U + n], pc, Seen::First));
-  }
+  for (uint32_t n = 0; n < insn.c; ++n) argument = joined(argument, speculated_argument(pc, n, before));
   const auto result = intrinsic_result(intrinsic_called(chunk_, insn), argument, insn.c);
-  if (exited(pc) || !result) return {Way::Exec};
+  if (!result) return {Way::Exec};
   return {Way::Inline, Kind::Any, argument, Kind::Any, *result};
+}
+
+Plan Kinds::float_plan(uint32_t pc, const Insn& insn, const State& before) const {
+  const Kind first = speculated_argument(pc, 0, before);
+  const Kind second = insn.c == 2 ? speculated_argument(pc, 1, before) : first;
+  if (!is_number(first) || !is_number(second)) return {Way::Exec};
+  return {Way::Inline, Kind::Any, first, second, Kind::Float};
 }
 
 // ---- effects ----

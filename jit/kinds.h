@@ -257,6 +257,8 @@ class Kinds {
   Plan compare_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   Plan data_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   Plan intrinsic_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
+  Plan float_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
+  Kind speculated_argument(uint32_t pc, uint32_t n, const State& before) const;
   Plan loop_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   Kind speculated_part(uint32_t pc) const;
   bool meets_texts(uint32_t pc) const;

@@ -10,6 +10,7 @@ using interp::Intrinsic;
 
 bool Translator::intrinsic(uint32_t pc, const Insn& insn) {
   if (static_cast<Op>(insn.op) != Op::CallNative || plan_.way != Way::Inline) return false;
+  if (calls_of_floats(chunk_, insn)) return call_of_floats(pc, insn);
   const Intrinsic which = intrinsic_called(chunk_, insn);
   const auto first = static_cast<uint16_t>(insn.a + 2);
   for (uint16_t n = 0; n < insn.c; ++n) require(pc, static_cast<uint16_t>(first + n), plan_.b);
@@ -26,6 +27,26 @@ bool Translator::intrinsic(uint32_t pc, const Insn& insn) {
       }
   }
   write(insn.a, result);
+  return true;
+}
+
+// Under a name that says nothing to the optimiser: what it knows of the C library's functions need not give the same bits.
+bool Translator::call_of_floats(uint32_t pc, const Insn& insn) {
+  const auto first = static_cast<uint16_t>(insn.a + 2), second = static_cast<uint16_t>(insn.a + 3);
+  require(pc, first, plan_.b);
+  if (insn.c == 2) require(pc, second, plan_.c);
+  std::vector<llvm::Value*> arguments{number_of(read(first))};
+  if (insn.c == 2) arguments.push_back(number_of(read(second)));
+  const std::vector<llvm::Type*> types(insn.c, b_.getDoubleTy());
+  const std::string name = unit_.bindings.of_floats(chunk_, insn.b);
+  llvm::Function* called = module_->getFunction(name);
+  if (!called) {
+    called = llvm::Function::Create(llvm::FunctionType::get(b_.getDoubleTy(), types, false), llvm::Function::ExternalLinkage, name, *module_);
+    called->addFnAttr(llvm::Attribute::NoUnwind);
+    called->addFnAttr(llvm::Attribute::WillReturn);
+    called->setMemoryEffects(llvm::MemoryEffects::none());
+  }
+  write(insn.a, floating(b_.CreateCall(called, arguments)));
   return true;
 }
 

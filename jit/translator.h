@@ -362,6 +362,7 @@ class Translator {
 
   // ---- translate_math.cpp ----
   bool intrinsic(uint32_t pc, const Insn& insn);
+  bool call_of_floats(uint32_t pc, const Insn& insn);
   Operand absolute(uint32_t pc, const Operand& v);
   Operand whole(uint32_t pc, const Operand& v, bool down);
   Operand better(const Operand& v, const Operand& best, bool larger);

@@ -24,6 +24,20 @@ posset_status two(posset_call* call) {
   return posset_return(call, posset_float(kFunction(x, y)));
 }
 
+template <double (*kFunction)(double)>
+constexpr posset_function_row row_of_one(const char* name, const char* signature, const char* doc) {
+  posset_function_row row = pure_row(name, signature, doc, 1, 1, one<kFunction>);
+  row.of_float = kFunction;
+  return row;
+}
+
+template <double (*kFunction)(double, double)>
+constexpr posset_function_row row_of_two(const char* name, const char* signature, const char* doc) {
+  posset_function_row row = pure_row(name, signature, doc, 2, 2, two<kFunction>);
+  row.of_floats = kFunction;
+  return row;
+}
+
 posset_status isnan(posset_call* call) {
   double x;
   POSSET_TRY(posset_want_number(call, 0, &x));
@@ -51,25 +65,25 @@ posset_status gcd(posset_call* call) {
 }
 
 constexpr posset_function_row kRows[] = {
-    pure_row("sqrt", "sqrt(x)", "The square root of x, as the function that is always in scope.", 1, 1, one<std::sqrt>),
-    pure_row("exp", "exp(x)", "e to the power of x.", 1, 1, one<std::exp>),
-    pure_row("log", "log(x)", "The natural logarithm of x; -inf for 0, nan below.", 1, 1, one<std::log>),
-    pure_row("log2", "log2(x)", "The logarithm of x to base 2.", 1, 1, one<std::log2>),
-    pure_row("log10", "log10(x)", "The logarithm of x to base 10.", 1, 1, one<std::log10>),
-    pure_row("sin", "sin(x)", "The sine of x radians.", 1, 1, one<std::sin>),
-    pure_row("cos", "cos(x)", "The cosine of x radians.", 1, 1, one<std::cos>),
-    pure_row("tan", "tan(x)", "The tangent of x radians.", 1, 1, one<std::tan>),
-    pure_row("asin", "asin(x)", "The angle in radians whose sine is x.", 1, 1, one<std::asin>),
-    pure_row("acos", "acos(x)", "The angle in radians whose cosine is x.", 1, 1, one<std::acos>),
-    pure_row("atan", "atan(x)", "The angle in radians whose tangent is x.", 1, 1, one<std::atan>),
-    pure_row("atan2", "atan2(y, x)", "The angle in radians of the point (x, y).", 2, 2, two<std::atan2>),
-    pure_row("sinh", "sinh(x)", "The hyperbolic sine of x.", 1, 1, one<std::sinh>),
-    pure_row("cosh", "cosh(x)", "The hyperbolic cosine of x.", 1, 1, one<std::cosh>),
-    pure_row("tanh", "tanh(x)", "The hyperbolic tangent of x.", 1, 1, one<std::tanh>),
-    pure_row("pow", "pow(x, y)", "x to the power of y as a float, by the C library's pow.", 2, 2, two<std::pow>),
-    pure_row("hypot", "hypot(x, y)", "The length of the vector (x, y).", 2, 2, two<std::hypot>),
-    pure_row("cbrt", "cbrt(x)", "The cube root of x.", 1, 1, one<std::cbrt>),
-    pure_row("fmod", "fmod(x, y)", "The remainder of x / y with the sign of x.", 2, 2, two<std::fmod>),
+    row_of_one<std::sqrt>("sqrt", "sqrt(x)", "The square root of x, as the function that is always in scope."),
+    row_of_one<std::exp>("exp", "exp(x)", "e to the power of x."),
+    row_of_one<std::log>("log", "log(x)", "The natural logarithm of x; -inf for 0, nan below."),
+    row_of_one<std::log2>("log2", "log2(x)", "The logarithm of x to base 2."),
+    row_of_one<std::log10>("log10", "log10(x)", "The logarithm of x to base 10."),
+    row_of_one<std::sin>("sin", "sin(x)", "The sine of x radians."),
+    row_of_one<std::cos>("cos", "cos(x)", "The cosine of x radians."),
+    row_of_one<std::tan>("tan", "tan(x)", "The tangent of x radians."),
+    row_of_one<std::asin>("asin", "asin(x)", "The angle in radians whose sine is x."),
+    row_of_one<std::acos>("acos", "acos(x)", "The angle in radians whose cosine is x."),
+    row_of_one<std::atan>("atan", "atan(x)", "The angle in radians whose tangent is x."),
+    row_of_two<std::atan2>("atan2", "atan2(y, x)", "The angle in radians of the point (x, y)."),
+    row_of_one<std::sinh>("sinh", "sinh(x)", "The hyperbolic sine of x."),
+    row_of_one<std::cosh>("cosh", "cosh(x)", "The hyperbolic cosine of x."),
+    row_of_one<std::tanh>("tanh", "tanh(x)", "The hyperbolic tangent of x."),
+    row_of_two<std::pow>("pow", "pow(x, y)", "x to the power of y as a float, by the C library's pow."),
+    row_of_two<std::hypot>("hypot", "hypot(x, y)", "The length of the vector (x, y)."),
+    row_of_one<std::cbrt>("cbrt", "cbrt(x)", "The cube root of x."),
+    row_of_two<std::fmod>("fmod", "fmod(x, y)", "The remainder of x / y with the sign of x."),
     pure_row("isnan", "isnan(x)", "Is x not a number?", 1, 1, isnan),
     pure_row("isinf", "isinf(x)", "Is x infinite?", 1, 1, isinf),
     pure_row("gcd", "gcd(a, b)", "The greatest common divisor of two ints, never negative.", 2, 2, gcd),

@@ -61,6 +61,11 @@ typedef struct posset_function_row {
   bool pure;
   posset_function function;
   void* data; /* for the call */
+  /* Where else a pure function of a module may be called, by native code and without a posset_call:
+   * one that takes one number, or two, of which an int counts as the float next to it (as with
+   * posset_want_number), gives a float and never fails. `function` gives the same. Null: nowhere. */
+  double (*of_float)(double);
+  double (*of_floats)(double, double);
 } posset_function_row;
 
 /* Defines a host function in a context, for programs loaded afterwards. The row is copied with its

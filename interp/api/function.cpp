@@ -67,11 +67,23 @@ Value run_row(NativeCall& call) {
   return Value::adopt(in(running.result));
 }
 
+namespace {
+
+// What is called without a posset_call has no use for anything else there could be in the row.
+bool is_of_numbers(const posset_function_row& row) {
+  const uint32_t count = row.of_float ? 1 : 2;
+  if (row.of_float && row.of_floats) return false;
+  return row.pure && row.inout == 0 && row.calls == 0 && row.min_arguments == count && row.max_arguments == count;
+}
+
+}  // namespace
+
 bool read_row(const void* row, size_t size, posset_function_row& read) {
   constexpr size_t kLeast = offsetof(posset_function_row, data);
   if (!row || size < kLeast) return false;
   read = posset_function_row();
   std::memcpy(static_cast<void*>(&read), row, std::min(size, sizeof read));
+  if ((read.of_float || read.of_floats) && !is_of_numbers(read)) return false;
   return read.name && read.signature && read.doc && read.function && is_identifier(read.name) &&
          read.min_arguments <= read.max_arguments && read.max_arguments <= POSSET_ANY_COUNT;
 }
@@ -89,6 +101,8 @@ NativeFunction descriptor_of(const posset_function_row& row, const char* module,
   made.calls_mask = row.calls;
   made.pure = row.pure;
   made.data = data;
+  made.of_float = row.of_float;
+  made.of_floats = row.of_floats;
   made.module = module;
   return made;
 }

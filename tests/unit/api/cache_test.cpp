@@ -155,6 +155,63 @@ TEST_CASE("cache: code into which a function is inlined that is not here is stal
   CHECK(run(caching_runtime(folder.path), {kApply}, "apply(x => x * 3, 100)").says({"compile_finished unit=apply", "tier=3", "cached=1"}));
 }
 
+namespace {
+
+int64_t direct_calls = 0;
+
+double half(double x) {
+  ++direct_calls;
+  return x * 0.5;
+}
+
+double quarter(double x) {
+  ++direct_calls;
+  return x * 0.25;
+}
+
+template <double (*kFunction)(double)>
+posset_status of_number(posset_call* call) {
+  double x = 0;
+  if (posset_want_number(call, 0, &x)) return POSSET_RAISED;
+  const posset_status status = posset_return(call, posset_float(kFunction(x)));
+  --direct_calls;
+  return status;
+}
+
+// With a module of the host's.
+posset_runtime* runtime_with_part(const std::string& folder, posset_function function, double (*of_float)(double)) {
+  posset_runtime* runtime = caching_runtime(folder);
+  posset_function_row row = {};
+  row.name = "part";
+  row.signature = row.doc = "";
+  row.min_arguments = row.max_arguments = 1;
+  row.pure = true;
+  row.function = function;
+  row.of_float = of_float;
+  REQUIRE(posset_register_functions(runtime, "parts", &row, 1, sizeof row) == POSSET_OK);
+  direct_calls = 0;
+  return runtime;
+}
+
+}  // namespace
+
+TEST_CASE("cache: a function that is called with floats alone is the runtime's own") {
+  if (!posset_native_tier(3)) return;
+  ScratchFolder folder;
+  const char* const kSource = "import \"parts\"\nfn f(x) {\n  var t = 0.0\n  for i in 0..100 { t += parts.part(i) + parts.part(x) }\n  t\n}";
+  const Ran made = run(runtime_with_part(folder.path, of_number<half>, half), {kSource}, "f(0.5)");
+  CHECK(made.value == "2500.0");
+  CHECK(direct_calls > 500);
+  const Ran used = run(runtime_with_part(folder.path, of_number<quarter>, quarter), {kSource}, "f(0.5)");
+  CHECK(used.value == "1250.0");
+  CHECK(used.says({"compile_finished unit=f", "loop=body tier=3", "cached=1"}));
+  CHECK(direct_calls > 500);
+  const Ran without = run(runtime_with_part(folder.path, of_number<half>, nullptr), {kSource}, "f(0.5)");
+  CHECK(without.value == "2500.0");
+  CHECK(without.says({"cache_refused unit=f", "tier=3", "reason=cache_stale"}));
+  CHECK(direct_calls == 0);
+}
+
 TEST_CASE("cache: code made anew because what was kept did not fit takes its place") {
   if (!posset_native_tier(3)) return;
   ScratchFolder folder;

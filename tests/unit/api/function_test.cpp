@@ -187,6 +187,26 @@ TEST_CASE("a callback may catch, but not a limit") {
   CHECK(w.show("guard(() => while true { })").find("step limit") != std::string::npos);
 }
 
+TEST_CASE("what is said to be called with floats alone takes as many numbers and does nothing else") {
+  posset_runtime* runtime = posset::test::make_runtime();
+  auto status_of = [&](auto change) {
+    posset_function_row made = row("plus", "plus(a, b)", 2, 2, add);
+    made.pure = true;
+    made.of_floats = [](double a, double b) { return a + b; };
+    change(made);
+    return posset_register_functions(runtime, "calc", &made, 1, sizeof made);
+  };
+  CHECK(status_of([](auto& each) { each.pure = false; }) == POSSET_MISUSE);
+  CHECK(status_of([](auto& each) { each.min_arguments = 1; }) == POSSET_MISUSE);
+  CHECK(status_of([](auto& each) { each.max_arguments = POSSET_ANY_COUNT; }) == POSSET_MISUSE);
+  CHECK(status_of([](auto& each) { each.inout = 1; }) == POSSET_MISUSE);
+  CHECK(status_of([](auto& each) { each.calls = 1; }) == POSSET_MISUSE);
+  CHECK(status_of([](auto& each) { each.of_float = [](double a) { return a; }; }) == POSSET_MISUSE);
+  CHECK(status_of([](auto& each) { each.of_floats = nullptr, each.of_float = [](double a) { return a; }; }) == POSSET_MISUSE);
+  CHECK(status_of([](auto&) {}) == POSSET_OK);
+  posset_runtime_release(runtime);
+}
+
 TEST_CASE("modules are registered before the first context, and listed in order") {
   posset_runtime* runtime = posset::test::make_runtime();
   static const posset_function_row rows[] = {row("plus", "plus(a, b)", 2, 2, add),

@@ -83,6 +83,8 @@ AT(posset_function_row, calls, 40);
 AT(posset_function_row, pure, 48);
 AT(posset_function_row, function, 56);
 AT(posset_function_row, data, 64);
+AT(posset_function_row, of_float, 72);
+AT(posset_function_row, of_floats, 80);
 
 AT(posset_column, numbers, 0);
 AT(posset_column, kind, 8);
