@@ -307,6 +307,7 @@ void Compiler::assign_coalesce(const AssignNode& node) {
 
 // The value at a place, read without changing anything (a missing key with a default gives the default).
 void Compiler::load_place(const PlacePath& path, uint16_t dst) {
+  Temps temps(*this);
   auto current = path.slot >= 0 ? static_cast<uint16_t>(path.slot) : path.cell.reg;
   if (path.slot < 0 && !path.host) {
     Site site(*this, path.node);
@@ -316,26 +317,56 @@ void Compiler::load_place(const PlacePath& path, uint16_t dst) {
     emit(Op::Copy, dst, current);
     return;
   }
+  const PlaceStep& last = path.steps.back();
   for (const PlaceStep& step : path.steps) {
-    Site site(*this, step.node);
-    uint8_t x = current == dst ? kConsumeB : 0;
-    if (current == dst) own(dst);
-    if (step.kind == PlaceStep::Kind::Field) {
-      emit(Op::Field, dst, current, step.cache, x);
-    } else if (step.kind == PlaceStep::Kind::Index) {
-      emit(Op::Index, dst, current, step.index.reg, x);
+    if (current != dst && &step != &last && is_view_step(step)) {
+      current = view_step(step, current);
     } else {
-      Label found;
-      emit(Op::IndexOr, dst, current, step.index.reg, x);
-      if (current == dst) disown(dst);
-      jump(found, Op::JumpSet, dst);
-      expression(step.fallback, dst);
-      bind(found);
-      if (current == dst) own(dst);
+      load_step(step, current, dst);
+      current = dst;
     }
-    if (current == dst) disown(dst);
-    current = dst;
   }
+}
+
+// Nothing runs between the steps but properties of host objects and defaults: until then what the place is in stays
+// alive without being counted, and unique.
+bool Compiler::is_view_step(const PlaceStep& step) const {
+  if (step.kind == PlaceStep::Kind::Index) return true;
+  auto* field = as<FieldNode>(step.node);
+  return field && !runtime_.host_types.has_member(field->name);
+}
+
+uint16_t Compiler::view_step(const PlaceStep& step, uint16_t base) {
+  Site site(*this, step.node);
+  const uint16_t reg = alloc();
+  if (step.kind == PlaceStep::Kind::Index) {
+    emit(Op::ViewIndex, reg, base, step.index.reg);
+  } else {
+    emit(Op::ViewField, reg, base, step.cache);
+  }
+  return reg;
+}
+
+// `dst` may be the base, which is given up.
+void Compiler::load_step(const PlaceStep& step, uint16_t base, uint16_t dst) {
+  Site site(*this, step.node);
+  const bool owned = base == dst;
+  const uint8_t x = owned ? kConsumeB : 0;
+  if (owned) own(dst);
+  if (step.kind == PlaceStep::Kind::Field) {
+    emit(Op::Field, dst, base, step.cache, x);
+  } else if (step.kind == PlaceStep::Kind::Index) {
+    emit(Op::Index, dst, base, step.index.reg, x);
+  } else {
+    Label found;
+    emit(Op::IndexOr, dst, base, step.index.reg, x);
+    if (owned) disown(dst);
+    jump(found, Op::JumpSet, dst);
+    expression(step.fallback, dst);
+    bind(found);
+    if (owned) own(dst);
+  }
+  if (owned) disown(dst);
 }
 
 void Compiler::update(const AssignNode& node, const PlacePath& path, Operand value, uint16_t old) {

@@ -251,6 +251,9 @@ class Compiler {
   void compound(const AssignNode& node);
   void update(const AssignNode& node, const PlacePath& path, Operand value, uint16_t old);
   void load_place(const PlacePath& path, uint16_t dst);
+  bool is_view_step(const PlaceStep& step) const;
+  uint16_t view_step(const PlaceStep& step, uint16_t base);
+  void load_step(const PlaceStep& step, uint16_t base, uint16_t dst);
   void destructuring_assign(const DestructuringAssignNode& node);
   void test_targets(const PlaceListNode& target, uint16_t list, Label& fail, std::vector<uint16_t>& items);
   void store_targets(const PlaceListNode& target, const std::vector<uint16_t>& items, size_t& next);
