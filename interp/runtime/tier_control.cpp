@@ -414,9 +414,11 @@ void TierControl::postpone(Unit& unit, int loop, int level, uint64_t job, Reason
 
 // Native code of a loop by itself is only for a loop that is running. While the request waited, the loop may have ended,
 // or the code around it may have come, which is what will be entered. Where the loop goes on for all that, it asks again.
+// Optimised code of a function is for one that is still called: it may have been inlined where it was.
 Reason TierControl::no_use(Compilation& job) {
-  if (job.level == 1 || job.loop < 0 || in_foreground(job.level)) return Reason::none;
+  if (job.level == 1 || in_foreground(job.level)) return Reason::none;
   const uint32_t idle = idle_slices(job.counted());
+  if (job.loop < 0 && job.level < kOptimisingTier) return Reason::none;
   if (is_superseded(job) && !has_gone_on(job, idle)) return Reason::superseded;
   return idle > kIdleSlices ? Reason::idle : Reason::none;
 }
