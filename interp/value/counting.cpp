@@ -257,7 +257,8 @@ class Burial {
 
 void destroy(Object* object) {
   Heap& heap = Heap::heap_of(object);
-  if (has_no_values(object->tag)) {
+  const bool is_record = object->tag == Tag::Record || object->tag == Tag::Variant;
+  if ((is_record && static_cast<const Record*>(object)->is_plain()) || has_no_values(object->tag)) {
     heap.free_object(object);
   } else if (heap.in_hook_ || heap.buried_ != 0) [[unlikely]] {
     Burial::put_off(heap, object);

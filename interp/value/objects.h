@@ -101,6 +101,12 @@ struct Record : Object {
     kinds &= static_cast<uint16_t>(~FieldKinds::mask(field));
     return &new_fields()[field];
   }
+  // Nothing in it is counted, as far as that is known.
+  bool is_plain() const {
+    if (size > FieldKinds::kFields) return false;
+    const uint32_t known = (kinds | kinds >> 1) & 0x5555U;
+    return known == (0x5555U & ((1U << 2 * size) - 1));
+  }
   // Gives the old value, which the caller owns then.
   Borrowed store(uint32_t field, Borrowed v) {
     Borrowed old = std::exchange(new_fields()[field], v);
