@@ -248,7 +248,7 @@ bool body_has_bytecode(posset_runtime* runtime, const std::string& name) {
 }
 
 // So many native compilations as there may be threads wait for compiler.open(); from there on requests wait.
-void occupy_native_threads(World& w) {
+void occupy_native_threads(World& w, const char* compiled = "tier 2: being compiled") {
   std::string busy = "nil\n";
   for (size_t i = 0; i < posset::sched::hardware_threads(); ++i) {
     const std::string n = std::to_string(i);
@@ -257,7 +257,7 @@ void occupy_native_threads(World& w) {
   w.session(busy);
   for (size_t i = 0; i < posset::sched::hardware_threads(); ++i) {
     const std::string name = "g" + std::to_string(i);
-    while (!has(explain(w, name.c_str()), "tier 2: being compiled")) w.session("for _ in 0..70 { " + name + "(1) }");
+    while (!has(explain(w, name.c_str()), compiled)) w.session("for _ in 0..70 { " + name + "(1) }");
   }
 }
 
@@ -394,6 +394,30 @@ TEST_CASE("tiering: a loop is not made native when it has ended long before") {
     INFO(explain(w, "f"));
     CHECK(has(explain(w, "f"), "[idle]"));
     CHECK(w.session("f(10)") == "45");
+  }
+  posset_runtime_release(runtime);
+}
+
+TEST_CASE("tiering: a function that is called no more is not optimised") {
+  posset_runtime_options options = posset_runtime_defaults();
+  options.tier1_after = 50;
+  options.tier2_after = UINT32_MAX;
+  options.tier3_after = 60;
+  posset_runtime* runtime = runtime_with({posset_bytecode_tier(), stand_in<2>(), stand_in<3>()}, true, Reason::not_translated, options);
+  {
+    World w(runtime, posset_context_defaults());
+    occupy_native_threads(w, "tier 3: being compiled");
+    w.session("fn f(x) => x * 2 + 1\nfn h(x) => x * 3 + 1");
+    for (const std::string name : {"f", "h"}) {
+      while (!has(explain(w, name.c_str()), "tier 3: being compiled")) w.session("for _ in 0..70 { " + name + "(1) }");
+    }
+    w.session("for i in 0..200000 { h(i) }");
+    compiler.open();
+    posset_runtime_settle(runtime);
+    INFO(explain(w, "f"), explain(w, "h"));
+    CHECK(has(explain(w, "f"), "[idle]"));
+    CHECK(has(explain(w, "h"), "[not_translated]"));
+    CHECK(w.session("f(10)") == "21");
   }
   posset_runtime_release(runtime);
 }
