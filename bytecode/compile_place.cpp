@@ -317,12 +317,12 @@ void Compiler::load_place(const PlacePath& path, uint16_t dst) {
     emit(Op::Copy, dst, current);
     return;
   }
-  const PlaceStep& last = path.steps.back();
-  for (const PlaceStep& step : path.steps) {
-    if (current != dst && &step != &last && is_view_step(step)) {
-      current = view_step(step, current);
+  for (size_t n = 0; n < path.steps.size(); ++n) {
+    const bool is_last = n + 1 == path.steps.size();
+    if (current != dst && !is_last && is_view_step(path.steps[n])) {
+      current = view_step(path.steps[n], current);
     } else {
-      load_step(step, current, dst);
+      load_step(path.steps[n], current, dst);
       current = dst;
     }
   }

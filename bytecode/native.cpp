@@ -15,7 +15,7 @@ namespace {
 constexpr uint32_t kManyExits = 4, kManyQuickExits = 64;
 // Instructions recorded after an exit, beginning with the one that exited.
 constexpr int32_t kRecordingAfterExit = 2000;
-// As often code may be made anew for what loops are entered with before that is taken for what cannot be known.
+// As often code may be made anew, for whatever reason, before what it is entered with is taken for what cannot be known.
 constexpr uint32_t kEntriesMadeAnew = 2;
 
 Borrowed run_bytecode(Context& context, Chunk& chunk, Closure* closure, Borrowed* registers, const Insn* pc) {
@@ -131,7 +131,10 @@ namespace {
 // Whether the instruction did what it was not made for. What it has not been made for yet is no failure of its own; nor
 // is what a loop is entered with, which was computed elsewhere, unless code made of what has been seen since does no better.
 bool is_to_blame(Expected::Why why, const Chunk& chunk) {
-  if (why == Expected::Why::Entry) return chunk.times_remade(chunk.native_level()) >= kEntriesMadeAnew;
+  if (why == Expected::Why::Entry) {
+    const int level = chunk.native_level();  // 0: it has been taken back meanwhile
+    return level > 1 && chunk.times_remade(level) >= kEntriesMadeAnew;
+  }
   return why != Expected::Why::New && why != Expected::Why::Captured;
 }
 

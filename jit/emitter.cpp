@@ -104,7 +104,8 @@ Machine find_machine() {
   const llvm::StringMap<bool> implied = features_of(found);
   for (const auto& feature : llvm::sys::getHostCPUFeatures()) {
     const llvm::StringRef name = feature.first();
-    if (implied.lookup(name) == feature.second) continue;
+    const auto known = implied.find(name);
+    if (known == implied.end() || known->second == feature.second) continue;
     if (!found.features.empty()) found.features += ',';
     found.features.append(feature.second ? "+" : "-").append(name);
   }

@@ -63,7 +63,8 @@ typedef struct posset_function_row {
   void* data; /* for the call */
   /* Where else a pure function of a module may be called, by native code and without a posset_call:
    * one that takes one number, or two, of which an int counts as the float next to it (as with
-   * posset_want_number), gives a float and never fails. `function` gives the same. Null: nowhere. */
+   * posset_want_number), gives a float, never fails and is short: limits and interruptions wait for it.
+   * `function` gives the same. Null: nowhere. */
   double (*of_float)(double);
   double (*of_floats)(double, double);
 } posset_function_row;

@@ -1,6 +1,8 @@
 // See native_plugin.h.
 #include "interp/runtime/native_plugin.h"
 
+#include <exception>
+
 #include "interp/runtime/context.h"
 #include "interp/runtime/native_layout.h"
 #include "interp/runtime/trace_events.h"
@@ -27,7 +29,11 @@ constexpr TierInterface make_tier() {
   tier.name = level == 2 ? "native" : "optimised";
   tier.prepare = [](RuntimeState& runtime) {
     Reason refusal;
-    runtime.native.open(runtime, refusal);
+    try {
+      runtime.native.open(runtime, refusal);
+    } catch (const std::exception&) {
+      // Whoever compiles tries again, and says so.
+    }
   };
   tier.compile = compile<level>;
   tier.enter = [](Context& context, void* code, Closure* closure, Borrowed* frame) {

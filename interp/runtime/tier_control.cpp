@@ -20,7 +20,7 @@ constexpr uint32_t kCountedFor = 10000;
 
 // What has not been found running for so many slices has probably ended.
 constexpr uint32_t kIdleSlices = 16;
-// Nor does what has been left for other code, which runs meanwhile.
+// What has been within so few runs now.
 constexpr uint32_t kFewSlices = 2;
 
 // What compiling native code takes as long as too little of it has been timed.
@@ -417,6 +417,8 @@ void TierControl::postpone(Unit& unit, int loop, int level, uint64_t job, Reason
 // Optimised code of a function is for one that is still called: it may have been inlined where it was.
 Reason TierControl::no_use(Compilation& job) {
   if (job.level == 1 || in_foreground(job.level)) return Reason::none;
+  // What it is made anew for is in use, which code of the last tier does not tell.
+  if (job.counted().code[job.level].load(std::memory_order_acquire)) return Reason::none;
   const uint32_t idle = idle_slices(job.counted());
   if (job.loop < 0 && job.level < kOptimisingTier) return Reason::none;
   if (is_superseded(job) && !has_gone_on(job, idle)) return Reason::superseded;
@@ -448,7 +450,7 @@ bool TierControl::is_superseded(const Compilation& job) const {
 
 bool TierControl::compile(Compilation& job) {
   const TierInterface* tier = runtime_.tier(job.level);
-  if (tier->prepare && !job.only_kept) tier->prepare(runtime_);
+  if (tier->prepare && !job.only_kept) tier->prepare(runtime_);  // or not: `make` will find out why
   if (const Reason reason = no_use(job); reason != Reason::none) {
     postpone(job, reason);
     return false;
@@ -502,11 +504,17 @@ void TierControl::request_above(const Compilation& below) {
   const uint32_t count = most_counted(*below.unit, below.loop);
   Reason before;
   if (!wanted(level, count, counted) || !win(*below.unit, below.loop, level, count, before)) return;
-  submit(std::make_unique<Compilation>(runtime_.units.share(*below.unit), below.trees, below.decl, below.loop, level, next_job()));
+  try {
+    submit(std::make_unique<Compilation>(runtime_.units.share(*below.unit), below.trees, below.decl, below.loop, level, next_job()));
+  } catch (const std::bad_alloc&) {
+    give_back(*below.unit, below.loop, level);
+  }
 }
 
+// Of one evaluation: those that run at the same time end slices, too.
 uint32_t TierControl::idle_slices(const Counted& counted) const {
-  return slices_.load(std::memory_order_relaxed) - counted.last_slice.load(std::memory_order_relaxed);
+  const uint32_t passed = slices_.load(std::memory_order_relaxed) - counted.last_slice.load(std::memory_order_relaxed);
+  return passed / static_cast<uint32_t>(std::max<int64_t>(1, scheduler_->evaluations()));
 }
 
 // The loops' own code, and the walker, have recorded what the code around would otherwise have to find out.
@@ -568,7 +576,9 @@ void TierControl::take_kept_above(const Compilation& below) {
 void TierControl::give_back(Unit& unit, int loop, int level) {
   runtime_.units.withdraw(unit, loop, level);
   TierStatus expected = TierStatus::Compiling;
-  unit.counted(loop).status[level].compare_exchange_strong(expected, TierStatus::NotStarted, std::memory_order_acq_rel);
+  Counted& counted = unit.counted(loop);
+  counted.status[level].compare_exchange_strong(expected, TierStatus::NotStarted, std::memory_order_acq_rel);
+  counted.settled.store(false, std::memory_order_release);
 }
 
 void TierControl::ended(std::unique_ptr<Compilation> owned) {

@@ -242,6 +242,24 @@ TEST_CASE("exits: what a function is entered with is no fault of its first instr
   CHECK_MESSAGE(exits.find("expected=no overflow found=9223372036854775807 + 1") != std::string::npos, exits);
 }
 
+// Code of the last tier that a built-in enters does not say that it runs: it was taken for what has ended, and lost.
+TEST_CASE("exits: code that only built-ins call is made anew like any other") {
+  if (!posset_native_tier(3)) return;
+  NativeWorld world;
+  world.run("fn f(x) => x * 3 + 1\nlet ints = list(0..100)\nlet few = [for i in 0..20 => i * 0.5]");
+  for (int round = 0; round < 3; ++round) {
+    world.run("for _ in 0..30 { sort_by(ints, f) }");
+    posset_runtime_settle(world.runtime());
+  }
+  world.run("for i in 0..400000 { nil }\nsort_by(few, f)\nfor i in 0..400000 { nil }");
+  posset_runtime_settle(world.runtime());
+  const std::string trace = world.trace();
+  REQUIRE(exits_in(trace).find("code_withdrawn unit=f (a.posset:1:1) loop=body tier=3 times=1 reason=none") != std::string::npos);
+  const size_t withdrawn = trace.find("code_withdrawn unit=f");
+  CHECK(trace.find("compile_finished unit=f (a.posset:1:1) loop=body tier=3", withdrawn) != std::string::npos);
+  CHECK(trace.find("code_evicted unit=f") == std::string::npos);
+}
+
 TEST_CASE("exits: every form of the trace tells them, and that code is withdrawn") {
   NativeWorld world;
   if (!posset_native_tier(3)) return;
