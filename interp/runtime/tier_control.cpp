@@ -521,10 +521,8 @@ uint32_t TierControl::idle_slices(const Counted& counted) const {
 void TierControl::let_learn(Compilation& job, void* code) {
   std::vector<const void*> own;
   for (int loop = 0; loop < static_cast<int>(job.unit->loop_parents.size()); ++loop) {
-    int around = job.unit->loop_parents[static_cast<size_t>(loop)];
-    while (around >= 0 && around != job.loop) around = job.unit->loop_parents[static_cast<size_t>(around)];
-    const void* found = job.unit->counted(loop).code[1].load(std::memory_order_acquire);
-    if (around == job.loop && found) own.push_back(found);
+    if (loop == job.loop || !job.unit->is_inside(loop, job.loop)) continue;
+    if (const void* found = job.unit->counted(loop).code[1].load(std::memory_order_acquire)) own.push_back(found);
   }
   const auto learn = runtime_.tier(1)->learn;
   if (learn) learn(code, own, job.unit->signatures);

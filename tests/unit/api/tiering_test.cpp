@@ -239,6 +239,14 @@ posset_runtime* runtime_with_native_stand_in() {
   return runtime_with({posset_bytecode_tier(), stand_in<2>()}, true, Reason::not_translated, options);
 }
 
+// With stand-ins for tiers 2 and 3, which compile when the test lets them.
+posset_runtime* runtime_with_stand_ins(const void* bytecode, uint32_t tier2_after, uint32_t tier3_after) {
+  posset_runtime_options options = posset_runtime_defaults();
+  options.tier2_after = tier2_after;
+  options.tier3_after = tier3_after;
+  return runtime_with({bytecode, stand_in<2>(), stand_in<3>()}, true, Reason::not_translated, options);
+}
+
 bool body_has_bytecode(posset_runtime* runtime, const std::string& name) {
   bool ready = false;
   runtime->state.units.for_each([&](const posset::interp::Unit& unit) {
@@ -270,10 +278,7 @@ void make_f_hot(World& w) {
 }  // namespace
 
 TEST_CASE("tiering: optimised code is asked for when quick code is there") {
-  posset_runtime_options options = posset_runtime_defaults();
-  options.tier2_after = 60;
-  options.tier3_after = 100;
-  posset_runtime* runtime = runtime_with({posset_bytecode_tier(), stand_in<2>(), stand_in<3>()}, true, Reason::not_translated, options);
+  posset_runtime* runtime = runtime_with_stand_ins(posset_bytecode_tier(), 60, 100);
   {
     World w(runtime, posset_context_defaults());
     w.session("fn f(x) => x + 1");
@@ -362,10 +367,7 @@ const TierInterface* delayed_bytecode() {
 }  // namespace
 
 TEST_CASE("tiering: bytecode that comes late records types before code is made for them") {
-  posset_runtime_options options = posset_runtime_defaults();
-  options.tier2_after = 100000;
-  options.tier3_after = 400;
-  posset_runtime* runtime = runtime_with({delayed_bytecode(), stand_in<2>(), stand_in<3>()}, true, Reason::not_translated, options);
+  posset_runtime* runtime = runtime_with_stand_ins(delayed_bytecode(), 100000, 400);
   {
     World w(runtime, posset_context_defaults());
     w.session("fn f(x) => x + 1");
@@ -399,11 +401,7 @@ TEST_CASE("tiering: a loop is not made native when it has ended long before") {
 }
 
 TEST_CASE("tiering: a function that is called no more is not optimised") {
-  posset_runtime_options options = posset_runtime_defaults();
-  options.tier1_after = 50;
-  options.tier2_after = UINT32_MAX;
-  options.tier3_after = 60;
-  posset_runtime* runtime = runtime_with({posset_bytecode_tier(), stand_in<2>(), stand_in<3>()}, true, Reason::not_translated, options);
+  posset_runtime* runtime = runtime_with_stand_ins(posset_bytecode_tier(), UINT32_MAX, 60);
   {
     World w(runtime, posset_context_defaults());
     occupy_native_threads(w, "tier 3: being compiled");
