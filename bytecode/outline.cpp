@@ -18,10 +18,8 @@ const interp::NativeFunction* native_of(const interp::RuntimeState& runtime, con
     return found == runtime.builtins.end() ? nullptr : found->second;
   }
   if (link.kind != Kind::BuiltinExport) return nullptr;
-  const auto module = runtime.modules.find(std::string(link.owner));
-  if (module == runtime.modules.end()) return nullptr;
-  const auto found = module->second.find(std::string(link.name));
-  return found == module->second.end() ? nullptr : found->second.function;
+  const auto* found = runtime.export_of(link.owner, link.name);
+  return found ? found->function : nullptr;
 }
 
 Outline::Link link_of(const interp::RuntimeState& runtime, const syntax::Link& link) {

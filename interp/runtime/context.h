@@ -93,6 +93,13 @@ class RuntimeState {
   };
   std::unordered_map<std::string_view, const NativeFunction*> builtins;
   std::unordered_map<std::string, std::unordered_map<std::string, ModuleEntry>> modules;
+  // What a module exports under the name; null: nothing, or there is no such module.
+  const ModuleEntry* export_of(std::string_view module, std::string_view name) const {
+    const auto found = modules.find(std::string(module));
+    if (found == modules.end()) return nullptr;
+    const auto entry = found->second.find(std::string(name));
+    return entry == found->second.end() ? nullptr : &entry->second;
+  }
   HostTypes host_types;
   std::atomic<int64_t> next_task{1};  // numbers of tasks in the trace; relaxed: only different
 

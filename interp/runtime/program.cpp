@@ -65,13 +65,11 @@ class ContextEnvironment : public syntax::NameEnvironment {
     std::string key = std::string(module) + "." + std::string(name);
     auto known = exports_.find(key);
     if (known != exports_.end()) return &known->second;
-    auto found = context_.runtime.modules.find(std::string(module));
-    if (found == context_.runtime.modules.end()) return nullptr;
-    auto entry = found->second.find(std::string(name));
-    if (entry == found->second.end()) return nullptr;
+    const RuntimeState::ModuleEntry* entry = context_.runtime.export_of(module, name);
+    if (!entry) return nullptr;
     BuiltinExport made;
-    made.is_function = entry->second.function != nullptr;
-    if (made.is_function) made.info = info_of(*entry->second.function);
+    made.is_function = entry->function != nullptr;
+    if (made.is_function) made.info = info_of(*entry->function);
     return &exports_.emplace(key, made).first->second;
   }
 
