@@ -124,6 +124,25 @@ int64_t native_raised(NativeFrame* frame, const Insn* pc) {
 
 void native_retain(uint64_t word0, uint64_t word1) { interp::retain(Borrowed{word0, word1}); }
 
+// The code that calls this cannot go back to where it could say that there is no memory, so the limit is overdrawn, and the
+// slice of steps that does it is the last one (Context::poll).
+uint64_t native_box(Context* context, uint32_t shape, uint32_t kinds, const uint64_t* parts) {
+  using interp::FieldKinds;
+  static constexpr interp::Tag kTags[] = {interp::Tag::Nil, interp::Tag::Int, interp::Tag::Float, interp::Tag::Bool};
+  const auto count = static_cast<uint32_t>(std::bit_width(kinds) + 1) / 2;
+  const size_t bytes = sizeof(interp::Record) + count * sizeof(Borrowed);
+  static_assert(sizeof(interp::Record) + FieldKinds::kFields * sizeof(Borrowed) <= interp::Heap::kMostOverdrawn);
+  auto* made = static_cast<interp::Record*>(context->heap.make_object_overdrawn(bytes, interp::Tag::Record));
+  made->shape = shape;
+  made->size = static_cast<uint16_t>(count);
+  made->kinds = static_cast<uint16_t>(kinds);
+  for (uint32_t field = 0; field < count; ++field) {
+    const interp::Tag tag = kTags[kinds >> (2 * field) & 3];
+    made->new_fields()[field] = Borrowed{static_cast<uint64_t>(tag), parts[field]};
+  }
+  return std::bit_cast<uint64_t>(made);
+}
+
 void native_release_value(uint64_t word0, uint64_t word1) { interp::release(Borrowed{word0, word1}); }
 
 namespace {

@@ -61,6 +61,7 @@ Tag tag_of_kind(Kind kind) {
     case Kind::Floats:
     case Kind::Bools:
     case Kind::Items: return Tag::List;
+    case Kind::Unboxed:
     case Kind::Record: return Tag::Record;
     case Kind::Variant: return Tag::Variant;
     case Kind::Text: return Tag::Str;
@@ -144,19 +145,28 @@ Kind list_for(Kind element) {
 
 Kind joined(Kind a, Kind b) {
   if (a == b || b == Kind::None) return a;
+  if (boxed(a) == boxed(b)) return boxed(a);
   return a == Kind::None ? b : Kind::Any;
 }
 
-Kinds::Kinds(const Chunk& chunk, int stage, const Bodies& bodies, std::vector<Kind> version)
+Known joined(const Known& a, const Known& b) {
+  if (a.kind == Kind::None || b.kind == Kind::None) return a.kind == Kind::None ? b : a;
+  if (a == b) return a;
+  const Kind kind = joined(boxed(a.kind), boxed(b.kind));
+  if (!has_fields(kind) || a.shape != b.shape || a.shape == kNoShape) return kind;
+  return {kind, a.shape, told_by_both(a.fields, b.fields)};
+}
+
+Kinds::Kinds(const Chunk& chunk, int stage, const Bodies& bodies, const std::vector<Kind>& version)
     : chunk_(chunk),
-      arguments_(std::move(version)),
+      arguments_(version.begin(), version.end()),
       held_(chunk.registers),
       live_(live_registers(chunk, held_)),
       pinned_(chunk.registers),
       states_(chunk.size),
       leaders_(chunk.size, 0) {
   const bool steady = chunk.times_remade(stage + 1) < kOftenRemade;
-  shared_ = std::make_shared<Shared>(Shared{bodies, steady, kMostInlined, false, Returned(chunk.slots)});
+  shared_ = std::make_shared<Shared>(Shared{bodies, steady, stage > 1, kMostInlined, false, Returned(chunk.slots)});
   prepare();
   solve_held();
   solve_recursion();
@@ -280,7 +290,7 @@ State Kinds::at_start() const {
     if (live(0, reg) && !pinned(reg) && reg < chunk_.outline.parameters) state.dirty.add(reg);
   }
   for (uint32_t reg = 0; reg < arguments_.size() && caller_; ++reg) {
-    state.kinds[reg] = pinned(reg) ? Kind::Any : arguments_[reg];
+    state.know(reg, pinned(reg) ? Kind::Any : arguments_[reg]);
     if (!pinned(reg)) state.dirty.add(reg);
   }
   return state;
@@ -289,7 +299,7 @@ State Kinds::at_start() const {
 // Of a register when the chunk is entered: what the version is for, or what all instructions that read it have seen.
 Kind Kinds::expected(uint32_t reg) const {
   if (pinned(reg)) return Kind::Any;
-  if (reg < arguments_.size() && arguments_[reg] != Kind::None) return arguments_[reg];
+  if (reg < arguments_.size() && arguments_[reg].kind != Kind::None) return arguments_[reg].kind;
   if (exited(0)) return Kind::Any;
   uint64_t mask = 0;
   for (uint32_t pc = 0; pc < chunk_.size; pc += chunk_.length_at(pc)) {
@@ -409,8 +419,8 @@ void Kinds::solve() {
 void Kinds::solve_recursion() {
   while (shared_->recursive) {
     Returned& itself = shared_->itself;
-    if (!itself.widen(returned_) && itself.value != Kind::None) return;
-    if (itself.value == Kind::None) itself.value = Kind::Any;
+    if (!itself.widen(returned_) && itself.value.kind != Kind::None) return;
+    if (itself.value.kind == Kind::None) itself.value = Kind::Any;
     solve_again();
   }
 }
@@ -454,10 +464,10 @@ void Kinds::hold(uint32_t reg) {
 
 bool Returned::widen(const Returned& other) {
   bool wider = false;
-  auto join = [&](Kind& kind, Kind more) {
-    const Kind both = joined(kind, more);
-    wider |= both != kind;
-    kind = both;
+  auto join = [&](Known& known, const Known& more) {
+    const Known both = joined(known, more);
+    wider |= both != known;
+    known = both;
   };
   join(value, other.value);
   for (size_t slot = 0; slot < slots.size(); ++slot) join(slots[slot], other.slots[slot]);
@@ -469,6 +479,7 @@ void Kinds::flow(uint32_t pc, const State& from) {
   for (;;) {
     const Insn& insn = chunk_.at(pc);
     const bytecode::OpInfo& known = bytecode::info(static_cast<Op>(insn.op));
+    box(to_box(pc, state), state);
     const Plan todo = plan(pc, state);
     if (todo.way == Way::Exit || todo.result == Kind::None) return;
     if (static_cast<Op>(insn.op) == Op::Return) note_return(insn, state);
@@ -496,17 +507,10 @@ bool Kinds::merge(uint32_t into, const State& from) {
   for (uint32_t reg = 0; reg < chunk_.registers; ++reg) {
     if (pinned(reg)) state.kinds[reg] = Kind::Any;
     if (pinned(reg) || !live(into, reg)) continue;
-    const Kind kind = joined(state.kinds[reg], from.kinds[reg]);
-    const bool first = state.kinds[reg] == Kind::None;
-    const bool same = has_fields(kind) && (first || state.shapes[reg] == from.shapes[reg]);
-    const uint32_t shape = same ? from.shapes[reg] : kNoShape;
-    const uint16_t fields =
-        shape == kNoShape ? 0 : first ? from.fields[reg] : told_by_both(state.fields[reg], from.fields[reg]);
-    if (chunk_.is_loop && kind != Kind::None && !is_plain(kind)) hold(reg);
-    changed |= kind != state.kinds[reg] || shape != state.shapes[reg] || fields != state.fields[reg];
-    state.kinds[reg] = kind;
-    state.shapes[reg] = shape;
-    state.fields[reg] = fields;
+    const Known known = joined(state.known(reg), from.known(reg));
+    if (chunk_.is_loop && known.kind != Kind::None && !is_plain(known.kind)) hold(reg);
+    changed |= known != state.known(reg);
+    state.know(reg, known);
     if (from.dirty.has(reg) && !state.dirty.has(reg)) {
       state.dirty.add(reg);
       changed = true;
@@ -856,9 +860,7 @@ void Kinds::forget_consumed(uint32_t pc, State& state) const {
   for_each_access(chunk_, pc, [&](const Access& each) {
     for (uint32_t reg = each.first; each.read && each.written && reg < each.first + each.count; ++reg) {
       if (pinned(reg) || !is_counted(state.kinds[reg]) || !is_operand(chunk_.at(pc), reg)) continue;
-      state.kinds[reg] = Kind::Any;
-      state.shapes[reg] = kNoShape;
-      state.fields[reg] = 0;
+      state.know(reg, Kind::Any);
     }
   });
 }
@@ -870,7 +872,7 @@ State Kinds::left_to_exec(uint32_t pc, const Plan& plan, State state) const {
   auto changed = [&](uint32_t reg, bool in_place) {
     if (pinned(reg)) return;
     const bool stays = in_place && has_fields(state.kinds[reg]) && keeps_shape(op);
-    state.set(reg, stays ? state.kinds[reg] : Kind::Any, false, stays ? state.shapes[reg] : kNoShape);
+    state.set(reg, stays ? Known(state.kinds[reg], state.shapes[reg]) : Kind::Any, false);
   };
   for_each_access(chunk_, pc, [&](const Access& each) {
     for (uint32_t reg = each.first; reg < each.first + each.count; ++reg) {
@@ -894,14 +896,17 @@ State Kinds::moved(uint32_t pc, const Plan& plan, State state) const {
     if (!pinned(reg)) state.set(reg, kind, true);
   };
   auto copy = [&](uint32_t reg, uint32_t from) {
-    if (!pinned(reg)) state.set(reg, state.kinds[from], true, state.shapes[from], state.fields[from]);
+    if (!pinned(reg)) state.set(reg, state.known(from), true);
   };
   switch (static_cast<Op>(insn.op)) {
     case Op::LoadNil: set(insn.a, Kind::Nil); break;
     case Op::LoadBool: set(insn.a, Kind::Bool); break;
     case Op::LoadInt: set(insn.a, Kind::Int); break;
     case Op::LoadConst: set(insn.a, constant_kind(insn.b)); break;
-    case Op::Copy: copy(insn.a, insn.b); break;
+    case Op::Copy:
+      copy(insn.a, insn.b);
+      if (state.kinds[insn.a] == Kind::Unboxed) state.copies.push_back({insn.a, insn.b});
+      break;
     case Op::Move:
       copy(insn.a, insn.b);
       set(insn.b, Kind::Nil);

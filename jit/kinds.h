@@ -6,10 +6,11 @@
 // The plan of an instruction depends on the state before it and on the profile alone, so analysis and emission
 // agree by asking the same function; the profile and the inline caches go on changing, so that both are copied
 // first. Instructions that have exited before (Seen::kExited) are planned without speculation. Plans for records,
-// variants and walks to places are in kinds_data.cpp. Source of the method: sparse forward data flow to the least
-// fixed point.
+// variants and walks to places are in kinds_data.cpp, for records that are no objects in kinds_unboxed.cpp. Source of
+// the method: sparse forward data flow to the least fixed point.
 #pragma once
 
+#include <bit>
 #include <functional>
 #include <map>
 #include <memory>
@@ -25,9 +26,11 @@ namespace posset::jit {
 // Ints up to here are floats without loss.
 constexpr int64_t kMostExact = int64_t{1} << 53;
 
-// What is known of a value when code is made. Ints to Items are lists by packing; a Text is too long to be kept
-// inside a value.
-enum class Kind : uint8_t { None, Nil, Bool, Int, Float, Ints, Floats, Bools, Items, Record, Variant, Text, Any };
+// What is known of a value when code is made. Unboxed is a record that is no object: its fields, which are numbers and
+// bools, are in variables. Records are values, so nobody can tell, and copies of it are copies of its fields; it is made an
+// object where one is asked for (Kinds::to_box). Ints to Items are lists by packing; a Text is too long to be kept inside a
+// value.
+enum class Kind : uint8_t { None, Nil, Bool, Int, Float, Unboxed, Ints, Floats, Bools, Items, Record, Variant, Text, Any };
 
 // Records and variants keep their shape for life, so what is known of it holds as long as the register does.
 constexpr uint32_t kNoShape = UINT32_MAX;
@@ -43,14 +46,30 @@ uint16_t field_mask(uint32_t field);
 inline uint16_t fields_told(uint16_t known) { return static_cast<uint16_t>(((known | known >> 1) & 0x5555) * 3); }
 inline bool tells(uint16_t known, uint16_t wanted) { return (known & fields_told(wanted)) == wanted; }
 inline uint16_t told_by_both(uint16_t a, uint16_t b) { return static_cast<uint16_t>(a & ~fields_told(a ^ b)); }
+// What is told of the field.
+Kind field_kind(uint16_t known, uint32_t field);
+// Of an unboxed record.
+inline uint32_t count_fields(uint16_t known) { return static_cast<uint32_t>(std::bit_width(known) + 1) / 2; }
+inline Kind boxed(Kind kind) { return kind == Kind::Unboxed ? Kind::Record : kind; }
 // Of two ints, and gives an int.
 bool is_on_bits(syntax::BinaryOp op);
 // Never counted, and always.
 inline bool is_plain(Kind kind) { return kind >= Kind::Nil && kind <= Kind::Float; }
+inline bool is_uncounted(Kind kind) { return is_plain(kind) || kind == Kind::Unboxed; }
 inline bool is_counted(Kind kind) { return kind >= Kind::Ints && kind <= Kind::Text; }
 Kind element_of(Kind list);
 Kind list_for(Kind element);
 Kind joined(Kind a, Kind b);
+// Of a value: of records and variants the shape, too, and of one whose shape is known what its fields hold.
+struct Known {
+  Known(Kind of = Kind::None, uint32_t shaped = kNoShape, uint16_t told = 0) : kind(of), shape(shaped), fields(told) {}
+  auto operator<=>(const Known&) const = default;
+
+  Kind kind;
+  uint32_t shape;
+  uint16_t fields;
+};
+Known joined(const Known& a, const Known& b);
 interp::Tag tag_of_kind(Kind kind);
 // Whether every value of the kind fits the type, or none does; nothing: some may.
 std::optional<bool> told_by_kind(const bytecode::Chunk::Type& type, Kind kind);
@@ -79,8 +98,9 @@ struct Plan {
   Way way = Way::Exec;
   Kind a = Kind::Any, b = Kind::Any, c = Kind::Any;  // of operands read, behind the guards
   Kind result = Kind::Any;
-  // Where a field is: of operand a or b, or of what a walk has come to.
+  // Of a call: what else is known of its result. Else where a field is: of operand a or b, or of what a walk has come to.
   uint32_t shape = kNoShape;
+  uint16_t fields = 0;
   uint32_t field = 0;
   Kind part = Kind::Any;  // the old value of an update
   // The kinds of fields that are looked at together, because others are read soon; 0: the field's alone, if any.
@@ -93,16 +113,28 @@ struct State {
   State(uint32_t registers, Kind kind)
       : reached(true), kinds(registers, kind), shapes(registers, kNoShape), fields(registers), dirty(registers) {}
 
-  void set(uint32_t reg, Kind kind, bool is_dirty, uint32_t shape = kNoShape, uint16_t known_fields = 0) {
-    kinds[reg] = kind;
-    shapes[reg] = shape;
-    fields[reg] = known_fields;
+  Known known(uint32_t reg) const { return {kinds[reg], shapes[reg], fields[reg]}; }
+  void know(uint32_t reg, const Known& v) {
+    kinds[reg] = v.kind;
+    shapes[reg] = v.shape;
+    fields[reg] = v.fields;
+  }
+  void set(uint32_t reg, const Known& v, bool is_dirty) {
+    know(reg, v);
     is_dirty ? dirty.add(reg) : dirty.remove(reg);
+    std::erase_if(copies, [&](const Copied& each) { return each.to == reg || each.from == reg; });
+  }
+  // Where the unboxed record in the register is as well, since it was copied from there in the same block.
+  std::optional<uint32_t> copied_from(uint32_t reg) const {
+    for (const Copied& each : copies) {
+      if (each.to == reg) return each.from;
+    }
+    return std::nullopt;
   }
 
   // As it was.
   void leave(uint32_t reg, const State& before) {
-    set(reg, before.kinds[reg], before.dirty.has(reg), before.shapes[reg], before.fields[reg]);
+    set(reg, before.known(reg), before.dirty.has(reg));
   }
 
   bool reached = false;
@@ -110,6 +142,10 @@ struct State {
   std::vector<uint32_t> shapes;  // of records and variants
   std::vector<uint16_t> fields;  // what their fields are known to hold; of those whose shape is known
   RegisterSet dirty;             // not (yet) in the frame
+  struct Copied {
+    uint32_t to, from;
+  };
+  std::vector<Copied> copies;    // of unboxed records, within a block
   // What a walk done in place has come to; None: no such walk. `root`: it is still at that register.
   Kind place = Kind::None;
   uint32_t place_shape = kNoShape;
@@ -119,13 +155,13 @@ struct State {
 
 // What a call of the chunk gives: its value, and of each slot (inout parameters matter) what it holds then.
 struct Returned {
-  explicit Returned(uint32_t count = 0) : slots(count, Kind::None) {}
+  explicit Returned(uint32_t count = 0) : slots(count) {}
   // Whether it is more general now.
   bool widen(const Returned& other);
 
   bool reached = false;
-  Kind value = Kind::None;
-  std::vector<Kind> slots;
+  Known value;
+  std::vector<Known> slots;
 };
 
 // Of the chunk of a unit and, nested, of those that are inlined into it.
@@ -133,7 +169,7 @@ class Kinds {
  public:
   // For a stage (translate.h). `version`: by parameter the kind that the code is for (versions.h); None, and beyond its
   // end: what the profile says.
-  Kinds(const bytecode::Chunk& chunk, int stage, const Bodies& bodies, std::vector<Kind> version = {});
+  Kinds(const bytecode::Chunk& chunk, int stage, const Bodies& bodies, const std::vector<Kind>& version = {});
   ~Kinds();
 
   const bytecode::Chunk& chunk() const { return chunk_; }
@@ -156,7 +192,7 @@ class Kinds {
   // numbers and bools; Any: not known.
   const std::map<uint32_t, Kind>& captured() const { return captured_; }
   // What every call of itself gives that has not been left by an exit.
-  Kind result_of_itself() const { return shared_->itself.value; }
+  Kind result_of_itself() const { return shared_->itself.value.kind; }
   // Registers and calls deep, with what is inlined.
   uint32_t extent() const;
   uint32_t depth() const;
@@ -165,6 +201,14 @@ class Kinds {
   // The units inlined, at any depth.
   void for_each_inlined(const std::function<void(uint32_t unit, const bytecode::Chunk&)>& visit) const;
 
+  // An unboxed record that the instruction needs as an object, before it is planned. What it has been copied from becomes
+  // the same object: else a loop that hands a copy on would make one in each round.
+  struct Boxing {
+    uint32_t reg;
+    uint32_t source;  // `reg`, or where the object is by then
+  };
+  std::vector<Boxing> to_box(uint32_t pc, const State& before) const;
+  static void box(const std::vector<Boxing>& all, State& state);
   Plan plan(uint32_t pc, const State& before) const;
   // After the instruction, on either way out of it.
   State after(uint32_t pc, const Plan& plan, const State& before) const;
@@ -191,7 +235,8 @@ class Kinds {
   // Of a unit and what is inlined into it.
   struct Shared {
     const Bodies bodies;
-    const bool steady;  // no new paths keep turning up
+    const bool steady;   // no new paths keep turning up
+    const bool unboxes;
     uint32_t budget;    // of instructions that may still be inlined
     bool recursive;     // some call of a function of the module calls the unit itself
     Returned itself;    // what such a call gives; None: it is not known to give anything
@@ -202,10 +247,12 @@ class Kinds {
     uint32_t unit = 0;
     bool recursive = false;
     bool leaf = false;
+    uint32_t cost = 0;   // of the budget
+    bool boxes = false;  // takes no unboxed arguments, because a call may be made
     const bytecode::Chunk* called = nullptr;  // null: not known
     const bytecode::Chunk* body = nullptr;  // null: it is not inlined
-    std::vector<Kind> arguments;
-    std::vector<Kind> version;  // one of the versions of a body that is inlined only where it is known which is meant
+    std::vector<Known> arguments;
+    std::vector<Known> version;  // one of the versions of a body that is inlined only where it is known which is meant
     std::unique_ptr<const Kinds> kinds;
   };
   Kinds(const Callee& callee, const Kinds& caller);
@@ -215,7 +262,8 @@ class Kinds {
   bool branches(const bytecode::Insn& call, const bytecode::Chunk& body) const;
   bool can_have_leaf(const bytecode::Insn& insn, const bytecode::Chunk& body) const;
   bool stays_in_leaf(const bytecode::Insn& insn, const Plan& plan, const State& before) const;
-  Callee& callee_at(uint32_t pc, const bytecode::Insn& insn) const;
+  bool passes_unboxed(const bytecode::Insn& insn, const State& before) const;
+  Callee& callee_at(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   const Kinds& root() const { return caller_ ? caller_->root() : *this; }
   const bytecode::Chunk& outermost() const { return root().chunk_; }
   bool can_inline(uint32_t pc, const bytecode::Insn& insn, const bytecode::Chunk& body) const;
@@ -263,6 +311,10 @@ class Kinds {
   Kind speculated_part(uint32_t pc) const;
   bool meets_texts(uint32_t pc) const;
   Plan text_plan(uint32_t pc, Kind result, Plan otherwise) const;
+  // ---- kinds_unboxed.cpp ----
+  bool takes_unboxed(uint32_t pc, const Plan& plan, const State& before, uint32_t reg) const;
+  Plan unboxed_field_plan(uint16_t cache, const Known& base, const Plan& otherwise) const;
+  Plan record_plan(const bytecode::Insn& insn, const State& before) const;
   // ---- kinds_data.cpp ----
   Plan container_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   bool find_field(uint16_t cache, uint32_t known_shape, Kind base, Plan& plan) const;
@@ -294,7 +346,7 @@ class Kinds {
 
   const bytecode::Chunk& chunk_;
   const Kinds* const caller_ = nullptr;  // null: the unit's own
-  const std::vector<Kind> arguments_;    // of an inlined call; of the unit's own: of its version
+  const std::vector<Known> arguments_;   // of an inlined call; of the unit's own: of its version
   const bool leaf_ = false;              // of one whose leaf is inlined
   std::shared_ptr<Shared> shared_;
   mutable std::map<uint32_t, Callee> callees_;  // by call; whether it is inlined is decided once

@@ -31,16 +31,17 @@ constexpr uint32_t kMostRecursion = 2;
 constexpr uint32_t kMostBranchingRecursion = 1;
 
 // Of a body that works through its arguments in several versions; empty: of no such body.
-std::vector<Kind> version_of(const Chunk& body) {
-  auto versions = body.loop_heads.empty() ? std::vector<std::vector<Kind>>() : kinds_of_versions(body);
-  return versions.size() > 1 ? std::move(versions.front()) : std::vector<Kind>();
+std::vector<Known> version_of(const Chunk& body) {
+  const auto versions = body.loop_heads.empty() ? std::vector<std::vector<Kind>>() : kinds_of_versions(body);
+  if (versions.size() <= 1) return {};
+  return {versions.front().begin(), versions.front().end()};
 }
 
 // Whether something is not known that a version is for.
-bool leaves_open(const std::vector<Kind>& version, const std::vector<Kind>& arguments) {
+bool leaves_open(const std::vector<Known>& version, const std::vector<Known>& arguments) {
   bool open = false;
   for (size_t n = 0; n < std::min(version.size(), arguments.size()); ++n) {
-    open |= version[n] != Kind::None && arguments[n] == Kind::Any;
+    open |= version[n].kind != Kind::None && arguments[n].kind == Kind::Any;
   }
   return open;
 }
@@ -54,8 +55,22 @@ bool calls_unit(const Chunk& chunk, uint32_t unit) {
   return false;
 }
 
-// Of what may be inlined into a unit.
-uint32_t cost_of(const Chunk& body) { return body.size - std::min(body.size, kCall); }
+// Whether it does little more than make a record.
+bool makes_record(const Chunk& body) {
+  constexpr uint32_t kLargest = 20;
+  for (uint32_t pc = 0; pc < body.size && body.size <= kLargest; pc += body.length_at(pc)) {
+    if (body.op_at(pc) == Op::MakeRecord) return true;
+  }
+  return false;
+}
+
+// Of what may be inlined into a unit. Where records are passed or made that may be unboxed a call is dear: they would
+// become objects for it.
+uint32_t cost_of(const Chunk& body, bool with_records) {
+  constexpr uint32_t kLessWithRecords = 4;
+  const uint32_t more = body.size - std::min(body.size, kCall);
+  return with_records ? more / kLessWithRecords : more;
+}
 
 uint64_t marks_of(const Insn* call, const Chunk& body) {
   return static_cast<Op>(call->op) == Op::CallKnown ? body.inout_mask : std::bit_cast<uint64_t>(call[1]);
@@ -89,10 +104,15 @@ bool Kinds::can_inline(uint32_t pc, const Insn& insn, const Chunk& body) const {
   if (within_itself > most || deep > kDeepest) return false;
   const bool round_about = within_itself > 0 && &body != &chunk_;
   const uint32_t largest = round_about ? kLargestRoundAbout : kLargestCallee >> (deep - 1);
-  return body.size <= largest && cost_of(body) <= shared_->budget;
+  return body.size <= largest;
 }
 
-Kinds::Callee& Kinds::callee_at(uint32_t pc, const Insn& insn) const {
+bool Kinds::passes_unboxed(const Insn& insn, const State& before) const {
+  const auto first = before.kinds.begin() + insn.a + 2;
+  return std::find(first, first + insn.c, Kind::Unboxed) != first + insn.c;
+}
+
+Kinds::Callee& Kinds::callee_at(uint32_t pc, const Insn& insn, const State& before) const {
   const auto [found, fresh] = callees_.try_emplace(pc);
   Callee& callee = found->second;
   if (!fresh) return callee;
@@ -103,28 +123,31 @@ Kinds::Callee& Kinds::callee_at(uint32_t pc, const Insn& insn) const {
   shared_->recursive |= callee.recursive;
   if (!body) return callee;
   if (!calls_unit(*body, seen.callee())) callee.called = body;
-  const bool whole = can_inline(pc, insn, *body);
+  callee.cost = cost_of(*body, shared_->unboxes && (makes_record(*body) || passes_unboxed(insn, before)));
+  const bool whole = can_inline(pc, insn, *body) && callee.cost <= shared_->budget;
   if (!whole && !(callee.recursive && can_have_leaf(insn, *body))) return callee;
   callee.leaf = !whole;
+  callee.boxes = !whole;
   callee.unit = seen.callee();
   callee.body = body;
   if (!whole) return callee;
-  shared_->budget -= cost_of(*body);
+  shared_->budget -= callee.cost;
   callee.version = version_of(*body);
   return callee;
 }
 
 Plan Kinds::call_plan(uint32_t pc, const Insn& insn, const State& before) const {
-  Callee& callee = callee_at(pc, insn);
-  std::vector<Kind> arguments(insn.c);
+  Callee& callee = callee_at(pc, insn, before);
+  std::vector<Known> arguments(insn.c);
   for (uint32_t n = 0; n < insn.c; ++n) {
-    const Kind kind = before.kinds[insn.a + 2U + n];
-    arguments[n] = kind == Kind::None ? Kind::Any : kind;
+    arguments[n] = before.known(insn.a + 2U + n);
+    if (arguments[n].kind == Kind::None) arguments[n] = Kind::Any;
+    if (callee.boxes) arguments[n].kind = boxed(arguments[n].kind);
   }
   // Kinds become more general as more is known, never less: what has been unknown once remains it.
   shared_->unsure |= callee.recursive && leaves_open(root().arguments_, arguments);
   if (callee.body && leaves_open(callee.version, arguments)) {
-    shared_->budget += cost_of(*callee.body);
+    shared_->budget += callee.cost;
     callee.body = nullptr;
     callee.kinds = nullptr;
   }
@@ -134,15 +157,19 @@ Plan Kinds::call_plan(uint32_t pc, const Insn& insn, const State& before) const 
     callee.kinds.reset(new Kinds(callee, *this));
   }
   // What never comes back would be code for exits only.
+  callee.boxes |= !callee.kinds->returned_.reached;
   if (callee.leaf || !callee.kinds->returned_.reached) return plan_of_call(callee);
-  return {Way::Inline, Kind::Any, Kind::Any, Kind::Any, callee.kinds->returned_.value};
+  const Known& result = callee.kinds->returned_.value;
+  Plan plan{Way::Inline, Kind::Any, Kind::Any, Kind::Any, result.kind, result.shape};
+  plan.fields = result.fields;
+  return plan;
 }
 
 // Of one that is not inlined, or its leaf only.
 Plan Kinds::plan_of_call(Callee& callee) const {
-  Kind result = callee.recursive ? shared_->itself.value : Kind::Any;
+  Kind result = callee.recursive ? shared_->itself.value.kind : Kind::Any;
   if (callee.leaf && callee.kinds->returned_.reached) {
-    result = joined(result, callee.kinds->returned_.value);
+    result = joined(result, callee.kinds->returned_.value.kind);
   } else if (callee.leaf) {  // all it does is call
     callee.leaf = false;
     callee.body = nullptr;
@@ -191,7 +218,7 @@ void Kinds::pass_back(uint32_t pc, const Insn& insn, State& state) const {
   const Kinds& callee = *callees_.at(pc).kinds;
   for (uint32_t n = 0; n < insn.c; ++n) {
     const bool lent = n < 64 && (callee.chunk_.inout_mask >> n & 1);
-    state.set(insn.a + 2U + n, lent ? callee.returned_.slots[n] : Kind::Nil, true);
+    state.set(insn.a + 2U + n, lent ? callee.returned_.slots[n] : Known(Kind::Nil), true);
   }
 }
 
@@ -202,14 +229,17 @@ void Kinds::take_back(uint32_t pc, const Insn& insn, State& state) const {
   const uint64_t lent = outermost().inout_mask;
   for (uint32_t n = 0; n < insn.c && n < 64; ++n) {
     const uint32_t reg = insn.a + 2U + n;
-    if (!(lent >> n & 1) || pinned(reg) || itself.slots[n] == Kind::None) continue;
+    if (!(lent >> n & 1) || pinned(reg) || itself.slots[n].kind == Kind::None) continue;
     state.set(reg, itself.slots[n], false);
   }
 }
 
 void Kinds::note_return(const Insn& insn, const State& state) {
   returned_.reached = true;
-  auto known = [&](uint32_t reg) { return pinned(reg) ? Kind::Any : state.kinds[reg]; };
+  // Of what is called, and not inlined, kinds are all that others can rely on: what it gives may come from bytecode.
+  auto known = [&](uint32_t reg) {
+    return pinned(reg) ? Known(Kind::Any) : caller_ ? state.known(reg) : Known(state.kinds[reg]);
+  };
   returned_.value = joined(returned_.value, known(insn.a));
   for (uint32_t slot = 0; slot < chunk_.slots; ++slot) {
     returned_.slots[slot] = joined(returned_.slots[slot], known(slot));

@@ -61,6 +61,16 @@ uint16_t field_of_kind(uint32_t field, Kind kind) {
   return static_cast<uint16_t>(FieldKinds::at(field, of));
 }
 
+Kind field_kind(uint16_t known, uint32_t field) {
+  using interp::FieldKinds;
+  switch (known >> (2 * field) & 3) {
+    case FieldKinds::kInt: return Kind::Int;
+    case FieldKinds::kFloat: return Kind::Float;
+    case FieldKinds::kBool: return Kind::Bool;
+    default: return Kind::Any;
+  }
+}
+
 // Where a field is in what the register is known to be, or else in what the cache has seen.
 bool Kinds::find_field(uint16_t cache, uint32_t known_shape, Kind base, Plan& plan) const {
   const uint64_t seen = caches_[cache];
@@ -132,6 +142,7 @@ Plan Kinds::read_field_plan(uint32_t pc, const Insn& insn, const State& before) 
   const uint16_t cache = op == Op::TestField ? static_cast<uint16_t>(std::bit_cast<uint64_t>(chunk_.at(pc + 1))) : insn.c;
   const Plan otherwise{op == Op::Field && (insn.x & bytecode::kConsumeB) ? Way::Exec : Way::Dynamic};
   const Kind base = speculated(before.kinds[insn.b], pc, Seen::First);
+  if (base == Kind::Unboxed) return unboxed_field_plan(cache, before.known(insn.b), otherwise);
   if (exited(pc) || !has_fields(base)) return otherwise;
   Plan plan{Way::Inline, Kind::Any, base, Kind::Any, speculated_part(pc)};
   if (!find_field(cache, before.shapes[insn.b], base, plan)) return otherwise;
@@ -143,6 +154,11 @@ Plan Kinds::read_field_plan(uint32_t pc, const Insn& insn, const State& before) 
 
 Plan Kinds::set_field_plan(uint32_t pc, const Insn& insn, const State& before) const {
   const Kind base = speculated(before.kinds[insn.a], pc, Seen::Changed);
+  if (base == Kind::Unboxed) {
+    Plan plan{Way::Inline, base};
+    const bool stays = !pinned(insn.c) && field_of_kind(0, before.kinds[insn.c]);
+    return stays && find_field(insn.b, before.shapes[insn.a], Kind::Record, plan) ? plan : Plan{Way::Dynamic};
+  }
   if (exited(pc) || !has_fields(base)) return {Way::Dynamic};
   Plan plan{Way::Inline, base};
   return find_field(insn.b, before.shapes[insn.a], base, plan) ? plan : Plan{Way::Dynamic};
@@ -162,7 +178,7 @@ Plan Kinds::set_index_plan(uint32_t pc, const Insn& insn, const State& before) c
 Plan Kinds::test_plan(uint32_t pc, const Insn& insn, const State& before) const {
   const Op op = static_cast<Op>(insn.op);
   const Kind a = speculated(before.kinds[insn.a], pc, Seen::First);
-  const bool fits = op == Op::TestRecord ? a == Kind::Record : op == Op::TestVariant && a == Kind::Variant;
+  const bool fits = op == Op::TestRecord ? boxed(a) == Kind::Record : op == Op::TestVariant && a == Kind::Variant;
   return fits ? Plan{Way::Inline, a} : Plan{Way::Dynamic};
 }
 
@@ -200,8 +216,7 @@ Plan Kinds::make_plan(const Insn& insn, const State& before) const {
   const Op op = static_cast<Op>(insn.op);
   Plan plan{Way::Dynamic};
   if (op == Op::MakeRecord) {
-    plan.result = Kind::Record;
-    plan.shape = chunk_.shapes[insn.c]->id;
+    plan = record_plan(insn, before);
   } else if (op == Op::MakeVariant) {
     plan.result = Kind::Variant;
     const bytecode::Outline::Link& constructor = chunk_.outline.links[insn.c];
@@ -384,7 +399,7 @@ void Kinds::part_moved(uint32_t pc, const Plan& plan, State& state) const {
         for (uint32_t n = 0; each.read && n < each.count; ++n) set(each.first + n, Kind::Nil);
       });
       set(insn.a, plan.result);
-      if (op == Op::MakeRecord && !pinned(insn.a)) state.shapes[insn.a] = plan.shape;
+      if (op == Op::MakeRecord && !pinned(insn.a)) state.know(insn.a, {plan.result, plan.shape, plan.fields});
       return;
     case Op::Push:
       // The first item gives an empty list its packing, one that does not fit takes it away.
@@ -395,6 +410,9 @@ void Kinds::part_moved(uint32_t pc, const Plan& plan, State& state) const {
   }
   const char kind = bytecode::info(op).a;
   if (kind == 'D' || kind == 'U') set(insn.a, plan.result);
+  if (is_in(op, Op::CallKnown, Op::CallValue) && !pinned(insn.a)) {
+    state.know(insn.a, {plan.result, plan.shape, plan.fields});
+  }
   if (plan.way == Way::Inline && (op == Op::PlaceLocal || state.place != Kind::None)) walked(pc, plan, state);
 }
 

@@ -1,6 +1,7 @@
 // Where registers are: see translator.h. Variables, by kind, that the optimiser turns into values and the quick
 // pipeline keeps on the native stack.
 #include <algorithm>
+#include <cassert>
 #include <cstddef>
 
 #include "bytecode/exits.h"
@@ -38,13 +39,13 @@ Operand Translator::read(uint16_t reg) {
   for (const auto& [refined, v] : refined_) {
     if (refined == reg) return v;
   }
-  if (cached(reg)) return cached_value(reg, state_.kinds[reg]);
+  if (cached(reg)) return cached_value(reg, state_.known(reg));
   return load_value(register_pointer(reg), Memory::Frame);
 }
 
 void Translator::write(uint16_t reg, const Operand& v) {
   if (cached(reg)) return keep(reg, after_.kinds[reg], v);
-  store_value(register_pointer(reg), v, Memory::Frame);
+  store_value(register_pointer(reg), v.kind == Kind::Unboxed ? fresh_record(v) : v, Memory::Frame);
 }
 
 void Translator::store_value(llvm::Value* to, const Operand& v, Memory memory) {
@@ -60,6 +61,7 @@ Operand Translator::load_value(llvm::Value* from, Memory memory) {
 llvm::Value* Translator::tag_of(const Operand& v) { return is_unknown(v.kind) ? v.tag : tag_word(tag_of_kind(v.kind)); }
 
 llvm::Value* Translator::payload_of(const Operand& v) {
+  assert(v.kind != Kind::Unboxed);
   if (v.kind == Kind::Nil) return word(0);
   return v.payload ? v.payload : b_.CreateBitCast(v.number, b_.getInt64Ty());
 }
@@ -70,7 +72,7 @@ llvm::Value* Translator::is(const Operand& v, Kind kind) {
 }
 
 llvm::Value* Translator::is_heap(const Operand& v) {
-  if (is_plain(v.kind)) return b_.getFalse();
+  if (is_uncounted(v.kind)) return b_.getFalse();
   if (is_counted(v.kind)) return b_.getTrue();
   return b_.CreateICmpNE(b_.CreateAnd(v.tag, word(0xf8)), word(0));
 }
@@ -78,13 +80,17 @@ llvm::Value* Translator::is_heap(const Operand& v) {
 // ---- variables ----
 
 llvm::AllocaInst* Translator::variable(std::vector<llvm::AllocaInst*>& all, uint32_t reg, llvm::Type* type) {
-  if (all[reg]) return all[reg];
-  all[reg] = new_variable(type);
-  if (is_quick()) return all[reg];
-  // Where nothing is kept in it yet, nothing is read: said so, no bound of what is kept is lost where ways meet.
-  auto* nothing = new llvm::StoreInst(llvm::PoisonValue::get(type), all[reg], false, alignment(type));
-  nothing->insertAfter(all[reg]);
+  if (!all[reg]) all[reg] = new_unset_variable(type);
   return all[reg];
+}
+
+// Where nothing is kept in it yet, nothing is read: said so, no bound of what is kept is lost where ways meet.
+llvm::AllocaInst* Translator::new_unset_variable(llvm::Type* type) {
+  llvm::AllocaInst* made = new_variable(type);
+  if (is_quick()) return made;
+  auto* nothing = new llvm::StoreInst(llvm::PoisonValue::get(type), made, false, alignment(type));
+  nothing->insertAfter(made);
+  return made;
 }
 
 llvm::AllocaInst* Translator::new_variable(llvm::Type* type) {
@@ -92,8 +98,10 @@ llvm::AllocaInst* Translator::new_variable(llvm::Type* type) {
   return llvm::IRBuilder<>(&entry, entry.getFirstInsertionPt()).CreateAlloca(type);
 }
 
-Operand Translator::cached_value(uint32_t reg, Kind kind) {
+Operand Translator::cached_value(uint32_t reg, const Known& known) {
   llvm::Type* word_type = b_.getInt64Ty();
+  const Kind kind = known.kind;
+  if (kind == Kind::Unboxed) return unboxed_value(reg, known);
   if (kind == Kind::Nil) return {kind, nullptr, word(0)};
   if (kind == Kind::Float) {
     return floating(load(b_.getDoubleTy(), variable(numbers_, reg, b_.getDoubleTy())));
@@ -106,6 +114,8 @@ Operand Translator::cached_value(uint32_t reg, Kind kind) {
 void Translator::keep(uint32_t reg, Kind kind, const Operand& v) {
   llvm::Type* word_type = b_.getInt64Ty();
   if (kind == Kind::None || kind == Kind::Nil) return;
+  if (kind == Kind::Unboxed) return keep_parts(reg, v);
+  if (v.kind == Kind::Unboxed) return keep(reg, kind, fresh_record(v));
   if (kind == Kind::Float) {
     put(as_double(v), variable(numbers_, reg, b_.getDoubleTy()));
     return;
@@ -115,7 +125,7 @@ void Translator::keep(uint32_t reg, Kind kind, const Operand& v) {
 }
 
 void Translator::release(const Operand& v) {
-  if (is_plain(v.kind)) return;
+  if (is_uncounted(v.kind)) return;
   auto* counted = late("counted");
   auto* done = block("done");
   b_.CreateCondBr(is_heap(v), one_less(v, counted, done), done);
@@ -146,14 +156,16 @@ llvm::BasicBlock* Translator::one_less(const Operand& v, llvm::BasicBlock* other
 
 // ---- variables and frame ----
 
-void Translator::flush(uint32_t reg, Kind kind) {
-  store_value(register_pointer(static_cast<uint16_t>(reg)), cached_value(reg, kind), Memory::Frame);
+void Translator::flush(uint32_t reg, const Known& known) {
+  Operand v = cached_value(reg, known);
+  if (v.kind == Kind::Unboxed) v = {Kind::Record, nullptr, record_by_helper(v)};
+  store_value(register_pointer(static_cast<uint16_t>(reg)), v, Memory::Frame);
 }
 
 void Translator::flush_operands(uint32_t pc) {
   for_each_access(chunk_, pc, [&](const Access& each) {
     for (uint32_t reg = each.first; each.read && reg < each.first + each.count; ++reg) {
-      if (cached(reg) && state_.dirty.has(reg)) flush(reg, state_.kinds[reg]);
+      if (cached(reg) && state_.dirty.has(reg)) flush(reg, state_.known(reg));
     }
   });
 }
@@ -166,7 +178,7 @@ Translator::Unflushed Translator::unflushed(uint32_t pc, bool but_operands) {
   });
   for (uint32_t reg = 0; reg < chunk_.registers; ++reg) {
     if (!cached(reg) || done.has(reg) || !state_.dirty.has(reg) || !kinds_->live(pc, reg)) continue;
-    found.emplace_back(reg, state_.kinds[reg]);
+    found.emplace_back(reg, as_flushed(state_.known(reg)));
   }
   return found;
 }
@@ -210,8 +222,9 @@ llvm::BasicBlock* Translator::block_at(uint32_t pc) {
   llvm::IRBuilder<>::InsertPointGuard keep_place(b_);
   llvm::BasicBlock* way = nullptr;
   for (uint32_t reg = 0; reg < chunk_.registers; ++reg) {
-    const Kind from = after_.kinds[reg], to = there.kinds[reg];
-    if (!cached(reg) || from == to || to == Kind::None || from == Kind::None) continue;
+    const Known from = after_.known(reg);
+    const Kind to = there.kinds[reg];
+    if (!cached(reg) || from.kind == to || to == Kind::None || from.kind == Kind::None) continue;
     if (!way) {
       way = block("way");
       go_on_in(way);

@@ -225,7 +225,7 @@ void Translator::release_slots(uint16_t count, uint16_t taken) {
 
 // Of a register that outlives the code: an inout parameter, or one that a loop's own code hands on.
 void Translator::flush_slot(uint32_t slot) {
-  if (cached(slot) && state_.dirty.has(slot) && state_.kinds[slot] != Kind::None) flush(slot, state_.kinds[slot]);
+  if (cached(slot) && state_.dirty.has(slot) && state_.kinds[slot] != Kind::None) flush(slot, state_.known(slot));
 }
 
 }  // namespace posset::jit

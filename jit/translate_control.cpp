@@ -272,7 +272,7 @@ void Translator::poll_round(uint32_t pc, uint32_t to, llvm::BasicBlock* fine, co
 // Goes over to code that has replaced this one, which finds what lives in the frame, or goes on at a loop head.
 void Translator::newer_code(uint32_t to) {
   for (uint32_t reg = 0; reg < chunk_.registers; ++reg) {
-    if (cached(reg) && after_.dirty.has(reg) && kinds_->live(to, reg)) flush(reg, after_.kinds[reg]);
+    if (cached(reg) && after_.dirty.has(reg) && kinds_->live(to, reg)) flush(reg, after_.known(reg));
   }
   llvm::Type* pair = llvm::StructType::get(b_.getInt64Ty(), b_.getInt64Ty());
   llvm::Function* newer = helper("newer", pair, {b_.getPtrTy(), b_.getPtrTy(), b_.getPtrTy()});
@@ -338,9 +338,10 @@ void Translator::jump_on_bool(uint32_t pc, const Insn& insn, bool back) {
 
 // Where there is no further item; its register is as it was before.
 llvm::BasicBlock* Translator::behind_rounds(uint32_t pc, const Insn& insn) {
-  const Kind item = std::exchange(after_.kinds[insn.b], state_.kinds[insn.b]);
+  const Known item = after_.known(insn.b);
+  after_.know(insn.b, state_.known(insn.b));
   llvm::BasicBlock* there = block_at(pc + 1);
-  after_.kinds[insn.b] = item;
+  after_.know(insn.b, item);
   return there;
 }
 

@@ -168,10 +168,11 @@ void Translator::charge_call(uint32_t pc, const Insn& insn) {
   for (uint32_t n = 0; n < insn.c; ++n) {
     const auto reg = static_cast<uint16_t>(insn.a + 2 + n);
     if (n < 64 && (lent >> n & 1)) {
-      if (cached(reg)) flush(reg, state_.kinds[reg]);
+      if (cached(reg)) flush(reg, state_.known(reg));
       continue;
     }
     const Operand v = read(reg);
+    if (v.kind == Kind::Unboxed) continue;
     b_.CreateCall(helper("release_value", b_.getVoidTy(), {b_.getInt64Ty(), b_.getInt64Ty()}), {tag_of(v), payload_of(v)});
   }
   raise_at_call(pc);
@@ -190,7 +191,7 @@ void Translator::take_arguments(const Insn& insn) {
     if (cached(n)) {
       keep(n, kinds_->at_leader(0).kinds[n], v);
     } else {
-      store_value(register_pointer(n), v, Memory::Frame);
+      store_value(register_pointer(n), v.kind == Kind::Unboxed ? fresh_record(v) : v, Memory::Frame);
     }
   }
 }
@@ -240,14 +241,14 @@ Translator::Unflushed Translator::unflushed_around_call(uint32_t pc) {
   const Insn& insn = chunk_.at(pc);
   for (uint32_t reg = 0; reg < insn.a; ++reg) {
     if (!cached(reg) || !state_.dirty.has(reg) || !kinds_->live(pc, reg)) continue;
-    found.emplace_back(reg, state_.kinds[reg]);
+    found.emplace_back(reg, as_flushed(state_.known(reg)));
   }
   return found;
 }
 
 void Translator::flush_callers() {
   for (Translator* each = this; each->caller_; each = each->caller_) {
-    for (const auto& [reg, kind] : each->caller_->unflushed_around_call(each->call_pc_)) each->caller_->flush(reg, kind);
+    for (const auto& [reg, known] : each->caller_->unflushed_around_call(each->call_pc_)) each->caller_->flush(reg, known);
   }
 }
 

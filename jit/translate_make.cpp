@@ -19,6 +19,10 @@ using interp::Record;
 bool Translator::make(uint32_t pc, const Insn& insn) {
   switch (static_cast<Op>(insn.op)) {
     case Op::MakeRecord: {
+      if (plan_.result == Kind::Unboxed) {
+        make_unboxed(insn);
+        return true;
+      }
       const interp::Shape* shape = chunk_.shapes[insn.c];
       return make_record(pc, Tag::Record, static_cast<uint32_t>(shape->fields.size()), shape_id(shape->id));
     }

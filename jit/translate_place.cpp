@@ -138,6 +138,7 @@ llvm::Value* Translator::field_at(const Operand& base, uint32_t field) {
 
 void Translator::known_field(uint32_t pc, const Insn& insn) {
   const Operand base = read(insn.b);
+  if (base.kind == Kind::Unboxed) return unboxed_field(insn);
   llvm::BasicBlock* exit = exit_at(pc);
   check_shape(base, state_.shapes[insn.b], plan_.shape, exit);
   const bool told = is_told(base, state_.fields[insn.b], plan_.result, exit);
@@ -155,6 +156,7 @@ void Translator::known_field(uint32_t pc, const Insn& insn) {
 void Translator::set_field(uint32_t pc, const Insn& insn) {
   const bool consume = insn.x & bytecode::kConsumeC;
   const Operand base = read(insn.a);
+  if (base.kind == Kind::Unboxed) return set_unboxed_field(insn);
   auto* after = block("after");
   auto* slow = slow_way(pc, after);
   if (plan_.way == Way::Inline) {

@@ -376,7 +376,7 @@ void Translator::exit_behind_call(uint32_t pc, const Insn& insn, uint32_t expect
   Unflushed registers;
   for (uint32_t reg = 0; reg < chunk_.registers; ++reg) {
     if (reg == insn.a || !cached(reg) || !after_.dirty.has(reg) || !kinds_->live(next, reg)) continue;
-    registers.emplace_back(reg, after_.kinds[reg]);
+    registers.emplace_back(reg, as_flushed(after_.known(reg)));
   }
   go_to(flushing(registers, exit_landing()), pc_address(next), b_.getInt32(expected));
 }

@@ -220,7 +220,7 @@ void Translator::leave_at_entry(uint32_t pc, uint32_t number, llvm::PHINode* exp
   leave_to_bytecode(pc_address(pc), expected);
 }
 
-// Does not go on where it does not fit. `number`: of the entry, those of loops are taken rarely.
+// Does not go on where it does not fit; until then nothing has been changed. `number`: of the entry, those of loops are taken rarely.
 void Translator::read_frame(uint32_t pc, uint32_t number) {
   state_ = after_ = kinds_->at_leader(pc);
   exit_ = nullptr;
@@ -235,9 +235,10 @@ void Translator::read_frame(uint32_t pc, uint32_t number) {
   }
   const bool by_table = number != 0 && chunk_.registers < bytecode::Expected::kMostRegisters;
   if (by_table) check_by_table(expected, unfit);
+  std::vector<Operand> unpacked_objects;
   for (uint32_t reg = 0; reg < chunk_.registers; ++reg) {
     if (!is_read_at_entry(reg)) continue;
-    const Kind kind = state_.kinds[reg];
+    const Kind kind = boxed(state_.kinds[reg]);
     const Operand v = load_value(register_pointer(reg), Memory::Frame);
     if (!by_table && kind != Kind::Any) {
       auto* fits = block("fits");
@@ -255,7 +256,9 @@ void Translator::read_frame(uint32_t pc, uint32_t number) {
         check_fields(read, state_.fields[reg], unfit);
       }
     }
-    keep(reg, kind, read);
+    const bool unpacks = state_.kinds[reg] != kind;
+    if (unpacks) unpacked_objects.push_back(read);
+    keep(reg, state_.kinds[reg], unpacks ? unpacked(read, state_.known(reg)) : read);
   }
   auto* there = block("there");
   if (!state_.reached || kinds_->depth() == 0) {
@@ -270,6 +273,7 @@ void Translator::read_frame(uint32_t pc, uint32_t number) {
   }
   leave_at_entry(pc, number, expected, refused);
   go_on_in(there);
+  for (const Operand& each : unpacked_objects) release(each);
 }
 
 // ---- instructions ----
@@ -290,6 +294,7 @@ void Translator::instruction(uint32_t pc) {
   here_ = pc;
   if (!reached_) return;
   const Insn& insn = chunk_.at(pc);
+  box_operands(pc);  // a forced exit finds registers as the guards do
   llvm::BranchInst* way = begin_guarded();
   if (start_instruction(pc)) {
     const bool done = ends_loan(pc) || (plan_.way == Way::Exec ? call(pc, insn) : inlined(pc, insn));
@@ -581,7 +586,7 @@ Operand Translator::constant(uint16_t index) {
 
 // A local object's count goes up in place; everything else is the helper's.
 void Translator::retain(const Operand& v) {
-  if (is_plain(v.kind)) return;
+  if (is_uncounted(v.kind)) return;
   auto* counted = block("counted");
   auto* shared = cold("shared");
   auto* local = block("local");

@@ -45,6 +45,8 @@ struct Operand {
   llvm::Value* tag = nullptr;
   llvm::Value* payload = nullptr;  // i64, as in Borrowed::word1
   llvm::Value* number = nullptr;   // double
+  std::vector<Operand> parts;      // of an unboxed record, in the order of its fields
+  uint32_t shape = kNoShape;       // of that
 };
 
 interp::Packing packing_of_kind(Kind list);
@@ -267,13 +269,15 @@ class Translator {
   // ---- registers.cpp ----
   bool cached(uint32_t reg) const { return !kinds_->pinned(reg); }
   llvm::AllocaInst* new_variable(llvm::Type* type);
+  llvm::AllocaInst* new_unset_variable(llvm::Type* type);
   llvm::AllocaInst* variable(std::vector<llvm::AllocaInst*>& all, uint32_t reg, llvm::Type* type);
-  Operand cached_value(uint32_t reg, Kind kind);
+  Operand cached_value(uint32_t reg, const Known& known);
   void keep(uint32_t reg, Kind kind, const Operand& v);
-  void flush(uint32_t reg, Kind kind);
+  void flush(uint32_t reg, const Known& known);
   void flush_operands(uint32_t pc);
   // Registers that are not in the frame, as what they are.
-  using Unflushed = std::vector<std::pair<uint32_t, Kind>>;
+  using Unflushed = std::vector<std::pair<uint32_t, Known>>;
+  static Known as_flushed(const Known& v) { return v.kind == Kind::Unboxed ? v : Known(v.kind); }
   Unflushed unflushed(uint32_t pc, bool but_operands);
   Landing& flushing(const Unflushed& registers, Landing& then);
   void reload(uint32_t reg, Kind kind);
@@ -516,6 +520,21 @@ class Translator {
   void push_item(const Operand& list, llvm::Value* size, Kind packed, const Operand& v);
   void pop(uint32_t pc, const Insn& insn);
 
+  // ---- translate_unboxed.cpp ----
+  static constexpr uint32_t part_number(uint32_t reg, uint32_t field) { return reg * interp::FieldKinds::kFields + field; }
+  llvm::AllocaInst* part_variable(uint32_t reg, uint32_t field, Kind kind);
+  Operand unboxed_value(uint32_t reg, const Known& known);
+  void keep_parts(uint32_t reg, const Operand& v);
+  void forget_parts(uint32_t reg);
+  Operand fresh_record(const Operand& v);
+  llvm::Value* record_by_helper(const Operand& v);
+  void box_operands(uint32_t pc);
+  void make_unboxed(const Insn& insn);
+  void unboxed_field(const Insn& insn);
+  void set_unboxed_field(const Insn& insn);
+  Operand unpacked(const Operand& object, const Known& known);
+  static uint16_t kinds_of_parts(const Operand& v);
+
   // ---- translate_pattern.cpp ----
   bool pattern(uint32_t pc, const Insn& insn);
   bool test(uint32_t pc, llvm::Value* fits);
@@ -670,7 +689,7 @@ class Translator {
   std::vector<llvm::Value*> pcs_;          // by instruction; null: nobody has asked
   std::map<std::vector<uint32_t>, Landing> raised_;  // by the handlers
   std::map<const Strip*, Landing> exits_;            // by the strip they are in
-  std::map<std::pair<std::pair<uint32_t, Kind>, llvm::BasicBlock*>, Landing> flushes_;  // by what comes then
+  std::map<std::pair<std::pair<uint32_t, Known>, llvm::BasicBlock*>, Landing> flushes_;  // by what comes then
 
   // Stage 2: loops, see translate_loops.cpp.
   struct Passing {
@@ -718,6 +737,8 @@ class Translator {
   std::vector<Lent> lent_;
   uint32_t handler_ = 0;  // where the block being made begins, when errors come to it
   std::vector<llvm::AllocaInst*> tags_, payloads_, numbers_;  // by register
+  std::map<std::pair<uint32_t, bool>, llvm::AllocaInst*> parts_;  // by part_number, and whether it is a float
+  llvm::AllocaInst* parts_passed_ = nullptr;                      // to the helper
 };
 
 }  // namespace posset::jit

@@ -154,6 +154,7 @@ void Context::begin_evaluation() {
   bound_registers(registers_, limits_.stack_bytes);
   tree_account->settle(*this);
   has_new_limits_ = brief_ = false;
+  heap.was_overdrawn();  // by an evaluation that has ended
   steps_before_slice_ = 0;
   slice_ = 0;
   start_slice();
@@ -235,6 +236,10 @@ bool Context::poll() {
   runtime.control.end_slice();
   runtime.control.hand_over_deferred(*this);
   if (wants_to_stop()) return raise_stop();
+  if (heap.was_overdrawn()) {
+    raise_memory_limit();
+    return false;
+  }
   if (steps_before_slice_ > limits_.steps) {
     raise(ErrorCode::StepLimit, "step limit of " + std::to_string(limits_.steps) + " exceeded");
     return false;

@@ -20,6 +20,7 @@
 #include <string>
 #include <thread>
 #include <type_traits>
+#include <utility>
 
 #include "interp/value/large_block.h"
 #include "interp/value/value.h"
@@ -104,6 +105,12 @@ class Heap {
     }
     return make_object_slow(bytes, tag, flags);
   }
+  // For what cannot be told that there is no memory: at most kMostOverdrawn bytes, beyond the limit where need be. Where
+  // mimalloc has none either it is a place that all such objects share and nobody frees. Both are told by `was_overdrawn`,
+  // which whoever polls asks, so that it does not go on for long.
+  static constexpr size_t kMostOverdrawn = 144;
+  Object* make_object_overdrawn(size_t bytes, Tag tag);
+  bool was_overdrawn() { return std::exchange(overdrawn_, false); }
   // For compiled code that takes free cells as make_object does.
   static constexpr bool has_class(size_t bytes) { return bytes <= kMaxSmall; }
   static constexpr size_t class_of(size_t bytes) { return (bytes + kGranule - 1) / kGranule; }
@@ -285,6 +292,8 @@ class Heap {
   const Heap* family_ = this;
   size_t used_ = 0;
   size_t limit_;
+  bool overdrawn_ = false;
+  alignas(kGranule) unsigned char last_resort_[kMostOverdrawn] = {};
   HeapStats stats_;
 
   Page* pages_ = nullptr;       // all in use

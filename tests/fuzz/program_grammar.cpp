@@ -5,7 +5,7 @@
 namespace posset::fuzz {
 
 // clang-format off
-const char kTypes[] = "ifbsrLSNMDRVTFCEPBQWG";
+const char kTypes[] = "ifbsrLSNMDRVTFCEPBQWGX";
 
 const char kPrelude[] =
     "import \"lists\"\nimport \"maps\"\nimport \"math\"\nimport \"strings\"\nimport \"json\"\n"
@@ -21,6 +21,7 @@ const std::vector<PlaceForm> kPlaceForms = {
     {'R', 's', ".name", false},      {'S', 's', "[$k]", false},       {'M', 'i', "[$s, 0]", true},
     {'W', 'f', "[$k]", false},       {'W', 'f', "[$i]", false},       {'G', 'b', "[$k]", false},
     {'P', 'i', ".n", false},         {'P', 'f', ".w", false},
+    {'X', 'f', ".x", false},         {'X', 'f', ".y", false},         {'X', 'i', ".n", false},
     {'B', 'P', "[$k]", false},       {'B', 'i', "[$k].n", false},     {'B', 'f', "[$k].w", false},
     {'Q', 'P', ".body", false},      {'Q', 'B', ".bodies", false},    {'Q', 'f', ".body.w", false},
     {'Q', 'i', ".bodies[$k].n", false}, {'Q', 'f', ".bodies[$k].w", false}, {'Q', 'P', ".bodies[$k]", false},
@@ -169,6 +170,8 @@ const std::vector<Production> kProductions = {
     {'B', 1, "[{n: 1, w: 1.5, tag: 1}, {n: 2, w: 2.5, tag: \"x\"}]"}, {'B', 4, "$.B"}, {'B', 3, "[$P, $P, $P]"},
     {'B', 3, "[${for $=i in 0..4 $|=> $@{n: $i, w: $f, tag: nil}$}]"}, {'B', 1, "$Q.bodies"},
     {'Q', 1, "{body: {n: 1, w: 0.5, tag: nil}, bodies: []}"}, {'Q', 4, "$.Q"}, {'Q', 3, "{body: $P, bodies: $B}"},
+
+    {'X', 1, "{x: 0.5, y: 1.0, n: 1}"}, {'X', 4, "$.X"}, {'X', 4, "{x: $f, y: $f, n: $i}"}, {'X', 1, "{n: $i, y: $f, x: $f}"}, {'X', 1, "{..$X, x: $f}"},
 
     {'V', 1, "Dot"}, {'V', 4, "$.V"}, {'V', 2, "Circle($i)"}, {'V', 2, "Rect($i, $i)"}, {'V', 1, "Circle($a)"},
     {'T', 1, "Leaf"}, {'T', 4, "$.T"}, {'T', 3, "Node($T, $i, $T)"}, {'T', 1, "$T.left"},

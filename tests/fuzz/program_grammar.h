@@ -3,7 +3,7 @@
 //
 //   i int   f float   b bool   s str   r range   L [int]   S [str]   N [[int]]
 //   M map str -> int   D map str -> [int]   R {x: int, name: str, items: [int]}
-//   P {n: int, w: float, tag: any}   B list of P   Q {body: P, bodies: [P]}
+//   P {n: int, w: float, tag: any}   B list of P   Q {body: P, bodies: [P]}   X {x: float, y: float, n: int}
 //   V Shape   T Tree   F function int -> int   C ref of int   E error   W [float]   G [bool]   a any of them
 //   v a statement   t the type that is wanted (in a statement: one for the whole statement)
 //   h a statement of a program that gets hot, m what such a module begins with, d the calls of a function of it, g a function

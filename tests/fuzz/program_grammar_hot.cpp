@@ -10,9 +10,9 @@ const std::vector<Production> kHotProductions = {
     {'I', 8, "$.i"}, {'I', 3, "$k"}, {'I', 4, "($I + $I)"}, {'I', 3, "($I - $I)"}, {'I', 2, "($I * $k)"}, {'I', 1, "($I * $I)"},
     {'I', 2, "($I % 7)"}, {'I', 1, "($I // 3)"}, {'I', 1, "(-$I)"}, {'I', 1, "abs($I)"}, {'I', 1, "min($I, $I)"}, {'I', 1, "max($I, $I, $k)"},
     {'I', 1, "floor($J)"}, {'I', 1, "int($J)"}, {'I', 1, "(if $K { $I } else { $I })"}, {'I', 2, "$-L[$k]"}, {'I', 1, "len($-L)"},
-    {'I', 1, "$-R.x"}, {'I', 1, "$-P.n"}, {'I', 1, "$.F($I)"}, {'I', 1, "($I & 15)"}, {'I', 1, "($I ^ $I)"}, {'I', 1, "($I << 2)"}, {'I', 1, "($I +% $I)"},
+    {'I', 1, "$-R.x"}, {'I', 1, "$-P.n"}, {'I', 1, "$-X.n"}, {'I', 1, "$.F($I)"}, {'I', 1, "($I & 15)"}, {'I', 1, "($I ^ $I)"}, {'I', 1, "($I << 2)"}, {'I', 1, "($I +% $I)"},
     {'J', 8, "$.f"}, {'J', 2, "0.25"}, {'J', 4, "($J + $J)"}, {'J', 3, "($J * $J)"}, {'J', 2, "($J - $I)"}, {'J', 1, "($J / 3.0)"}, {'J', 1, "($I / $I)"},
-    {'J', 1, "sqrt(abs($J))"}, {'J', 1, "float($I)"}, {'J', 1, "max($J, $J)"}, {'J', 1, "min($J, $J)"}, {'J', 2, "$-W[$k]"}, {'J', 1, "$-P.w"}, {'J', 1, "(-$J)"},
+    {'J', 1, "sqrt(abs($J))"}, {'J', 1, "float($I)"}, {'J', 1, "max($J, $J)"}, {'J', 1, "min($J, $J)"}, {'J', 2, "$-W[$k]"}, {'J', 1, "$-P.w"}, {'J', 2, "$-X.x"}, {'J', 1, "$-X.y"}, {'J', 1, "(-$J)"},
     {'J', 1, "(if $K { $J } else { $J })"}, {'J', 1, "($J ** 2)"}, {'J', 1, "math.sin($J)"}, {'J', 1, "math.fmod($J, $I)"},
     {'J', 1, "math.atan2($I, $J)"},
     {'K', 2, "$.b"}, {'K', 4, "($I < $I)"}, {'K', 3, "($I $c $I)"}, {'K', 2, "($J $c $J)"}, {'K', 2, "($I % 3 == $k)"}, {'K', 1, "(not $K)"},
@@ -23,7 +23,7 @@ const std::vector<Production> kHotProductions = {
     {'e', 3, "if $K { $-i += $I }"}, {'e', 2, "if $K { $-i += $I } else { $-f += $J }"}, {'e', 2, "$&i += $I"}, {'e', 2, "$&f += $J"}, {'e', 1, "$&i = $I"},
     {'e', 2, "%if $K { continue }"}, {'e', 2, "%if $K { break }"}, {'e', 1, "^if $K { return $I }"}, {'e', 1, "if $K { throw $a }"},
     {'e', 1, "$-s += $.s"}, {'e', 1, "$-s = $.s + $-s"}, {'e', 1, "$&L.push($I)"}, {'e', 1, "$-L = [$I, $I]"}, {'e', 1, "[$-i, $-i] = [$I, $I]"},
-    {'e', 1, "$&S.push($.s)"}, {'e', 1, "$-P.w *= $J"}, {'e', 1, "$-R.x += $I"}, {'e', 1, "println($a)"}, {'e', 1, "$-a = $a"},
+    {'e', 1, "$&S.push($.s)"}, {'e', 1, "$-P.w *= $J"}, {'e', 1, "$-X.x += $J"}, {'e', 1, "$-X = {x: $J, y: $J, n: $I}"}, {'e', 1, "$-X.y = $J"}, {'e', 1, "$-R.x += $I"}, {'e', 1, "println($a)"}, {'e', 1, "$-a = $a"},
 
     // ---- recursion ----
     {'h', 2, "${do {\n$!fn g($=i) $|=> if $1 < 2 { $I } else { g($1 - 1) + g($1 - 2) }$>\nfor q in 0..7 { println(g(q)) }\n}$}"},
@@ -80,6 +80,21 @@ const std::vector<Production> kHotProductions = {
     {'h', 1, "${var $~L = [for q in 0..$n => q * 7 % 11]$|\nvar $~i = 0$|\nwhile $2 < len($1) and $1[$2] != $k { $2 += 1 }\n${for $=i in 0..len($1) $|{\nif $1[$3] == $2 { break }\n$1[$3] += $2\n}$}\nprintln($1, $2)$}"},
     {'h', 1, "${var $~N = [for q in 0..6 => fill(6, q)]$|\n${for $=i in 0..len($1) $|{\n${for $=i in 0..$2 $|{\n$1[$2][$3] += $1[$3][$2] * $I\n}$}\n}$}\nprintln($1)$}"},
     {'h', 1, "${var $~L = fill($n, 0)$|\nvar $~W = fill(len($1), $J)$|\nvar $~G = fill(len($1), $K)$|\nfor q in 0..len($1) {\n$1[q] += if $3[q] { q } else { $k }\n$2[q] += $1[q]\n$3[q] = $2[q] > $J\n}\nprintln($1, $2, $3)$}"},
+
+    // ---- records of numbers: made by one function, read by another, kept, handed on, changed ----
+    {'h', 3, "${do {\nfn made(x, y, n) => {x: x, y: y, n: n}\nfn plus(a, b) => made(a.x + b.x, a.y + b.y, a.n + b.n)\nfn scaled(a, k) => {x: a.x * k, y: a.y * k, n: a.n}\n"
+             "var $~X = made($J, $J, $I)$|\n${for $=i in 0..$n $|{\n$1 = plus(scaled($1, $J), made($J, $I, $2))\n$@$e\n}$}\nprintln($1)\n}$}"},
+    {'h', 3, "${do {\n$!fn g($=X, $=i) $|=> if $2 % 5 == $k { $1 } else { {x: $1.x + $J, y: $J, n: $I} }$>\nvar $~X = {x: $J, y: $J, n: $I}$|\n"
+             "try {\n${for $=i in 0..$n $|{\n$1 = g($1, $2)\n$@$e\n$-f += $1.x\n}$}\n} catch e { println(e.message, e.line, e.column) }\nprintln($1)\n}$}"},
+    {'h', 2, "${do {\n$!fn g($=i) $|=> if $1 % 4 == $k { nil } else { {x: $J, y: $J, n: $1} }$>\n${for $=i in 0..$n $|{\nlet q = g($1)\nif q != nil { $-f += q.x + q.n } else { $-i += 1 }\n"
+             "println(match q { {x: mx, n: mn} => mx + mn, _ => 0 })\n}$}\n}$}"},
+    {'h', 2, "${do {\nvar $~X = {x: $J, y: $J, n: 0}$|\nvar all = []\n${for $=i in 0..$n $|{\n$1.x += $J\nlet before = $1\n$1.n += $2\n$@$e\nif $2 % 3 == $k { all.push(before) }\n"
+             "if $2 == $n { $1 = {x: $I, y: $a, n: $2} }\n}$}\nprintln(all, $1)\n}$}"},
+    {'h', 2, "${do {\nfn far(inout p, d) {\np.x += d\np = {x: p.y, y: p.x, n: p.n + 1}\np.n\n}\nvar $~X = {x: $J, y: $J, n: $I}$|\n${for $=i in 0..$n $|{\nfar(&$1, $J)\n$@$e\nif $2 % 6 == 5 { $1.y = $I }\n}$}\nprintln($1)\n}$}"},
+    {'h', 2, "${do {\nfn both(a, b) => if a.x < b.x { a } else { b }\nvar best = {x: $J, y: $J, n: $I}\nlet kept = best\n${for $=i in 0..$n $|{\nlet q = {x: $J, y: $J, n: $1}\nbest = both(best, q)\n"
+             "if $K { best = both(q, kept) }\n$@$e\n}$}\nprintln(best, kept, best == kept)\n}$}"},
+    {'h', 2, "${do {\n$!fn g($=i, $=X) $|=> if $1 <= 0 { $2 } else { g($1 - 1, {x: $2.y, y: $2.x + $J, n: $1}) }$>\nfor q in 0..$n { println(g(q % 6, {x: $J, y: $J, n: q})) }\n}$}"},
+    {'h', 1, "${do {\nlet fs = [p => p.x, p => p.x + p.n, p => {x: p.y, y: p.x, n: p.n}.x]\n${for $=i in 0..$n $|{ $-f += fs[if $1 < $n { 2 } else { $1 % 3 }]({x: $J, y: $J, n: $1}) }$}\nlet g = () => $.X\nprintln(g())\n}$}"},
 
     // ---- rounds around small functions, and with several ways in and back ----
     {'h', 3, "${do {\n$!fn g($=i, $=i) $|=> ($1 + $2) * ($1 - $k) // 3 + $2 % 7 - $k$>\nvar $~i = 0$|\ntry {\n${for $=i in $k - 9..$n * 3 $|{ $1 += g($2, $k) }$}\n} catch e { println(e.message, e.line, e.column) }\nprintln($1)\n}$}"},

@@ -35,6 +35,7 @@ struct Look {
   size_t guards_that_may_be_forced = 0;
   size_t functions_asked_for = 0;
   size_t choices = 0;
+  size_t boxings = 0;
   std::map<std::string, int> calls;  // of helpers
   std::set<std::string> blocks;      // names without numbers
 
@@ -93,6 +94,7 @@ Look look_at(const Translation& translation) {
       look.guards_that_may_be_forced += name.starts_with("guarded");
       look.functions_asked_for += name.starts_with("expected");
       look.choices += name.starts_with("chosen");
+      look.boxings += name.starts_with("boxed");
       for (const llvm::Instruction& each : block) {
         if (const auto* call = llvm::dyn_cast<llvm::CallInst>(&each)) look_at_call(*call, look);
       }
@@ -373,6 +375,32 @@ TEST_CASE("translate: what is lent for a moment is neither taken out nor counted
     CHECK_MESSAGE(!look(name, 2).blocks.contains("count"), std::string(name));  // where something is released
     CHECK_MESSAGE(look(name, 2).execs() == 0, std::string(name));
   }
+}
+
+TEST_CASE("translate: a record of numbers is an object only where one is asked for") {
+  run("fn vec(x, y) => {x: x, y: y}\nfn plus(a, b) => vec(a.x + b.x, a.y + b.y)\n"
+      "fn within(n) {\n  var p = vec(0.0, 0.0)\n  for i in 0..n { p = plus(p, vec(1.0, i * 0.5)) }\n  p.x * p.y\n}\n"
+      "fn given(n) {\n  var p = vec(0.0, 0.0)\n  for i in 0..n { p = plus(p, vec(1.0, 2.0)) }\n  p\n}\n"
+      "fn kept(n) {\n  var all = []\n  for i in 0..n { all.push(vec(i, 0.5)) }\n  all\n}\n"
+      "fn texts(n) {\n  var p = vec(\"a\", 0.0)\n  for i in 0..n { p = vec(p.x, 2.0) }\n  p.y\n}\n"
+      "for k in 0..60 { within(k); given(k); kept(3); texts(4) }");
+  CHECK(look("within", 2).boxings == 0);
+  CHECK_FALSE(look("within", 2).blocks.contains("found"));  // a free cell
+  CHECK(look("within", 2).execs() == 0);
+  CHECK(look("given", 2).boxings == 1);
+  CHECK(look("kept", 2).boxings == 1);
+  CHECK(look("texts", 2).boxings == 0);
+  CHECK(look("texts", 2).blocks.contains("found"));
+  CHECK(look("within", 1).calls_helper("call"));
+}
+
+TEST_CASE("translate: what is handed on in a loop becomes an object once") {
+  std::string large = "fn large(p, i) {\n  var t = p.x\n";
+  for (int i = 0; i < 40; ++i) large += "  t += i * " + std::to_string(i) + ".5\n";
+  large += "  t\n}\n";
+  run((large + "fn outer(n) {\n  let p = {x: n, y: 0.5}\n  var t = 0.0\n  for i in 0..n { t += large(p, i) }\n  t\n}\nfor k in 0..60 { outer(k) }").c_str());
+  CHECK(look("outer", 2).inlined == 0);
+  CHECK(look("outer", 2).boxings == 1);
 }
 
 TEST_CASE("translate: nothing is lent over a call, a loop or a change of what it stands in") {
