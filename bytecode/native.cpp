@@ -124,23 +124,48 @@ int64_t native_raised(NativeFrame* frame, const Insn* pc) {
 
 void native_retain(uint64_t word0, uint64_t word1) { interp::retain(Borrowed{word0, word1}); }
 
-// The code that calls this cannot go back to where it could say that there is no memory, so the limit is overdrawn, and the
-// slice of steps that does it is the last one (Context::poll).
-uint64_t native_box(Context* context, uint32_t shape, uint32_t kinds, const uint64_t* parts) {
-  using interp::FieldKinds;
+namespace {
+
+using interp::FieldKinds;
+using interp::Heap;
+
+// The parts as values; how many there are.
+uint32_t tell_parts(uint32_t kinds, const uint64_t* parts, Borrowed* values) {
   static constexpr interp::Tag kTags[] = {interp::Tag::Nil, interp::Tag::Int, interp::Tag::Float, interp::Tag::Bool};
   const auto count = static_cast<uint32_t>(std::bit_width(kinds) + 1) / 2;
+  for (uint32_t n = 0; n < count; ++n) values[n] = {static_cast<uint64_t>(kTags[kinds >> (2 * n) & 3]), parts[n]};
+  return count;
+}
+
+interp::Object* box_record(Heap& heap, uint32_t shape, uint32_t kinds, const Borrowed* values, uint32_t count) {
+  static_assert(sizeof(interp::Record) + FieldKinds::kFields * sizeof(Borrowed) <= Heap::kMostOverdrawn);
   const size_t bytes = sizeof(interp::Record) + count * sizeof(Borrowed);
-  static_assert(sizeof(interp::Record) + FieldKinds::kFields * sizeof(Borrowed) <= interp::Heap::kMostOverdrawn);
-  auto* made = static_cast<interp::Record*>(context->heap.make_object_overdrawn(bytes, interp::Tag::Record));
+  auto* made = static_cast<interp::Record*>(heap.make_object_overdrawn(bytes, interp::Tag::Record));
   made->shape = shape;
   made->size = static_cast<uint16_t>(count);
   made->kinds = static_cast<uint16_t>(kinds);
-  for (uint32_t field = 0; field < count; ++field) {
-    const interp::Tag tag = kTags[kinds >> (2 * field) & 3];
-    made->new_fields()[field] = Borrowed{static_cast<uint64_t>(tag), parts[field]};
-  }
-  return std::bit_cast<uint64_t>(made);
+  std::copy_n(values, count, made->new_fields());
+  return made;
+}
+
+interp::Object* box_list(Heap& heap, const Borrowed* values, uint32_t count) {
+  static_assert(sizeof(interp::List) + FieldKinds::kFields * sizeof(Borrowed) <= Heap::kMostOverdrawn);
+  const interp::Packing packing = interp::packing_for_all(values, count);
+  const size_t bytes = sizeof(interp::List) + count * interp::element_bytes(packing);
+  auto* made = static_cast<interp::List*>(heap.make_object_overdrawn(bytes, interp::Tag::List, static_cast<uint8_t>(packing)));
+  interp::fill_new_list(made, values, count);
+  return made;
+}
+
+}  // namespace
+
+// The code that calls this cannot go back to where it could say that there is no memory, so the limit is overdrawn, and the
+// slice of steps that does it is the last one (Context::poll).
+uint64_t native_box(Context* context, uint32_t shape, uint32_t kinds, const uint64_t* parts) {
+  Borrowed values[FieldKinds::kFields];
+  const uint32_t count = tell_parts(kinds, parts, values);
+  return std::bit_cast<uint64_t>(shape == UINT32_MAX ? box_list(context->heap, values, count)
+                                                     : box_record(context->heap, shape, kinds, values, count));
 }
 
 void native_release_value(uint64_t word0, uint64_t word1) { interp::release(Borrowed{word0, word1}); }

@@ -61,7 +61,8 @@ Tag tag_of_kind(Kind kind) {
     case Kind::Floats:
     case Kind::Bools:
     case Kind::Items: return Tag::List;
-    case Kind::Unboxed:
+    case Kind::UnboxedList: return Tag::List;
+    case Kind::UnboxedRecord:
     case Kind::Record: return Tag::Record;
     case Kind::Variant: return Tag::Variant;
     case Kind::Text: return Tag::Str;
@@ -145,16 +146,26 @@ Kind list_for(Kind element) {
 
 Kind joined(Kind a, Kind b) {
   if (a == b || b == Kind::None) return a;
-  if (boxed(a) == boxed(b)) return boxed(a);
   return a == Kind::None ? b : Kind::Any;
 }
 
 Known joined(const Known& a, const Known& b) {
   if (a.kind == Kind::None || b.kind == Kind::None) return a.kind == Kind::None ? b : a;
   if (a == b) return a;
-  const Kind kind = joined(boxed(a.kind), boxed(b.kind));
-  if (!has_fields(kind) || a.shape != b.shape || a.shape == kNoShape) return kind;
-  return {kind, a.shape, told_by_both(a.fields, b.fields)};
+  const Known one = boxed(a), other = boxed(b);
+  const Kind kind = joined(one.kind, other.kind);
+  if (!has_fields(kind) || one.shape != other.shape || one.shape == kNoShape) return kind;
+  return {kind, one.shape, told_by_both(one.fields, other.fields)};
+}
+
+Known boxed(const Known& v) {
+  if (v.kind == Kind::UnboxedRecord) return {Kind::Record, v.shape, v.fields};
+  if (v.kind != Kind::UnboxedList) return v;
+  Kind list = list_for(field_kind(v.fields, 0));
+  for (uint32_t n = 1; n < count_parts(v.fields); ++n) {
+    if (list_for(field_kind(v.fields, n)) != list) list = Kind::Items;
+  }
+  return list;
 }
 
 Kinds::Kinds(const Chunk& chunk, int stage, const Bodies& bodies, const std::vector<Kind>& version)
@@ -758,6 +769,7 @@ Plan Kinds::data_plan(uint32_t pc, const Insn& insn, const State& before) const 
     case Op::AppendItem: return {Way::Dynamic};
     case Op::Index:
     case Op::ViewIndex: {
+      if (before.kinds[insn.b] == Kind::UnboxedList) return unboxed_list_plan(pc, insn, before);
       if (insn.x & bytecode::kConsumeB) return {Way::Exec};
       const Kind b = speculated(before.kinds[insn.b], pc, Seen::First);
       const Kind c = speculated(before.kinds[insn.c], pc, Seen::Second);
@@ -783,6 +795,7 @@ Plan Kinds::data_plan(uint32_t pc, const Insn& insn, const State& before) const 
     }
     case Op::CallNative: return intrinsic_plan(pc, insn, before);
     case Op::Len: {
+      if (before.kinds[insn.b] == Kind::UnboxedList) return {Way::Inline, Kind::Any, Kind::UnboxedList, Kind::Any, Kind::Int};
       // What a call has just made may well be empty, of no packing yet; its length needs none.
       const bool made = insn.x & bytecode::kConsumeB;
       const Kind b = made ? before.kinds[insn.b] : speculated(before.kinds[insn.b], pc, Seen::First);
@@ -905,7 +918,7 @@ State Kinds::moved(uint32_t pc, const Plan& plan, State state) const {
     case Op::LoadConst: set(insn.a, constant_kind(insn.b)); break;
     case Op::Copy:
       copy(insn.a, insn.b);
-      if (state.kinds[insn.a] == Kind::Unboxed) state.copies.push_back({insn.a, insn.b});
+      if (is_unboxed(state.kinds[insn.a])) state.copies.push_back({insn.a, insn.b});
       break;
     case Op::Move:
       copy(insn.a, insn.b);

@@ -26,11 +26,11 @@ namespace posset::jit {
 // Ints up to here are floats without loss.
 constexpr int64_t kMostExact = int64_t{1} << 53;
 
-// What is known of a value when code is made. Unboxed is a record that is no object: its fields, which are numbers and
-// bools, are in variables. Records are values, so nobody can tell, and copies of it are copies of its fields; it is made an
+// What is known of a value when code is made. An unboxed record or list is no object: its parts, which are numbers and
+// bools, are in variables. They are values, so nobody can tell, and copies of one are copies of its parts; it is made an
 // object where one is asked for (Kinds::to_box). Ints to Items are lists by packing; a Text is too long to be kept inside a
 // value.
-enum class Kind : uint8_t { None, Nil, Bool, Int, Float, Unboxed, Ints, Floats, Bools, Items, Record, Variant, Text, Any };
+enum class Kind : uint8_t { None, Nil, Bool, Int, Float, UnboxedRecord, UnboxedList, Ints, Floats, Bools, Items, Record, Variant, Text, Any };
 
 // Records and variants keep their shape for life, so what is known of it holds as long as the register does.
 constexpr uint32_t kNoShape = UINT32_MAX;
@@ -48,19 +48,20 @@ inline bool tells(uint16_t known, uint16_t wanted) { return (known & fields_told
 inline uint16_t told_by_both(uint16_t a, uint16_t b) { return static_cast<uint16_t>(a & ~fields_told(a ^ b)); }
 // What is told of the field.
 Kind field_kind(uint16_t known, uint32_t field);
-// Of an unboxed record.
-inline uint32_t count_fields(uint16_t known) { return static_cast<uint32_t>(std::bit_width(known) + 1) / 2; }
-inline Kind boxed(Kind kind) { return kind == Kind::Unboxed ? Kind::Record : kind; }
+inline bool is_unboxed(Kind kind) { return kind == Kind::UnboxedRecord || kind == Kind::UnboxedList; }
+// Of what is unboxed.
+inline uint32_t count_parts(uint16_t known) { return static_cast<uint32_t>(std::bit_width(known) + 1) / 2; }
 // Of two ints, and gives an int.
 bool is_on_bits(syntax::BinaryOp op);
 // Never counted, and always.
 inline bool is_plain(Kind kind) { return kind >= Kind::Nil && kind <= Kind::Float; }
-inline bool is_uncounted(Kind kind) { return is_plain(kind) || kind == Kind::Unboxed; }
+inline bool is_uncounted(Kind kind) { return is_plain(kind) || is_unboxed(kind); }
 inline bool is_counted(Kind kind) { return kind >= Kind::Ints && kind <= Kind::Text; }
 Kind element_of(Kind list);
 Kind list_for(Kind element);
 Kind joined(Kind a, Kind b);
-// Of a value: of records and variants the shape, too, and of one whose shape is known what its fields hold.
+// Of a value: of records and variants the shape, too, and of one whose shape is known what its fields hold. Of an unboxed
+// list what its items are, as if they were fields.
 struct Known {
   Known(Kind of = Kind::None, uint32_t shaped = kNoShape, uint16_t told = 0) : kind(of), shape(shaped), fields(told) {}
   auto operator<=>(const Known&) const = default;
@@ -70,6 +71,8 @@ struct Known {
   uint16_t fields;
 };
 Known joined(const Known& a, const Known& b);
+// As the object that it becomes, where it is unboxed.
+Known boxed(const Known& v);
 interp::Tag tag_of_kind(Kind kind);
 // Whether every value of the kind fits the type, or none does; nothing: some may.
 std::optional<bool> told_by_kind(const bytecode::Chunk::Type& type, Kind kind);
@@ -124,7 +127,7 @@ struct State {
     is_dirty ? dirty.add(reg) : dirty.remove(reg);
     std::erase_if(copies, [&](const Copied& each) { return each.to == reg || each.from == reg; });
   }
-  // Where the unboxed record in the register is as well, since it was copied from there in the same block.
+  // Where what is unboxed in the register is as well, since it was copied from there in the same block.
   std::optional<uint32_t> copied_from(uint32_t reg) const {
     for (const Copied& each : copies) {
       if (each.to == reg) return each.from;
@@ -145,7 +148,7 @@ struct State {
   struct Copied {
     uint32_t to, from;
   };
-  std::vector<Copied> copies;    // of unboxed records, within a block
+  std::vector<Copied> copies;    // of what is unboxed, within a block
   // What a walk done in place has come to; None: no such walk. `root`: it is still at that register.
   Kind place = Kind::None;
   uint32_t place_shape = kNoShape;
@@ -201,7 +204,7 @@ class Kinds {
   // The units inlined, at any depth.
   void for_each_inlined(const std::function<void(uint32_t unit, const bytecode::Chunk&)>& visit) const;
 
-  // An unboxed record that the instruction needs as an object, before it is planned. What it has been copied from becomes
+  // What is unboxed and the instruction needs as an object, before it is planned. What it has been copied from becomes
   // the same object: else a loop that hands a copy on would make one in each round.
   struct Boxing {
     uint32_t reg;
@@ -315,6 +318,10 @@ class Kinds {
   bool takes_unboxed(uint32_t pc, const Plan& plan, const State& before, uint32_t reg) const;
   Plan unboxed_field_plan(uint16_t cache, const Known& base, const Plan& otherwise) const;
   Plan record_plan(const bytecode::Insn& insn, const State& before) const;
+  Plan list_plan(const bytecode::Insn& insn, const State& before) const;
+  std::optional<uint16_t> parts_made(uint16_t first, uint32_t count, const State& before) const;
+  Plan unboxed_list_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
+  Plan unboxed_item_plan(int64_t index, const Known& list) const;
   // ---- kinds_data.cpp ----
   Plan container_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   bool find_field(uint16_t cache, uint32_t known_shape, Kind base, Plan& plan) const;

@@ -55,21 +55,21 @@ bool calls_unit(const Chunk& chunk, uint32_t unit) {
   return false;
 }
 
-// Whether it does little more than make a record.
-bool makes_record(const Chunk& body) {
+// Whether it does little more than make a record or a short list.
+bool makes_parts(const Chunk& body) {
   constexpr uint32_t kLargest = 20;
   for (uint32_t pc = 0; pc < body.size && body.size <= kLargest; pc += body.length_at(pc)) {
-    if (body.op_at(pc) == Op::MakeRecord) return true;
+    if (body.op_at(pc) == Op::MakeRecord || body.op_at(pc) == Op::MakeList) return true;
   }
   return false;
 }
 
-// Of what may be inlined into a unit. Where records are passed or made that may be unboxed a call is dear: they would
-// become objects for it.
-uint32_t cost_of(const Chunk& body, bool with_records) {
-  constexpr uint32_t kLessWithRecords = 4;
+// Of what may be inlined into a unit. Where something is passed or made that may be unboxed a call is dear: it would become
+// an object for that.
+uint32_t cost_of(const Chunk& body, bool with_parts) {
+  constexpr uint32_t kLessWithParts = 4;
   const uint32_t more = body.size - std::min(body.size, kCall);
-  return with_records ? more / kLessWithRecords : more;
+  return with_parts ? more / kLessWithParts : more;
 }
 
 uint64_t marks_of(const Insn* call, const Chunk& body) {
@@ -109,7 +109,7 @@ bool Kinds::can_inline(uint32_t pc, const Insn& insn, const Chunk& body) const {
 
 bool Kinds::passes_unboxed(const Insn& insn, const State& before) const {
   const auto first = before.kinds.begin() + insn.a + 2;
-  return std::find(first, first + insn.c, Kind::Unboxed) != first + insn.c;
+  return std::any_of(first, first + insn.c, is_unboxed);
 }
 
 Kinds::Callee& Kinds::callee_at(uint32_t pc, const Insn& insn, const State& before) const {
@@ -123,7 +123,7 @@ Kinds::Callee& Kinds::callee_at(uint32_t pc, const Insn& insn, const State& befo
   shared_->recursive |= callee.recursive;
   if (!body) return callee;
   if (!calls_unit(*body, seen.callee())) callee.called = body;
-  callee.cost = cost_of(*body, shared_->unboxes && (makes_record(*body) || passes_unboxed(insn, before)));
+  callee.cost = cost_of(*body, shared_->unboxes && (makes_parts(*body) || passes_unboxed(insn, before)));
   const bool whole = can_inline(pc, insn, *body) && callee.cost <= shared_->budget;
   if (!whole && !(callee.recursive && can_have_leaf(insn, *body))) return callee;
   callee.leaf = !whole;
@@ -142,7 +142,7 @@ Plan Kinds::call_plan(uint32_t pc, const Insn& insn, const State& before) const 
   for (uint32_t n = 0; n < insn.c; ++n) {
     arguments[n] = before.known(insn.a + 2U + n);
     if (arguments[n].kind == Kind::None) arguments[n] = Kind::Any;
-    if (callee.boxes) arguments[n].kind = boxed(arguments[n].kind);
+    if (callee.boxes) arguments[n] = boxed(arguments[n]);
   }
   // Kinds become more general as more is known, never less: what has been unknown once remains it.
   shared_->unsure |= callee.recursive && leaves_open(root().arguments_, arguments);

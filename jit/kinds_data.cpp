@@ -142,7 +142,7 @@ Plan Kinds::read_field_plan(uint32_t pc, const Insn& insn, const State& before) 
   const uint16_t cache = op == Op::TestField ? static_cast<uint16_t>(std::bit_cast<uint64_t>(chunk_.at(pc + 1))) : insn.c;
   const Plan otherwise{op == Op::Field && (insn.x & bytecode::kConsumeB) ? Way::Exec : Way::Dynamic};
   const Kind base = speculated(before.kinds[insn.b], pc, Seen::First);
-  if (base == Kind::Unboxed) return unboxed_field_plan(cache, before.known(insn.b), otherwise);
+  if (base == Kind::UnboxedRecord) return unboxed_field_plan(cache, before.known(insn.b), otherwise);
   if (exited(pc) || !has_fields(base)) return otherwise;
   Plan plan{Way::Inline, Kind::Any, base, Kind::Any, speculated_part(pc)};
   if (!find_field(cache, before.shapes[insn.b], base, plan)) return otherwise;
@@ -154,7 +154,7 @@ Plan Kinds::read_field_plan(uint32_t pc, const Insn& insn, const State& before) 
 
 Plan Kinds::set_field_plan(uint32_t pc, const Insn& insn, const State& before) const {
   const Kind base = speculated(before.kinds[insn.a], pc, Seen::Changed);
-  if (base == Kind::Unboxed) {
+  if (base == Kind::UnboxedRecord) {
     Plan plan{Way::Inline, base};
     const bool stays = !pinned(insn.c) && field_of_kind(0, before.kinds[insn.c]);
     return stays && find_field(insn.b, before.shapes[insn.a], Kind::Record, plan) ? plan : Plan{Way::Dynamic};
@@ -178,7 +178,8 @@ Plan Kinds::set_index_plan(uint32_t pc, const Insn& insn, const State& before) c
 Plan Kinds::test_plan(uint32_t pc, const Insn& insn, const State& before) const {
   const Op op = static_cast<Op>(insn.op);
   const Kind a = speculated(before.kinds[insn.a], pc, Seen::First);
-  const bool fits = op == Op::TestRecord ? boxed(a) == Kind::Record : op == Op::TestVariant && a == Kind::Variant;
+  const bool record = a == Kind::Record || a == Kind::UnboxedRecord;
+  const bool fits = op == Op::TestRecord ? record : op == Op::TestVariant ? a == Kind::Variant : op == Op::TestList && a == Kind::UnboxedList;
   return fits ? Plan{Way::Inline, a} : Plan{Way::Dynamic};
 }
 
@@ -195,7 +196,7 @@ std::optional<bool> told_by_kind(const bytecode::Chunk::Type& type, Kind kind) {
 Plan Kinds::type_plan(uint32_t pc, const Insn& insn, const State& before) const {
   const bytecode::Chunk::Type& type = chunk_.types[insn.b];
   const Kind a = speculated(before.kinds[insn.a], pc, Seen::First);
-  const std::optional<bool> told = told_by_kind(type, a);
+  const std::optional<bool> told = told_by_kind(type, is_unboxed(a) ? boxed(before.known(insn.a)).kind : a);
   const bool jumps = static_cast<Op>(insn.op) == Op::TestType;
   if (told && (*told || jumps)) return {Way::Inline, a};
   return {type.tags.fit == 0 && !jumps ? Way::Exec : Way::Dynamic};
@@ -205,6 +206,11 @@ Plan Kinds::type_plan(uint32_t pc, const Insn& insn, const State& before) const 
 Plan Kinds::view_item_plan(uint32_t pc, const Insn& insn, const State& before) const {
   if (insn.c == bytecode::kNoRegister) return {Way::Inline, Kind::Any, Kind::Any, Kind::Any, before.kinds[insn.b]};
   const Kind b = speculated(before.kinds[insn.b], pc, Seen::First);
+  if (b == Kind::UnboxedList) {
+    const Known list = before.known(insn.b);
+    const bool from_end = insn.x & bytecode::kSense;
+    return unboxed_item_plan(from_end ? int64_t{count_parts(list.fields)} - insn.c - 1 : insn.c, list);
+  }
   if (exited(pc) || (b != Kind::Variant && !is_list(b))) return {Way::Exec};
   const bool packed = is_list(b) && b != Kind::Items;
   return {Way::Inline, Kind::Any, b, Kind::Any, packed ? element_of(b) : speculated_part(pc)};
@@ -222,8 +228,7 @@ Plan Kinds::make_plan(const Insn& insn, const State& before) const {
     const bytecode::Outline::Link& constructor = chunk_.outline.links[insn.c];
     if (!constructor.exact || constructor.count != insn.x) plan.way = Way::Exec;
   } else if (op == Op::MakeList) {
-    plan.result = packing_made(insn, before);
-    if (plan.result == Kind::Any) plan.way = Way::Exec;
+    plan = list_plan(insn, before);
   }
   return plan;
 }
@@ -399,7 +404,7 @@ void Kinds::part_moved(uint32_t pc, const Plan& plan, State& state) const {
         for (uint32_t n = 0; each.read && n < each.count; ++n) set(each.first + n, Kind::Nil);
       });
       set(insn.a, plan.result);
-      if (op == Op::MakeRecord && !pinned(insn.a)) state.know(insn.a, {plan.result, plan.shape, plan.fields});
+      if (op != Op::MakeVariant && !pinned(insn.a)) state.know(insn.a, {plan.result, plan.shape, plan.fields});
       return;
     case Op::Push:
       // The first item gives an empty list its packing, one that does not fit takes it away.
@@ -408,6 +413,7 @@ void Kinds::part_moved(uint32_t pc, const Plan& plan, State& state) const {
       return;
     default: break;
   }
+  if (op == Op::Index && (insn.x & bytecode::kConsumeB)) set(insn.b, Kind::Nil);
   const char kind = bytecode::info(op).a;
   if (kind == 'D' || kind == 'U') set(insn.a, plan.result);
   if (is_in(op, Op::CallKnown, Op::CallValue) && !pinned(insn.a)) {

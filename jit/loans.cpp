@@ -42,6 +42,7 @@ class Search {
         reached = state.reached && !is_handler(pc);
       }
       if (!reached) continue;
+      Kinds::box(kinds_.to_box(pc, state), state);
       const Plan plan = kinds_.plan(pc, state);
       if (ends_at(pc, plan)) return is_closed() ? std::optional(loan_) : std::nullopt;
       if (plan.way == Way::Exit) {
@@ -103,6 +104,8 @@ class Search {
       case Op::Jump:
       case Op::JumpSet:
       case Op::JumpNil: return true;
+      case Op::MakeRecord:
+      case Op::MakeList:
       case Op::TestType:
       case Op::TestRecord:
       case Op::TestVariant:

@@ -45,7 +45,7 @@ Operand Translator::read(uint16_t reg) {
 
 void Translator::write(uint16_t reg, const Operand& v) {
   if (cached(reg)) return keep(reg, after_.kinds[reg], v);
-  store_value(register_pointer(reg), v.kind == Kind::Unboxed ? fresh_record(v) : v, Memory::Frame);
+  store_value(register_pointer(reg), is_unboxed(v.kind) ? fresh_object(v) : v, Memory::Frame);
 }
 
 void Translator::store_value(llvm::Value* to, const Operand& v, Memory memory) {
@@ -61,7 +61,7 @@ Operand Translator::load_value(llvm::Value* from, Memory memory) {
 llvm::Value* Translator::tag_of(const Operand& v) { return is_unknown(v.kind) ? v.tag : tag_word(tag_of_kind(v.kind)); }
 
 llvm::Value* Translator::payload_of(const Operand& v) {
-  assert(v.kind != Kind::Unboxed);
+  assert(!is_unboxed(v.kind));
   if (v.kind == Kind::Nil) return word(0);
   return v.payload ? v.payload : b_.CreateBitCast(v.number, b_.getInt64Ty());
 }
@@ -101,7 +101,7 @@ llvm::AllocaInst* Translator::new_variable(llvm::Type* type) {
 Operand Translator::cached_value(uint32_t reg, const Known& known) {
   llvm::Type* word_type = b_.getInt64Ty();
   const Kind kind = known.kind;
-  if (kind == Kind::Unboxed) return unboxed_value(reg, known);
+  if (is_unboxed(kind)) return unboxed_value(reg, known);
   if (kind == Kind::Nil) return {kind, nullptr, word(0)};
   if (kind == Kind::Float) {
     return floating(load(b_.getDoubleTy(), variable(numbers_, reg, b_.getDoubleTy())));
@@ -114,8 +114,8 @@ Operand Translator::cached_value(uint32_t reg, const Known& known) {
 void Translator::keep(uint32_t reg, Kind kind, const Operand& v) {
   llvm::Type* word_type = b_.getInt64Ty();
   if (kind == Kind::None || kind == Kind::Nil) return;
-  if (kind == Kind::Unboxed) return keep_parts(reg, v);
-  if (v.kind == Kind::Unboxed) return keep(reg, kind, fresh_record(v));
+  if (is_unboxed(kind)) return keep_parts(reg, v);
+  if (is_unboxed(v.kind)) return keep(reg, kind, fresh_object(v));
   if (kind == Kind::Float) {
     put(as_double(v), variable(numbers_, reg, b_.getDoubleTy()));
     return;
@@ -158,7 +158,7 @@ llvm::BasicBlock* Translator::one_less(const Operand& v, llvm::BasicBlock* other
 
 void Translator::flush(uint32_t reg, const Known& known) {
   Operand v = cached_value(reg, known);
-  if (v.kind == Kind::Unboxed) v = {Kind::Record, nullptr, record_by_helper(v)};
+  if (is_unboxed(v.kind)) v = {boxed(known).kind, nullptr, object_by_helper(v)};
   store_value(register_pointer(static_cast<uint16_t>(reg)), v, Memory::Frame);
 }
 

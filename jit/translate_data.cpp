@@ -12,6 +12,10 @@ using interp::List;
 using interp::Packing;
 
 bool Translator::data(uint32_t pc, const Insn& insn) {
+  if (is_item_unboxed(insn)) {
+    unboxed_part(insn);
+    return true;
+  }
   switch (static_cast<Op>(insn.op)) {
     case Op::ViewIndex: index(pc, insn); return true;
     case Op::Index:
@@ -238,6 +242,10 @@ llvm::Value* Translator::list_size(const Operand& v, llvm::BasicBlock* slow) {
 
 void Translator::length_of(uint32_t pc, const Insn& insn) {
   const Operand v = read(insn.b);
+  if (v.kind == Kind::UnboxedList) {
+    if (insn.x & bytecode::kConsumeB) write(insn.b, nil());
+    return write(insn.a, integer(static_cast<int64_t>(v.parts.size())));
+  }
   auto* after = block("after");
   auto* slow = slow_way(pc, after);
   llvm::Value* size = plan_.texts            ? any_ascii_size(v, slow)

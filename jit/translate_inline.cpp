@@ -172,7 +172,7 @@ void Translator::charge_call(uint32_t pc, const Insn& insn) {
       continue;
     }
     const Operand v = read(reg);
-    if (v.kind == Kind::Unboxed) continue;
+    if (is_unboxed(v.kind)) continue;
     b_.CreateCall(helper("release_value", b_.getVoidTy(), {b_.getInt64Ty(), b_.getInt64Ty()}), {tag_of(v), payload_of(v)});
   }
   raise_at_call(pc);
@@ -191,7 +191,7 @@ void Translator::take_arguments(const Insn& insn) {
     if (cached(n)) {
       keep(n, kinds_->at_leader(0).kinds[n], v);
     } else {
-      store_value(register_pointer(n), v.kind == Kind::Unboxed ? fresh_record(v) : v, Memory::Frame);
+      store_value(register_pointer(n), is_unboxed(v.kind) ? fresh_object(v) : v, Memory::Frame);
     }
   }
 }

@@ -152,9 +152,9 @@ void Translator::forget_dead(uint32_t head) {
     // What is still to be converted is read on the way (block_at).
     if (!cached(reg) || (kind != Kind::None && kind != after_.kinds[reg])) continue;
     if (kind != Kind::Any) forget(tags_[reg]);
-    if (kind == Kind::None || kind == Kind::Nil || kind == Kind::Float || kind == Kind::Unboxed) forget(payloads_[reg]);
+    if (kind == Kind::None || kind == Kind::Nil || kind == Kind::Float || is_unboxed(kind)) forget(payloads_[reg]);
     if (kind != Kind::Float) forget(numbers_[reg]);
-    if (kind != Kind::Unboxed) forget_parts(reg);
+    if (!is_unboxed(kind)) forget_parts(reg);
   }
 }
 

@@ -19,15 +19,12 @@ using interp::Record;
 bool Translator::make(uint32_t pc, const Insn& insn) {
   switch (static_cast<Op>(insn.op)) {
     case Op::MakeRecord: {
-      if (plan_.result == Kind::Unboxed) {
-        make_unboxed(insn);
-        return true;
-      }
+      if (is_unboxed(plan_.result)) return make_unboxed(insn);
       const interp::Shape* shape = chunk_.shapes[insn.c];
       return make_record(pc, Tag::Record, static_cast<uint32_t>(shape->fields.size()), shape_id(shape->id));
     }
     case Op::MakeVariant: return make_record(pc, Tag::Variant, insn.x, constructed_shape(insn.c));
-    case Op::MakeList: return make_list(pc, insn);
+    case Op::MakeList: return is_unboxed(plan_.result) ? make_unboxed(insn) : make_list(pc, insn);
     case Op::NewList: return new_list(pc, insn);
     case Op::Push: push(pc, insn); return true;
     case Op::Pop: pop(pc, insn); return true;

@@ -42,7 +42,7 @@ bool Translator::type_test(uint32_t pc, const Insn& insn) {
   const Chunk::Type& type = chunk_.types[insn.b];
   const bool jumps = static_cast<Op>(insn.op) == Op::TestType;
   if (plan_.way == Way::Exec) return false;
-  if (plan_.way == Way::Inline) return !jumps || test(pc, b_.getInt1(*told_by_kind(type, plan_.a)));
+  if (plan_.way == Way::Inline) return !jumps || test(pc, b_.getInt1(*told_by_kind(type, type_tested(insn.a))));
   llvm::Value* tag = b_.CreateAnd(tag_of(read(insn.a)), word(0xff));
   auto is_in = [&](uint32_t tags) { return b_.CreateTrunc(b_.CreateLShr(word(tags), tag), b_.getInt1Ty()); };
   auto* told = block("told");
@@ -76,7 +76,9 @@ void Translator::test_variant(uint32_t pc, const Insn& insn) {
 }
 
 void Translator::test_list(uint32_t pc, const Insn& insn) {
-  llvm::Value* size = list_size(read(insn.a), block_at(chunk_.target_at(pc)));
+  const Operand list = read(insn.a);
+  const bool is_known = list.kind == Kind::UnboxedList;
+  llvm::Value* size = is_known ? word(list.parts.size()) : list_size(list, block_at(chunk_.target_at(pc)));
   const bool at_least = insn.x & bytecode::kSense;
   test(pc, at_least ? b_.CreateICmpUGE(size, word(insn.b)) : b_.CreateICmpEQ(size, word(insn.b)));
 }
@@ -108,6 +110,7 @@ void Translator::test_field(uint32_t pc, const Insn& insn) {
 
 // The test before it has told that the item is there.
 void Translator::view_item(uint32_t pc, const Insn& insn) {
+  if (is_item_unboxed(insn)) return unboxed_part(insn);
   const Operand base = read(insn.b);
   if (insn.c == bytecode::kNoRegister) return write(insn.a, base);
   if (base.kind == Kind::Variant) {

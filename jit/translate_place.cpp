@@ -69,11 +69,14 @@ llvm::Value* Translator::shape_of(const Operand& v) {
 
 llvm::Value* Translator::fields_pointer(llvm::Value* object) { return word_pointer(object, offsetof(Record, kinds)); }
 
+llvm::Value* Translator::tells_fields(const Operand& base, uint16_t wanted) {
+  llvm::Value* kinds = of(Memory::Kinds, load(b_.getInt16Ty(), fields_pointer(object(base))));
+  return b_.CreateICmpEQ(b_.CreateAnd(kinds, b_.getInt16(fields_told(wanted))), b_.getInt16(wanted));
+}
+
 void Translator::check_fields(const Operand& base, uint16_t wanted, llvm::BasicBlock* otherwise) {
   auto* told = block("told");
-  llvm::Value* kinds = of(Memory::Kinds, load(b_.getInt16Ty(), fields_pointer(object(base))));
-  llvm::Value* asked = b_.CreateAnd(kinds, b_.getInt16(fields_told(wanted)));
-  b_.CreateCondBr(b_.CreateICmpEQ(asked, b_.getInt16(wanted)), told, otherwise);
+  b_.CreateCondBr(tells_fields(base, wanted), told, otherwise);
   go_on_in(told);
 }
 
@@ -138,7 +141,7 @@ llvm::Value* Translator::field_at(const Operand& base, uint32_t field) {
 
 void Translator::known_field(uint32_t pc, const Insn& insn) {
   const Operand base = read(insn.b);
-  if (base.kind == Kind::Unboxed) return unboxed_field(insn);
+  if (base.kind == Kind::UnboxedRecord) return unboxed_part(insn);
   llvm::BasicBlock* exit = exit_at(pc);
   check_shape(base, state_.shapes[insn.b], plan_.shape, exit);
   const bool told = is_told(base, state_.fields[insn.b], plan_.result, exit);
@@ -156,7 +159,7 @@ void Translator::known_field(uint32_t pc, const Insn& insn) {
 void Translator::set_field(uint32_t pc, const Insn& insn) {
   const bool consume = insn.x & bytecode::kConsumeC;
   const Operand base = read(insn.a);
-  if (base.kind == Kind::Unboxed) return set_unboxed_field(insn);
+  if (base.kind == Kind::UnboxedRecord) return set_unboxed_field(insn);
   auto* after = block("after");
   auto* slow = slow_way(pc, after);
   if (plan_.way == Way::Inline) {

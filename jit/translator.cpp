@@ -182,7 +182,7 @@ llvm::BasicBlock* Translator::entry_block(uint32_t pc, uint32_t number) {
 void Translator::check_by_table(llvm::PHINode* expected, llvm::BasicBlock* unfit) {
   std::vector<uint32_t> words;
   for (uint32_t reg = 0; reg < chunk_.registers; ++reg) {
-    const Kind kind = state_.kinds[reg];
+    const Kind kind = boxed(state_.known(reg)).kind;
     if (is_read_at_entry(reg) && kind != Kind::Any) words.push_back(expectation_at_entry(reg, kind));
   }
   if (words.empty()) return;
@@ -199,6 +199,24 @@ void Translator::check_by_table(llvm::PHINode* expected, llvm::BasicBlock* unfit
 
 bool Translator::is_read_at_entry(uint32_t reg) const {
   return state_.reached && cached(reg) && state_.kinds[reg] != Kind::None;
+}
+
+// What the frame has in the register, as what the code is made for. `knows_kind`: it has been looked at.
+Operand Translator::read_at_entry(uint16_t reg, bool knows_kind, llvm::PHINode* expected) {
+  const Known known = boxed(state_.known(reg));
+  const Operand v = load_value(register_pointer(reg), Memory::Frame);
+  auto demand = [&](llvm::Value* holds) {
+    auto* fits = block("fits");
+    expected->addIncoming(b_.getInt32(expectation_at_entry(reg, known.kind)), b_.GetInsertBlock());
+    b_.CreateCondBr(holds, fits, expected->getParent());
+    go_on_in(fits);
+  };
+  if (!knows_kind && known.kind != Kind::Any) demand(is_kind(v, known.kind));
+  const Operand read{known.kind, v.tag, v.payload};
+  if (known.shape != kNoShape) demand(b_.CreateICmpEQ(shape_of(read), shape_id(known.shape)));
+  if (known.fields) demand(tells_fields(read, known.fields));
+  if (state_.kinds[reg] == Kind::UnboxedList) demand(has_parts(read, state_.known(reg)));
+  return read;
 }
 
 // Where something is not of the kind that is `expected`, the next version is entered: the one at hand has done nothing yet.
@@ -238,25 +256,8 @@ void Translator::read_frame(uint32_t pc, uint32_t number) {
   std::vector<Operand> unpacked_objects;
   for (uint32_t reg = 0; reg < chunk_.registers; ++reg) {
     if (!is_read_at_entry(reg)) continue;
-    const Kind kind = boxed(state_.kinds[reg]);
-    const Operand v = load_value(register_pointer(reg), Memory::Frame);
-    if (!by_table && kind != Kind::Any) {
-      auto* fits = block("fits");
-      llvm::Value* fit = is_kind(v, kind);
-      expected->addIncoming(b_.getInt32(expectation_at_entry(reg, kind)), b_.GetInsertBlock());
-      b_.CreateCondBr(fit, fits, unfit);
-      go_on_in(fits);
-    }
-    const Operand read{kind, v.tag, v.payload};
-    if (state_.shapes[reg] != kNoShape) {
-      expected->addIncoming(b_.getInt32(expectation_at_entry(reg, kind)), b_.GetInsertBlock());
-      check_shape(read, kNoShape, state_.shapes[reg], unfit);
-      if (state_.fields[reg]) {
-        expected->addIncoming(b_.getInt32(expectation_at_entry(reg, kind)), b_.GetInsertBlock());
-        check_fields(read, state_.fields[reg], unfit);
-      }
-    }
-    const bool unpacks = state_.kinds[reg] != kind;
+    const Operand read = read_at_entry(reg, by_table, expected);
+    const bool unpacks = is_unboxed(state_.kinds[reg]);
     if (unpacks) unpacked_objects.push_back(read);
     keep(reg, state_.kinds[reg], unpacks ? unpacked(read, state_.known(reg)) : read);
   }

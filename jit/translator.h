@@ -45,8 +45,8 @@ struct Operand {
   llvm::Value* tag = nullptr;
   llvm::Value* payload = nullptr;  // i64, as in Borrowed::word1
   llvm::Value* number = nullptr;   // double
-  std::vector<Operand> parts;      // of an unboxed record, in the order of its fields
-  uint32_t shape = kNoShape;       // of that
+  std::vector<Operand> parts;      // of what is unboxed: fields or items
+  uint32_t shape = kNoShape;       // of an unboxed record
 };
 
 interp::Packing packing_of_kind(Kind list);
@@ -93,6 +93,7 @@ class Translator {
   void enter_switch();
   llvm::BasicBlock* entry_block(uint32_t pc, uint32_t number);
   void read_frame(uint32_t pc, uint32_t number);
+  Operand read_at_entry(uint16_t reg, bool knows_kind, llvm::PHINode* expected);
   void leave_at_entry(uint32_t pc, uint32_t number, llvm::PHINode* expected, llvm::BasicBlock* refused);
   void check_by_table(llvm::PHINode* expected, llvm::BasicBlock* unfit);
   bool is_read_at_entry(uint32_t reg) const;
@@ -277,7 +278,7 @@ class Translator {
   void flush_operands(uint32_t pc);
   // Registers that are not in the frame, as what they are.
   using Unflushed = std::vector<std::pair<uint32_t, Known>>;
-  static Known as_flushed(const Known& v) { return v.kind == Kind::Unboxed ? v : Known(v.kind); }
+  static Known as_flushed(const Known& v) { return is_unboxed(v.kind) ? v : Known(v.kind); }
   Unflushed unflushed(uint32_t pc, bool but_operands);
   Landing& flushing(const Unflushed& registers, Landing& then);
   void reload(uint32_t reg, Kind kind);
@@ -467,6 +468,7 @@ class Translator {
   llvm::Value* shape_of(const Operand& v);
   // What a record says of its fields: what it is known to say, looked at, noted.
   llvm::Value* fields_pointer(llvm::Value* object);
+  llvm::Value* tells_fields(const Operand& base, uint16_t wanted);
   void check_fields(const Operand& base, uint16_t wanted, llvm::BasicBlock* otherwise);
   bool is_told(const Operand& base, uint16_t known, Kind wanted, llvm::BasicBlock* otherwise);
   llvm::Value* kind_noted(const Operand& v);
@@ -526,19 +528,24 @@ class Translator {
   Operand unboxed_value(uint32_t reg, const Known& known);
   void keep_parts(uint32_t reg, const Operand& v);
   void forget_parts(uint32_t reg);
-  Operand fresh_record(const Operand& v);
-  llvm::Value* record_by_helper(const Operand& v);
+  Operand fresh_object(const Operand& v);
+  llvm::Value* fresh_record(const Operand& v, llvm::BasicBlock* slow);
+  llvm::Value* fresh_list(const Operand& v, Kind kind, llvm::BasicBlock* slow);
+  llvm::Value* object_by_helper(const Operand& v);
   void box_operands(uint32_t pc);
-  void make_unboxed(const Insn& insn);
-  void unboxed_field(const Insn& insn);
+  bool make_unboxed(const Insn& insn);
+  bool is_item_unboxed(const Insn& insn) const;
+  void unboxed_part(const Insn& insn);
   void set_unboxed_field(const Insn& insn);
   Operand unpacked(const Operand& object, const Known& known);
-  static uint16_t kinds_of_parts(const Operand& v);
+  static Known known_of(const Operand& v);
+  llvm::Value* has_parts(const Operand& list, const Known& known);
 
   // ---- translate_pattern.cpp ----
   bool pattern(uint32_t pc, const Insn& insn);
   bool test(uint32_t pc, llvm::Value* fits);
   bool type_test(uint32_t pc, const Insn& insn);
+  Kind type_tested(uint16_t reg) const { return is_unboxed(plan_.a) ? boxed(state_.known(reg)).kind : plan_.a; }
   llvm::Value* constructed_shape(uint16_t link);
   void test_variant(uint32_t pc, const Insn& insn);
   void test_list(uint32_t pc, const Insn& insn);

@@ -356,15 +356,15 @@ Object* Heap::make_object_slow(size_t bytes, Tag tag, uint8_t flags) {
   return object;
 }
 
-Object* Heap::make_object_overdrawn(size_t bytes, Tag tag) {
-  if (Object* made = make_object(bytes, tag, 0)) return made;
+Object* Heap::make_object_overdrawn(size_t bytes, Tag tag, uint8_t flags) {
+  if (Object* made = make_object(bytes, tag, flags)) return made;
   overdrawn_ = true;
   const size_t limit = std::exchange(limit_, SIZE_MAX);
-  Object* made = make_object_slow(bytes, tag, 0);
+  Object* made = make_object_slow(bytes, tag, flags);
   limit_ = limit;
   if (made) return made;
   auto* shared = reinterpret_cast<Object*>(last_resort_);
-  set_header(shared, tag, 0, class_of(bytes));
+  set_header(shared, tag, flags, class_of(bytes));
   shared->count = 0;  // immortal
   return shared;
 }

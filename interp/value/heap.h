@@ -108,8 +108,8 @@ class Heap {
   // For what cannot be told that there is no memory: at most kMostOverdrawn bytes, beyond the limit where need be. Where
   // mimalloc has none either it is a place that all such objects share and nobody frees. Both are told by `was_overdrawn`,
   // which whoever polls asks, so that it does not go on for long.
-  static constexpr size_t kMostOverdrawn = 144;
-  Object* make_object_overdrawn(size_t bytes, Tag tag);
+  static constexpr size_t kMostOverdrawn = 160;
+  Object* make_object_overdrawn(size_t bytes, Tag tag, uint8_t flags = 0);
   bool was_overdrawn() { return std::exchange(overdrawn_, false); }
   // For compiled code that takes free cells as make_object does.
   static constexpr bool has_class(size_t bytes) { return bytes <= kMaxSmall; }

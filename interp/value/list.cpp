@@ -87,13 +87,21 @@ List* new_list(Heap& heap, Packing packing, uint64_t capacity) {
   return list;
 }
 
-List* new_list_of(Heap& heap, const Borrowed* values, uint32_t count) {
-  Packing packing = count != 0 ? packing_for(values[0]) : Packing::Any;
-  if (!std::all_of(values, values + count, [&](Borrowed v) { return fits(packing, v); })) packing = Packing::Any;
-  List* list = new_list(heap, packing, count);
-  if (list == nullptr) return nullptr;
+Packing packing_for_all(const Borrowed* values, uint32_t count) {
+  const Packing packing = count != 0 ? packing_for(values[0]) : Packing::Any;
+  const bool all = std::all_of(values, values + count, [&](Borrowed v) { return fits(packing, v); });
+  return all ? packing : Packing::Any;
+}
+
+void fill_new_list(List* list, const Borrowed* values, uint32_t count) {
   list->size = count;
+  list->capacity = capacity_of(list);
   for (uint32_t i = 0; i < count; ++i) list_store(list, i, values[i]);
+}
+
+List* new_list_of(Heap& heap, const Borrowed* values, uint32_t count) {
+  List* list = new_list(heap, packing_for_all(values, count), count);
+  if (list != nullptr) fill_new_list(list, values, count);
   return list;
 }
 

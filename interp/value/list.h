@@ -10,6 +10,10 @@
 
 namespace posset::interp {
 
+// What all of the values fit.
+Packing packing_for_all(const Borrowed* values, uint32_t count);
+// Of a new object of that packing with room for them.
+void fill_new_list(List* list, const Borrowed* values, uint32_t count);
 List* new_list(Heap& heap, Packing packing, uint64_t capacity);  // size 0
 // Of values that are taken, packed if all are of a kind that can be. Null: no memory, nothing is taken.
 List* new_list_of(Heap& heap, const Borrowed* values, uint32_t count);

@@ -96,6 +96,16 @@ const std::vector<Production> kHotProductions = {
     {'h', 2, "${do {\n$!fn g($=i, $=X) $|=> if $1 <= 0 { $2 } else { g($1 - 1, {x: $2.y, y: $2.x + $J, n: $1}) }$>\nfor q in 0..$n { println(g(q % 6, {x: $J, y: $J, n: q})) }\n}$}"},
     {'h', 1, "${do {\nlet fs = [p => p.x, p => p.x + p.n, p => {x: p.y, y: p.x, n: p.n}.x]\n${for $=i in 0..$n $|{ $-f += fs[if $1 < $n { 2 } else { $1 % 3 }]({x: $J, y: $J, n: $1}) }$}\nlet g = () => $.X\nprintln(g())\n}$}"},
 
+    // ---- short lists of numbers, the same way ----
+    {'h', 3, "${do {\n$!fn g($=i, $=i) $|=> [$1 // ($2 * $2 + 1), $I, $J]$>\nvar $~i = $I$|\ntry {\n${for $=i in 0..$n $|{\nlet [qa, qb, qc] = g($1, $2)\n$1 = qa + qb % 5\n$-f += qc\n$@$e\n}$}\n"
+             "} catch e { println(e.message, e.line, e.column) }\nprintln($1)\n}$}"},
+    {'h', 2, "${do {\nfn ordered(a, b) => if a < b { [a, b] } else { [b, a] }\nvar $~L = [0, 0]$|\n${for $=i in 0..$n $|{\n$1 = ordered($1[0] + $I, $1[1] - $2)\n$@$e\n"
+             "if $2 % 4 == $k { println($1, len($1), $1[1]) }\n}$}\nprintln($1)\n}$}"},
+    {'h', 2, "${do {\nfn plus(a, b) => [a[0] + b[0], a[1] + b[1]]\nvar p = [$J, $J]\nvar all = []\n${for $=i in 0..$n $|{\np = plus(p, [$J, $I])\n$@$e\nif $1 % 5 == $k { all.push(p) }\n"
+             "if $1 == $n { p = [$I, $a] }\n$-i += match p { [x, 0] => 1, [_, y: float] => 2, [..] => 3 }\n}$}\nprintln(all, p)\n}$}"},
+    {'h', 2, "${do {\nvar $~L = [$I, $I, $I]$|\n${for $=i in 0..$n $|{\nlet old = $1\n$1[$2 % 3] += $k\n$1 = [old[1], $1[2], $1[0] % 100]\n$@$e\nfor q in [old[0], $1[1]] { $-i += q }\n}$}\nprintln($1)\n}$}"},
+    {'h', 1, "${do {\n$!fn g($=i, $=L) $|=> if $1 <= 0 { $2 } else { g($1 - 1, [$2[1], $2[0] + $I]) }$>\nfor q in 0..$n { println(g(q % 6, [q, 1])) }\n}$}"},
+
     // ---- rounds around small functions, and with several ways in and back ----
     {'h', 3, "${do {\n$!fn g($=i, $=i) $|=> ($1 + $2) * ($1 - $k) // 3 + $2 % 7 - $k$>\nvar $~i = 0$|\ntry {\n${for $=i in $k - 9..$n * 3 $|{ $1 += g($2, $k) }$}\n} catch e { println(e.message, e.line, e.column) }\nprintln($1)\n}$}"},
     {'h', 2, "${do {\n$!fn g($=i, $=i) $|=> if $1 % 3 == 0 { $1 * $2 } else { $1 // 4 - $2 }$>\nvar $~i = 0$|\nvar $~L = fill($n * 3, $k)$|\n${for $=i in 0..len($2) $|{\nif $3 % 4 != $k { $1 += g($3 - 20, $2[$3]) }\n$2[$3] += g($k, $3) % 9\n}$}\nprintln($1, $2)\n}$}"},

@@ -394,6 +394,21 @@ TEST_CASE("translate: a record of numbers is an object only where one is asked f
   CHECK(look("within", 1).calls_helper("call"));
 }
 
+TEST_CASE("translate: a short list of numbers is an object only where one is asked for") {
+  run("fn divided(a, b) => [a // b, a % b]\nfn apart(n) {\n  var t = 0\n  for i in 1..n {\n    let [q, r] = divided(n, i)\n    t += q - r\n  }\n  t\n}\n"
+      "fn read(n) {\n  var p = [0.5, 1.5]\n  for i in 0..n { p = [p[1] + i, p[0] * 0.5] }\n  p[0] + len(p)\n}\n"
+      "fn walked(n) {\n  var t = 0\n  for i in 0..n { for x in divided(n, i + 1) { t += x } }\n  t\n}\n"
+      "fn long(n) {\n  let p = [n, 1, 2, 3, 4, 5, 6, 7, 8]\n  p[0]\n}\nfor k in 0..60 { apart(k); read(k); walked(4); long(k) }");
+  for (const char* name : {"apart", "read"}) {
+    CHECK_MESSAGE(look(name, 2).boxings <= 1, std::string(name));  // for what raises when a list is too short
+    CHECK_MESSAGE(look(name, 2).execs() == 0, std::string(name));
+  }
+  CHECK(look("read", 2).boxings == 0);
+  CHECK(look("walked", 2).boxings == 1);
+  CHECK(look("long", 2).boxings == 0);
+  CHECK(look("long", 2).blocks.contains("found"));
+}
+
 TEST_CASE("translate: what is handed on in a loop becomes an object once") {
   std::string large = "fn large(p, i) {\n  var t = p.x\n";
   for (int i = 0; i < 40; ++i) large += "  t += i * " + std::to_string(i) + ".5\n";
