@@ -293,6 +293,7 @@ POSSET_HANDLER const Insn* op_UpdateField(State& s, Insn i) {
 }
 POSSET_HANDLER const Insn* op_UpdatePlace(State& s, Insn i) {
   auto op = static_cast<syntax::BinaryOp>(next_word(s));
+  if (old_is_current(s, i.b, *s.place) && update_number(*s.place, op, s.r[i.a])) return s.pc + 2;
   bool ok = update_cell(s.cx, s.place, op, old_value(s, i.b), &s.r[i.a], i.x & kConsumeA);
   return ok ? s.pc + 2 : nullptr;
 }

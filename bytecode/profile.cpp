@@ -105,6 +105,7 @@ Borrowed last_item(Borrowed base) {
 }  // namespace
 
 Borrowed field_of(const Chunk& chunk, Borrowed base, const FieldCache& cache) {
+  if (base.is(interp::Tag::Ref)) return cache.name->text == "value" ? base.as<interp::Ref>()->value : Borrowed::unset();
   if (!base.is_record() && !base.is_variant()) return Borrowed::unset();
   auto* record = base.as<interp::Record>();
   const int at = chunk.runtime->shapes.shape(record->shape)->index_of(cache.name);
@@ -145,6 +146,8 @@ Borrowed part_read(const Chunk& chunk, uint32_t at, const Borrowed* r, const Bor
     case Op::UpdateIndex: return item_at(*place, r[insn.a]);
     case Op::StoreField:
     case Op::UpdateField: return field_of(chunk, *place, cache(insn.a));
+    case Op::UpdatePlace:
+    case Op::TakePlace: return *place;
     default: return Borrowed::unset();
   }
 }

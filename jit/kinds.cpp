@@ -65,6 +65,7 @@ Tag tag_of_kind(Kind kind) {
     case Kind::UnboxedRecord:
     case Kind::Record: return Tag::Record;
     case Kind::Variant: return Tag::Variant;
+    case Kind::Ref: return Tag::Ref;
     case Kind::Text: return Tag::Str;
     default: return Tag::Nil;
   }
@@ -249,14 +250,12 @@ void Kinds::pin() {
     if (chunk_.op_at(pc) == Op::ViewIndex && (insn.x & bytecode::kHolds) && !looks_into_lists(pc)) {
       pinned_.add(insn.a - chunk_.slots);
     }
-    if (chunk_.op_at(pc) != Op::PlaceLocal) continue;
+    const bool local = chunk_.op_at(pc) == Op::PlaceLocal;
+    if (!local && chunk_.op_at(pc) != Op::PlaceRef) continue;
     const uint32_t end = walk_end(pc);
-    if (end == 0) {
-      pinned_.add(chunk_.at(pc).a);
-    } else {
-      roots_[end] = chunk_.at(pc).a;
-      for (uint32_t each = pc; each <= end; ++each) begins_[each] = pc;
-    }
+    if (end == 0 && local) pinned_.add(insn.a);
+    if (end != 0 && local) roots_[end] = insn.a;
+    for (uint32_t each = pc; each <= end; ++each) begins_[each] = pc;
   }
 }
 
@@ -264,8 +263,8 @@ bool Kinds::looks_into_lists(uint32_t pc) const {
   return is_list(seen_kind(pc, Seen::First)) && seen_kind(pc, Seen::Second) == Kind::Int;
 }
 
-// The instruction that ends the walk begun by PlaceLocal; 0 when there is a branch or a use of the variable on
-// the way.
+// The instruction that ends the walk begun by PlaceLocal or PlaceRef; 0 when there is a branch or a use of the
+// register on the way.
 uint32_t Kinds::walk_end(uint32_t begin) const {
   const uint16_t root = chunk_.at(begin).a;
   for (uint32_t pc = begin + chunk_.length_at(begin); pc < chunk_.size && !leaders_[pc]; pc += chunk_.length_at(pc)) {

@@ -30,7 +30,7 @@ constexpr int64_t kMostExact = int64_t{1} << 53;
 // bools, are in variables. They are values, so nobody can tell, and copies of one are copies of its parts; it is made an
 // object where one is asked for (Kinds::to_box). Ints to Items are lists by packing; a Text is too long to be kept inside a
 // value.
-enum class Kind : uint8_t { None, Nil, Bool, Int, Float, UnboxedRecord, UnboxedList, Ints, Floats, Bools, Items, Record, Variant, Text, Any };
+enum class Kind : uint8_t { None, Nil, Bool, Int, Float, UnboxedRecord, UnboxedList, Ints, Floats, Bools, Items, Record, Variant, Ref, Text, Any };
 
 // Records and variants keep their shape for life, so what is known of it holds as long as the register does.
 constexpr uint32_t kNoShape = UINT32_MAX;
@@ -149,7 +149,7 @@ struct State {
     uint32_t to, from;
   };
   std::vector<Copied> copies;    // of what is unboxed, within a block
-  // What a walk done in place has come to; None: no such walk. `root`: it is still at that register.
+  // What a walk done in place has come to; None: no such walk; a Ref: its cell. `root`: it is still at that register.
   Kind place = Kind::None;
   uint32_t place_shape = kNoShape;
   uint16_t place_fields = 0;
@@ -223,7 +223,7 @@ class Kinds {
   // Where the instruction exits: a walk done in place has changed nothing before its last instruction, and exits
   // at its first.
   uint32_t exit_pc(uint32_t pc, const Plan& plan) const;
-  // The PlaceLocal of the walk to a place that the instruction is part of.
+  // The PlaceLocal or PlaceRef of the walk to a place that the instruction is part of.
   uint32_t walk_begin(uint32_t pc) const { return begins_[pc]; }
   // Registers whose address is taken for longer than a walk without branches: they stay in the frame.
   bool pinned(uint32_t reg) const { return pinned_.has(reg); }
@@ -338,7 +338,11 @@ class Kinds {
   Kind packing_made(const bytecode::Insn& insn, const State& before) const;
   Plan new_list_plan(uint32_t pc, const bytecode::Insn& insn) const;
   Plan pop_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
+  bool is_ref(uint32_t pc, uint16_t reg, const State& before) const;
   Plan walk_plan(uint32_t pc, const State& before) const;
+  Plan begin_of_walk(uint32_t pc, const State& before) const;
+  Plan begin_at_ref(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
+  Plan cell_step_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   Plan step_plan(uint32_t pc, const State& before) const;
   Plan index_step_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   Plan field_step_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
@@ -367,7 +371,7 @@ class Kinds {
   std::vector<uint64_t> caches_;
   std::vector<uint16_t> roots_;  // by instruction, see walk_root; kNoRegister: none
   std::vector<uint8_t> certain_;     // by instruction: runs when a loop that is running ends
-  std::vector<uint32_t> begins_;  // by instruction of a walk: its PlaceLocal
+  std::vector<uint32_t> begins_;  // by instruction of a walk: its first
   std::vector<State> states_;        // by leader
   std::vector<uint8_t> leaders_;     // kJumpedTo, or kBehindBranch alone
   std::vector<uint32_t> work_;

@@ -7,6 +7,7 @@
 // container on its way must have no other owner: copying a shared one is left to exec or to bytecode.
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "interp/syntax/ast.h"
 #include "interp/value/objects.h"
@@ -36,7 +37,8 @@ Plan Kinds::container_plan(uint32_t pc, const Insn& insn, const State& before) c
     case Op::CheckParam:
     case Op::CheckType: return type_plan(pc, insn, before);
     case Op::ViewItem: return view_item_plan(pc, insn, before);
-    case Op::PlaceLocal: return walk_plan(pc, before);
+    case Op::PlaceLocal:
+    case Op::PlaceRef: return walk_plan(pc, before);
     case Op::MakeRecord:
     case Op::MakeVariant:
     case Op::MakeList:
@@ -143,6 +145,9 @@ Plan Kinds::read_field_plan(uint32_t pc, const Insn& insn, const State& before) 
   const Plan otherwise{op == Op::Field && (insn.x & bytecode::kConsumeB) ? Way::Exec : Way::Dynamic};
   const Kind base = speculated(before.kinds[insn.b], pc, Seen::First);
   if (base == Kind::UnboxedRecord) return unboxed_field_plan(cache, before.known(insn.b), otherwise);
+  if (op != Op::TestField && chunk_.caches[cache]->name->text == "value" && is_ref(pc, insn.b, before)) {
+    return {Way::Inline, Kind::Any, Kind::Ref, Kind::Any, speculated_part(pc)};
+  }
   if (exited(pc) || !has_fields(base)) return otherwise;
   Plan plan{Way::Inline, Kind::Any, base, Kind::Any, speculated_part(pc)};
   if (!find_field(cache, before.shapes[insn.b], base, plan)) return otherwise;
@@ -270,23 +275,54 @@ Plan Kinds::pop_plan(uint32_t pc, const Insn& insn, const State& before) const {
 
 // ---- walks ----
 
+// The profile has one mask for refs and what else is rare; it is told by the guard.
+bool Kinds::is_ref(uint32_t pc, uint16_t reg, const State& before) const {
+  const Kind known = pinned(reg) ? Kind::Any : before.kinds[reg];
+  return known == Kind::Ref || (known == Kind::Any && !exited(pc) && seen(pc).mask(Seen::First) == Seen::of(interp::Tag::Ref));
+}
+
 Plan Kinds::walk_plan(uint32_t pc, const State& before) const {
-  const uint16_t root = chunk_.at(pc).a;
-  if (pinned(root) || exited(pc)) return {Way::Exec};
-  const Plan plan{Way::Inline, speculated(before.kinds[root], pc, Seen::Changed)};
-  if (!has_fields(plan.a) && !is_list(plan.a)) return {Way::Exec};
+  const Plan plan = begin_of_walk(pc, before);
+  if (plan.way != Way::Inline) return plan;
   State state = after(pc, plan, before);
   for (uint32_t at = pc + chunk_.length_at(pc);; at += chunk_.length_at(at)) {
     const Plan step = step_plan(at, state);
     if (step.way != Way::Inline) return {Way::Exec};
-    if (walk_root(at)) return plan;
+    const Op op = chunk_.op_at(at);
+    if (op != Op::PlaceIndex && op != Op::PlaceField) return plan;
     state = after(at, step, state);
   }
 }
 
+Plan Kinds::begin_of_walk(uint32_t pc, const State& before) const {
+  const Insn& insn = chunk_.at(pc);
+  if (exited(pc)) return {Way::Exec};
+  if (static_cast<Op>(insn.op) == Op::PlaceRef) return begin_at_ref(pc, insn, before);
+  if (pinned(insn.a)) return {Way::Exec};
+  const Plan plan{Way::Inline, speculated(before.kinds[insn.a], pc, Seen::Changed)};
+  return has_fields(plan.a) || is_list(plan.a) ? plan : Plan{Way::Exec};
+}
+
+// At its cell when that is what is read or replaced, else at what is in it.
+Plan Kinds::begin_at_ref(uint32_t pc, const Insn& insn, const State& before) const {
+  const bool is_host = insn.x & bytecode::kSense;
+  if (is_host || walk_end(pc) == 0 || !is_ref(pc, insn.a, before)) return {Way::Exec};
+  const Op next = chunk_.op_at(pc + chunk_.length_at(pc));
+  Plan plan{Way::Inline, Kind::Ref};
+  plan.result = next == Op::StorePlace || next == Op::UpdatePlace || next == Op::TakePlace ? Kind::Ref : next_place(pc);
+  return plan.result == Kind::Any ? Plan{Way::Exec} : plan;
+}
+
 Plan Kinds::step_plan(uint32_t pc, const State& before) const {
   const Insn& insn = chunk_.at(pc);
-  switch (static_cast<Op>(insn.op)) {
+  const Op op = static_cast<Op>(insn.op);
+  // Nothing is taken out of what others reach by the same ref.
+  const bool copies = (op == Op::TakeIndex || op == Op::TakeField) && chunk_.op_at(begins_[pc]) == Op::PlaceRef;
+  if (copies) return {Way::Exec};
+  switch (op) {
+    case Op::StorePlace:
+    case Op::UpdatePlace:
+    case Op::TakePlace: return before.place == Kind::Ref ? cell_step_plan(pc, insn, before) : Plan{Way::Exec};
     case Op::PlaceIndex:
     case Op::StoreIndex:
     case Op::UpdateIndex:
@@ -348,6 +384,19 @@ Plan Kinds::field_step_plan(uint32_t pc, const Insn& insn, const State& before) 
   return update_plan(pc, plan, speculated(before.kinds[insn.b], pc, Seen::First), insn.c, before);
 }
 
+Plan Kinds::cell_step_plan(uint32_t pc, const Insn& insn, const State& before) const {
+  Plan plan{Way::Inline};
+  switch (static_cast<Op>(insn.op)) {
+    case Op::StorePlace: return plan;
+    case Op::TakePlace: plan.result = speculated_part(pc); return plan;
+    default: break;
+  }
+  plan.part = speculated_part(pc);
+  plan = update_plan(pc, plan, speculated(before.kinds[insn.a], pc, Seen::First), insn.b, before);
+  plan.a = std::exchange(plan.b, Kind::Any);
+  return plan;
+}
+
 // old op= right: two numbers.
 Plan Kinds::update_plan(uint32_t pc, Plan plan, Kind right, uint16_t old, const State& before) const {
   const auto op = static_cast<BinaryOp>(std::bit_cast<uint64_t>(chunk_.at(pc + 1)));
@@ -383,7 +432,7 @@ void Kinds::part_moved(uint32_t pc, const Plan& plan, State& state) const {
     case Op::ViewField:
     case Op::TestField:
       learn(insn.b);
-      if (plan.way == Way::Inline) tell(insn.b, plan.together ? plan.together : field_of_kind(plan.field, plan.result));
+      if (plan.way == Way::Inline && plan.shape != kNoShape) tell(insn.b, plan.together ? plan.together : field_of_kind(plan.field, plan.result));
       if (op == Op::Field && (insn.x & bytecode::kConsumeB)) set(insn.b, Kind::Nil);
       return set(insn.a, plan.result);
     case Op::SetField:
@@ -419,7 +468,7 @@ void Kinds::part_moved(uint32_t pc, const Plan& plan, State& state) const {
   if (is_in(op, Op::CallKnown, Op::CallValue) && !pinned(insn.a)) {
     state.know(insn.a, {plan.result, plan.shape, plan.fields});
   }
-  if (plan.way == Way::Inline && (op == Op::PlaceLocal || state.place != Kind::None)) walked(pc, plan, state);
+  if (plan.way == Way::Inline && (op == Op::PlaceLocal || op == Op::PlaceRef || state.place != Kind::None)) walked(pc, plan, state);
 }
 
 void Kinds::walked(uint32_t pc, const Plan& plan, State& state) const {
@@ -432,6 +481,10 @@ void Kinds::walked(uint32_t pc, const Plan& plan, State& state) const {
     state.place_fields = state.fields[insn.a];
     return;
   }
+  if (op == Op::PlaceRef) {
+    state.place = plan.result;
+    return;
+  }
   if (state.place == Kind::None) return;
   if (plan.shape != kNoShape && state.root != bytecode::kNoRegister) {
     state.shapes[state.root] = plan.shape;
@@ -439,6 +492,8 @@ void Kinds::walked(uint32_t pc, const Plan& plan, State& state) const {
   }
   const bool consumes = (op == Op::StoreIndex || op == Op::StoreField) && (insn.x & bytecode::kConsumeB);
   if (consumes && !pinned(insn.b)) state.set(insn.b, Kind::Nil, true);
+  const bool consumes_a = op == Op::StorePlace && (insn.x & bytecode::kConsumeA);
+  if (consumes_a && !pinned(insn.a)) state.set(insn.a, Kind::Nil, true);
   state.place = op == Op::PlaceIndex || op == Op::PlaceField ? plan.result : Kind::None;
   state.place_shape = kNoShape;
   state.place_fields = 0;

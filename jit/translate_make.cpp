@@ -151,8 +151,7 @@ void Translator::push(uint32_t pc, const Insn& insn) {
   demand_unique(list, slow);
   llvm::Value* size = size_of(list);
   auto* room = block("room");
-  llvm::Value* has_room = b_.CreateICmpULT(size, capacity_of(list));
-  b_.CreateCondBr(b_.CreateAnd(has_room, b_.CreateICmpNE(size, word(0))), room, slow);
+  b_.CreateCondBr(b_.CreateICmpULT(size, capacity_of(list)), room, slow);
   go_on_in(room);
   if (cached(insn.a)) write(insn.a, list);
   auto* any = block("any");
@@ -161,7 +160,9 @@ void Translator::push(uint32_t pc, const Insn& insn) {
   if (packed == Kind::Items) b_.CreateBr(any);
   go_on_in(any);
   auto* fits = block("fits");
-  b_.CreateCondBr(b_.CreateICmpEQ(packing_of(list), b_.getInt8(static_cast<uint8_t>(Packing::Any))), fits, slow);
+  llvm::Value* any_packing = b_.CreateICmpEQ(packing_of(list), b_.getInt8(static_cast<uint8_t>(Packing::Any)));
+  // The first item gives the list its packing.
+  b_.CreateCondBr(b_.CreateAnd(any_packing, b_.CreateICmpNE(size, word(0))), fits, slow);
   go_on_in(fits);
   push_item(list, size, Kind::Items, v);
   if (!consume) retain(v);

@@ -17,6 +17,10 @@ bool Translator::place(uint32_t pc, const Insn& insn) {
   switch (static_cast<Op>(insn.op)) {
     case Op::SetField: set_field(pc, insn); return true;
     case Op::PlaceLocal: place_ = read(insn.a); return true;
+    case Op::PlaceRef: place_ref(pc, insn); return true;
+    case Op::StorePlace: replace_part(cell_of(place_), insn.a, insn.x & bytecode::kConsumeA, Memory::Cells); return true;
+    case Op::UpdatePlace: update_cell(pc, insn); return true;
+    case Op::TakePlace: take_cell(pc, insn); return true;
     case Op::PlaceIndex:
     case Op::PlaceField: walk_step(pc); return true;
     case Op::StoreIndex:
@@ -142,6 +146,7 @@ llvm::Value* Translator::field_at(const Operand& base, uint32_t field) {
 void Translator::known_field(uint32_t pc, const Insn& insn) {
   const Operand base = read(insn.b);
   if (base.kind == Kind::UnboxedRecord) return unboxed_part(insn);
+  if (base.kind == Kind::Ref) return value_of_ref(pc, insn);
   llvm::BasicBlock* exit = exit_at(pc);
   check_shape(base, state_.shapes[insn.b], plan_.shape, exit);
   const bool told = is_told(base, state_.fields[insn.b], plan_.result, exit);
@@ -261,6 +266,45 @@ void Translator::update_part(uint32_t pc, const Insn& insn) {
     if (has_fields(place_.kind)) note_field(object(place_), plan_.field, result);
   }
   of(place_memory(), store_word(to, 8, payload_of(result)));
+}
+
+// ---- refs ----
+
+llvm::Value* Translator::cell_of(const Operand& ref) { return word_pointer(object(ref), offsetof(interp::Ref, value)); }
+
+// Not lent: whoever has the ref may replace what is in it.
+void Translator::value_of_ref(uint32_t pc, const Insn& insn) {
+  const Operand ref = read(insn.b);
+  const Operand v = narrowed(load_value(cell_of(ref), Memory::Cells), plan_.result, exit_at(pc));
+  if (static_cast<Op>(insn.op) == Op::Field) {
+    retain(v);
+    if (insn.x & bytecode::kConsumeB) {
+      if (insn.b != insn.a) write(insn.b, nil());
+      release(ref);
+    }
+  }
+  write(insn.a, v);
+}
+
+void Translator::place_ref(uint32_t pc, const Insn& insn) {
+  place_ = read(insn.a);
+  if (plan_.result == Kind::Ref) return;
+  place_ = narrowed(load_value(cell_of(place_), Memory::Cells), plan_.result, exit_at(pc));
+}
+
+void Translator::take_cell(uint32_t pc, const Insn& insn) {
+  const Operand v = narrowed(load_value(cell_of(place_), Memory::Cells), plan_.result, exit_at(pc));
+  retain(v);
+  write(insn.a, v);
+}
+
+void Translator::update_cell(uint32_t pc, const Insn& insn) {
+  llvm::Value* cell = cell_of(place_);
+  const Operand old = narrowed(load_value(cell, Memory::Cells), plan_.part, exit_at(pc));
+  if (insn.b != bytecode::kNoRegister) demand_same(old, read(insn.b), exit_at(pc));
+  const Operand result = updated(pc, old, read(insn.a));
+  if (result.kind != old.kind) of(Memory::Cells, store_word(cell, 0, tag_of(result)));
+  of(Memory::Cells, store_word(cell, 8, payload_of(result)));
 }
 
 // The old value as it was read before the right side ran is still the one in the place.

@@ -92,7 +92,7 @@ llvm::Value* Translator::call_poll() {
 
 llvm::MDNode* Translator::memory_tag(Memory memory) {
   static constexpr std::array kNames = {"host", "frame",  "count", "header", "shape", "kinds", "ints",
-                                        "floats", "bools", "items", "fields", "links"};
+                                        "floats", "bools", "items", "fields", "cells", "links"};
   static_assert(kNames.size() == static_cast<size_t>(Memory::kCount));
   llvm::MDNode*& tag = memory_tags_[static_cast<size_t>(memory)];
   if (tag) return tag;

@@ -55,9 +55,9 @@ interp::Packing packing_of_kind(Kind list);
 constexpr uint32_t kNativeArguments = UINT32_MAX;
 
 // What an access to memory is about. Two that are about different things never meet: memory changes its use only
-// when its object dies, which is a helper's. Items: of lists of anything. Fields: of records and variants. Links: what
-// modules and the host have defined.
-enum class Memory : uint8_t { Host, Frame, Count, Header, Shape, Kinds, Ints, Floats, Bools, Items, Fields, Links, kCount };
+// when its object dies, which is a helper's. Items: of lists of anything. Fields: of records and variants. Cells: of
+// refs. Links: what modules and the host have defined.
+enum class Memory : uint8_t { Host, Frame, Count, Header, Shape, Kinds, Ints, Floats, Bools, Items, Fields, Cells, Links, kCount };
 
 class Translator {
  public:
@@ -482,6 +482,11 @@ class Translator {
   Memory place_memory() const { return has_fields(place_.kind) ? Memory::Fields : Memory::Items; }
   llvm::Value* place_part(uint32_t pc, const Insn& insn);
   Operand part_at(llvm::Value* from, Kind kind, llvm::BasicBlock* otherwise);
+  llvm::Value* cell_of(const Operand& ref);
+  void value_of_ref(uint32_t pc, const Insn& insn);
+  void place_ref(uint32_t pc, const Insn& insn);
+  void take_cell(uint32_t pc, const Insn& insn);
+  void update_cell(uint32_t pc, const Insn& insn);
   void walk_step(uint32_t pc);
   void store_part(uint32_t pc, const Insn& insn);
   void take_part(uint32_t pc, const Insn& insn);

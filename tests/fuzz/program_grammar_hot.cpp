@@ -10,7 +10,7 @@ const std::vector<Production> kHotProductions = {
     {'I', 8, "$.i"}, {'I', 3, "$k"}, {'I', 4, "($I + $I)"}, {'I', 3, "($I - $I)"}, {'I', 2, "($I * $k)"}, {'I', 1, "($I * $I)"},
     {'I', 2, "($I % 7)"}, {'I', 1, "($I // 3)"}, {'I', 1, "(-$I)"}, {'I', 1, "abs($I)"}, {'I', 1, "min($I, $I)"}, {'I', 1, "max($I, $I, $k)"},
     {'I', 1, "floor($J)"}, {'I', 1, "int($J)"}, {'I', 1, "(if $K { $I } else { $I })"}, {'I', 2, "$-L[$k]"}, {'I', 1, "len($-L)"},
-    {'I', 1, "$-R.x"}, {'I', 1, "$-P.n"}, {'I', 1, "$-X.n"}, {'I', 1, "$.F($I)"}, {'I', 1, "($I & 15)"}, {'I', 1, "($I ^ $I)"}, {'I', 1, "($I << 2)"}, {'I', 1, "($I +% $I)"},
+    {'I', 1, "$-R.x"}, {'I', 1, "$-P.n"}, {'I', 1, "$-X.n"}, {'I', 1, "$.C.value"}, {'I', 1, "$.F($I)"}, {'I', 1, "($I & 15)"}, {'I', 1, "($I ^ $I)"}, {'I', 1, "($I << 2)"}, {'I', 1, "($I +% $I)"},
     {'J', 8, "$.f"}, {'J', 2, "0.25"}, {'J', 4, "($J + $J)"}, {'J', 3, "($J * $J)"}, {'J', 2, "($J - $I)"}, {'J', 1, "($J / 3.0)"}, {'J', 1, "($I / $I)"},
     {'J', 1, "sqrt(abs($J))"}, {'J', 1, "float($I)"}, {'J', 1, "max($J, $J)"}, {'J', 1, "min($J, $J)"}, {'J', 2, "$-W[$k]"}, {'J', 1, "$-P.w"}, {'J', 2, "$-X.x"}, {'J', 1, "$-X.y"}, {'J', 1, "(-$J)"},
     {'J', 1, "(if $K { $J } else { $J })"}, {'J', 1, "($J ** 2)"}, {'J', 1, "math.sin($J)"}, {'J', 1, "math.fmod($J, $I)"},
@@ -23,7 +23,7 @@ const std::vector<Production> kHotProductions = {
     {'e', 3, "if $K { $-i += $I }"}, {'e', 2, "if $K { $-i += $I } else { $-f += $J }"}, {'e', 2, "$&i += $I"}, {'e', 2, "$&f += $J"}, {'e', 1, "$&i = $I"},
     {'e', 2, "%if $K { continue }"}, {'e', 2, "%if $K { break }"}, {'e', 1, "^if $K { return $I }"}, {'e', 1, "if $K { throw $a }"},
     {'e', 1, "$-s += $.s"}, {'e', 1, "$-s = $.s + $-s"}, {'e', 1, "$&L.push($I)"}, {'e', 1, "$-L = [$I, $I]"}, {'e', 1, "[$-i, $-i] = [$I, $I]"},
-    {'e', 1, "$&S.push($.s)"}, {'e', 1, "$-P.w *= $J"}, {'e', 1, "$-X.x += $J"}, {'e', 1, "$-X = {x: $J, y: $J, n: $I}"}, {'e', 1, "$-X.y = $J"}, {'e', 1, "$-R.x += $I"}, {'e', 1, "println($a)"}, {'e', 1, "$-a = $a"},
+    {'e', 1, "$&S.push($.s)"}, {'e', 1, "$-P.w *= $J"}, {'e', 1, "$-X.x += $J"}, {'e', 1, "$.C.value += $I"}, {'e', 1, "$.C.value = $I"}, {'e', 1, "$-X = {x: $J, y: $J, n: $I}"}, {'e', 1, "$-X.y = $J"}, {'e', 1, "$-R.x += $I"}, {'e', 1, "println($a)"}, {'e', 1, "$-a = $a"},
 
     // ---- recursion ----
     {'h', 2, "${do {\n$!fn g($=i) $|=> if $1 < 2 { $I } else { g($1 - 1) + g($1 - 2) }$>\nfor q in 0..7 { println(g(q)) }\n}$}"},
@@ -105,6 +105,16 @@ const std::vector<Production> kHotProductions = {
              "if $1 == $n { p = [$I, $a] }\n$-i += match p { [x, 0] => 1, [_, y: float] => 2, [..] => 3 }\n}$}\nprintln(all, p)\n}$}"},
     {'h', 2, "${do {\nvar $~L = [$I, $I, $I]$|\n${for $=i in 0..$n $|{\nlet old = $1\n$1[$2 % 3] += $k\n$1 = [old[1], $1[2], $1[0] % 100]\n$@$e\nfor q in [old[0], $1[1]] { $-i += q }\n}$}\nprintln($1)\n}$}"},
     {'h', 1, "${do {\n$!fn g($=i, $=L) $|=> if $1 <= 0 { $2 } else { g($1 - 1, [$2[1], $2[0] + $I]) }$>\nfor q in 0..$n { println(g(q % 6, [q, 1])) }\n}$}"},
+
+    // ---- refs: what several closures and names have in common ----
+    {'h', 3, "${do {\nfn counter(start) {\nlet n = ref(start)\n{add: d => { n.value += d }, get: () => n.value, cell: n}\n}\nlet c = counter($I)\n"
+             "try {\n${for $=i in 0..$n $|{\n(c.add)($I)\n$@$e\n$-i += (c.get)() % 5\nif $1 == $n { c.cell.value = $a }\n}$}\n} catch e { println(e.message, e.line, e.column) }\nprintln((c.get)())\n}$}"},
+    {'h', 2, "${do {\n$!fn g($=C, $=C) $|{\nlet before = $1.value\n$2.value += $I\n$1.value = $1.value % 1009 + before % 7\n$2.value\n}$>\nlet $=C = ref($I)$|\n"
+             "try {\n${for $=i in 0..$n $|{\nprintln(g($1, if $2 % 3 == $k { ref($2) } else { $1 }))\n$@$e\n}$}\n} catch e { println(e.message, e.line) }\nprintln($1.value)\n}$}"},
+    {'h', 2, "${do {\nlet xs = ref($L)\nlet p = ref($X)\nvar kept = []\n${for $=i in 0..$n $|{\ntry {\nxs.value[$1 % 3] += $I\np.value.x += $J\np.value.n = $1\nxs.value.push($1)\n$@$e\n"
+             "if $1 % 4 == $k { kept.push([xs.value, p.value]) }\nif len(xs.value) > 6 { xs.value = xs.value[0..2] }\nwith q = &p.value { q.y = q.x\nq.n += 1 }\n} catch e { println(e.message, e.line, e.column) }\n}$}\n"
+             "println(xs.value, p.value, kept)\n}$}"},
+    {'h', 1, "${do {\nlet inner = ref($I)\nlet outer = ref(inner)\n${for $=i in 0..$n $|{\nouter.value.value = if $1 % 5 == $k { $a } else { $1 }\n$@$e\nif $1 == $n { outer.value = ref($J) }\nprintln(inner.value, outer.value.value)\n}$}\n}$}"},
 
     // ---- rounds around small functions, and with several ways in and back ----
     {'h', 3, "${do {\n$!fn g($=i, $=i) $|=> ($1 + $2) * ($1 - $k) // 3 + $2 % 7 - $k$>\nvar $~i = 0$|\ntry {\n${for $=i in $k - 9..$n * 3 $|{ $1 += g($2, $k) }$}\n} catch e { println(e.message, e.line, e.column) }\nprintln($1)\n}$}"},

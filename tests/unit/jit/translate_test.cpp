@@ -409,6 +409,15 @@ TEST_CASE("translate: a short list of numbers is an object only where one is ask
   CHECK(look("long", 2).blocks.contains("found"));
 }
 
+TEST_CASE("translate: what is in a ref is read and replaced in place") {
+  run("fn number(r, n) {\n  for i in 0..n {\n    r.value += i\n    r.value = r.value % 7\n  }\n  r.value\n}\n"
+      "fn parts(xs, p, n) {\n  for i in 0..n {\n    xs.value[i % 2] += i\n    p.value.x = i\n  }\n}\n"
+      "let r = ref(0)\nlet xs = ref([1, 2])\nlet p = ref({x: 0})\nfor k in 0..60 { number(r, 9); parts(xs, p, 9) }");
+  for (const std::string name : {"number", "parts"}) {
+    for (int stage : {1, 2}) CHECK_MESSAGE(look(name.c_str(), stage).execs() == 0, (name + std::to_string(stage)));
+  }
+}
+
 TEST_CASE("translate: what is handed on in a loop becomes an object once") {
   std::string large = "fn large(p, i) {\n  var t = p.x\n";
   for (int i = 0; i < 40; ++i) large += "  t += i * " + std::to_string(i) + ".5\n";
