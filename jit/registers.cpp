@@ -287,17 +287,25 @@ llvm::Value* Translator::is_kind(const Operand& v, Kind wanted) {
   if (is_unknown(wanted)) return b_.getTrue();
   llvm::Value* tagged = is(v, wanted);
   if (!is_list(wanted)) return tagged;
-  auto* list = block("list");
+  return both_hold(tagged, [&] {
+    return b_.CreateICmpEQ(packing_of(v), b_.getInt8(static_cast<uint8_t>(packing_of_kind(wanted))));
+  });
+}
+
+// `second` is computed only where the first holds.
+llvm::Value* Translator::both_hold(llvm::Value* first, const std::function<llvm::Value*()>& second) {
+  auto* asked = block("asked");
   auto* told = block("told");
   llvm::BasicBlock* before = b_.GetInsertBlock();
-  b_.CreateCondBr(tagged, list, told);
-  go_on_in(list);
-  llvm::Value* packed = b_.CreateICmpEQ(packing_of(v), b_.getInt8(static_cast<uint8_t>(packing_of_kind(wanted))));
+  b_.CreateCondBr(first, asked, told);
+  go_on_in(asked);
+  llvm::Value* holds = second();
+  llvm::BasicBlock* behind = b_.GetInsertBlock();
   b_.CreateBr(told);
   go_on_in(told);
   llvm::PHINode* both = b_.CreatePHI(b_.getInt1Ty(), 2);
   both->addIncoming(b_.getFalse(), before);
-  both->addIncoming(packed, list);
+  both->addIncoming(holds, behind);
   return both;
 }
 

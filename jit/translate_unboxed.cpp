@@ -162,21 +162,13 @@ llvm::Value* Translator::has_parts(const Operand& list, const Known& known) {
   const uint32_t count = count_parts(known.fields);
   llvm::Value* sized = b_.CreateICmpEQ(size_of(list), word(count));
   if (list.kind != Kind::Items) return sized;
-  auto* items = block("items");
-  auto* told = block("told");
-  llvm::BasicBlock* before = b_.GetInsertBlock();
-  b_.CreateCondBr(sized, items, told);
-  go_on_in(items);
-  llvm::Value* fit = b_.getTrue();
-  for (uint32_t n = 0; n < count; ++n) {
-    fit = b_.CreateAnd(fit, is(load_element(list, word(n), interp::Packing::Any), field_kind(known.fields, n)));
-  }
-  b_.CreateBr(told);
-  go_on_in(told);
-  llvm::PHINode* both = b_.CreatePHI(b_.getInt1Ty(), 2);
-  both->addIncoming(b_.getFalse(), before);
-  both->addIncoming(fit, items);
-  return both;
+  return both_hold(sized, [&] {
+    llvm::Value* fit = b_.getTrue();
+    for (uint32_t n = 0; n < count; ++n) {
+      fit = b_.CreateAnd(fit, is(load_element(list, word(n), interp::Packing::Any), field_kind(known.fields, n)));
+    }
+    return fit;
+  });
 }
 
 // The object is left as it is.

@@ -287,6 +287,7 @@ class Translator {
   void speculate(uint32_t pc, const Insn& insn);
   void require(uint32_t pc, uint16_t reg, Kind wanted);
   llvm::Value* is_kind(const Operand& v, Kind wanted);
+  llvm::Value* both_hold(llvm::Value* first, const std::function<llvm::Value*()>& second);
   // Goes back to bytecode at the instruction.
   llvm::BasicBlock* exit_at(uint32_t pc);
   llvm::BasicBlock* exit_with(uint32_t pc, uint32_t expected);
