@@ -160,12 +160,14 @@ interp::Object* box_list(Heap& heap, const Borrowed* values, uint32_t count) {
 }  // namespace
 
 // The code that calls this cannot go back to where it could say that there is no memory, so the limit is overdrawn, and the
-// slice of steps that does it is the last one (Context::poll).
-uint64_t native_box(Context* context, uint32_t shape, uint32_t kinds, const uint64_t* parts) {
+// slice of steps ends there, or is the last one (Context::poll).
+uint64_t native_box(Context* context, uint32_t shape, uint32_t kinds, const uint64_t* parts, bool goes_on) {
   Borrowed values[FieldKinds::kFields];
   const uint32_t count = tell_parts(kinds, parts, values);
-  return std::bit_cast<uint64_t>(shape == UINT32_MAX ? box_list(context->heap, values, count)
-                                                     : box_record(context->heap, shape, kinds, values, count));
+  interp::Object* made = shape == UINT32_MAX ? box_list(context->heap, values, count)
+                                             : box_record(context->heap, shape, kinds, values, count);
+  if (goes_on && context->heap.is_overdrawn()) context->end_slice();
+  return std::bit_cast<uint64_t>(made);
 }
 
 void native_release_value(uint64_t word0, uint64_t word1) { interp::release(Borrowed{word0, word1}); }

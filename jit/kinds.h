@@ -125,6 +125,10 @@ struct State {
   void set(uint32_t reg, const Known& v, bool is_dirty) {
     know(reg, v);
     is_dirty ? dirty.add(reg) : dirty.remove(reg);
+    part_copies(reg);
+  }
+  // It is changed, so that no copy of it is the same any longer.
+  void part_copies(uint32_t reg) {
     std::erase_if(copies, [&](const Copied& each) { return each.to == reg || each.from == reg; });
   }
   // Where what is unboxed in the register is as well, since it was copied from there in the same block.
@@ -204,8 +208,8 @@ class Kinds {
   // The units inlined, at any depth.
   void for_each_inlined(const std::function<void(uint32_t unit, const bytecode::Chunk&)>& visit) const;
 
-  // What is unboxed and the instruction needs as an object, before it is planned. What it has been copied from becomes
-  // the same object: else a loop that hands a copy on would make one in each round.
+  // What is unboxed and the instruction needs as an object, before it is planned. What it has been copied from in front of
+  // the loop becomes the same object: else each round that hands a copy on would make one.
   struct Boxing {
     uint32_t reg;
     uint32_t source;  // `reg`, or where the object is by then
@@ -315,6 +319,7 @@ class Kinds {
   bool meets_texts(uint32_t pc) const;
   Plan text_plan(uint32_t pc, Kind result, Plan otherwise) const;
   // ---- kinds_unboxed.cpp ----
+  bool stays_in_loop(uint32_t pc, uint32_t reg) const;
   bool takes_unboxed(uint32_t pc, const Plan& plan, const State& before, uint32_t reg) const;
   Plan unboxed_field_plan(uint16_t cache, const Known& base, const Plan& otherwise) const;
   Plan record_plan(const bytecode::Insn& insn, const State& before) const;

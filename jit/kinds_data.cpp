@@ -183,8 +183,10 @@ Plan Kinds::set_index_plan(uint32_t pc, const Insn& insn, const State& before) c
 Plan Kinds::test_plan(uint32_t pc, const Insn& insn, const State& before) const {
   const Op op = static_cast<Op>(insn.op);
   const Kind a = speculated(before.kinds[insn.a], pc, Seen::First);
-  const bool record = a == Kind::Record || a == Kind::UnboxedRecord;
-  const bool fits = op == Op::TestRecord ? record : op == Op::TestVariant ? a == Kind::Variant : op == Op::TestList && a == Kind::UnboxedList;
+  bool fits = false;
+  if (op == Op::TestRecord) fits = a == Kind::Record || a == Kind::UnboxedRecord;
+  if (op == Op::TestVariant) fits = a == Kind::Variant;
+  if (op == Op::TestList) fits = a == Kind::UnboxedList;
   return fits ? Plan{Way::Inline, a} : Plan{Way::Dynamic};
 }
 
@@ -257,7 +259,7 @@ Kind Kinds::packing_made(const Insn& insn, const State& before) const {
   bool differ = false, unknown = false;
   for (uint32_t reg = insn.b; reg < uint32_t{insn.b} + insn.c; ++reg) {
     const Kind kind = pinned(reg) ? Kind::Any : before.kinds[reg];
-    if (kind == Kind::Nil || is_list(kind) || has_fields(kind)) return Kind::Items;
+    if (kind == Kind::Nil || is_list(kind) || has_fields(kind) || is_unboxed(kind)) return Kind::Items;
     if (kind == Kind::Any || kind == Kind::None) unknown = true;
     else if (first == Kind::None) first = kind;
     else if (kind != first) differ = true;
@@ -436,6 +438,7 @@ void Kinds::part_moved(uint32_t pc, const Plan& plan, State& state) const {
       if (op == Op::Field && (insn.x & bytecode::kConsumeB)) set(insn.b, Kind::Nil);
       return set(insn.a, plan.result);
     case Op::SetField:
+      state.part_copies(insn.a);
       learn(insn.a);
       tell(insn.a, plan.way == Way::Inline ? field_of_kind(plan.field, state.kinds[insn.c]) : 0,
            plan.way == Way::Inline ? field_mask(plan.field) : UINT16_MAX);

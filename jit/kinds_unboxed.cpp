@@ -100,9 +100,27 @@ bool Kinds::takes_unboxed(uint32_t pc, const Plan& plan, const State& before, ui
     case Op::SetField: return reg == insn.a && !is_unboxed(before.kinds[insn.c]);
     case Op::CallKnown:
     case Op::CallLink:
-    case Op::CallValue: return reg >= insn.a + 2U && reg < insn.a + 2U + insn.c;
+    case Op::CallValue: return reg >= insn.a + 2U && reg < insn.a + 2U + insn.c && !callees_.at(pc).boxes;
     default: return false;
   }
+}
+
+// Whether the instruction is in a loop, and none in the innermost writes the register.
+bool Kinds::stays_in_loop(uint32_t pc, uint32_t reg) const {
+  uint32_t head = 0, latch = UINT32_MAX;
+  for (uint32_t at = pc; at < chunk_.size; at += chunk_.length_at(at)) {
+    const bool branches = bytecode::info(chunk_.op_at(at)).flags & bytecode::Branch;
+    if (!branches || chunk_.target_at(at) > pc || (latch != UINT32_MAX && chunk_.target_at(at) <= head)) continue;
+    head = chunk_.target_at(at);
+    latch = at;
+  }
+  bool stays = latch != UINT32_MAX;
+  for (uint32_t at = head; stays && at <= latch; at += chunk_.length_at(at)) {
+    for_each_access(chunk_, at, [&](const Access& each) {
+      stays &= !(each.written && reg >= each.first && reg < each.first + each.count);
+    });
+  }
+  return stays;
 }
 
 std::vector<Kinds::Boxing> Kinds::to_box(uint32_t pc, const State& before) const {
@@ -117,7 +135,7 @@ std::vector<Kinds::Boxing> Kinds::to_box(uint32_t pc, const State& before) const
     for (uint32_t reg = each.first; each.read && reg < each.first + each.count; ++reg) {
       if (!is_unboxed(before.kinds[reg]) || takes_unboxed(pc, todo, before, reg)) continue;
       const auto source = before.copied_from(reg);
-      const bool is_copy = source && live(pc, *source);
+      const bool is_copy = source && live(pc, *source) && stays_in_loop(pc, *source);
       if (is_copy) add(*source, *source);
       add(reg, is_copy ? *source : reg);
     }

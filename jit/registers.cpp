@@ -15,7 +15,7 @@ namespace {
 // As in bytecode::Expected.
 uint32_t bit_of_kind(Kind kind) {
   using bytecode::Seen;
-  if (kind == Kind::Any || kind == Kind::None) return bytecode::Expected::kAnything;
+  if (kind == Kind::Any || kind == Kind::None || kind == Kind::UnboxedList) return bytecode::Expected::kAnything;
   if (is_list(kind)) return static_cast<uint32_t>(Seen::kFirstPacking) + static_cast<uint32_t>(packing_of_kind(kind));
   return static_cast<uint32_t>(tag_of_kind(kind));
 }
@@ -158,7 +158,7 @@ llvm::BasicBlock* Translator::one_less(const Operand& v, llvm::BasicBlock* other
 
 void Translator::flush(uint32_t reg, const Known& known) {
   Operand v = cached_value(reg, known);
-  if (is_unboxed(v.kind)) v = {boxed(known).kind, nullptr, object_by_helper(v)};
+  if (is_unboxed(v.kind)) v = {boxed(known).kind, nullptr, object_by_helper(v, false)};
   store_value(register_pointer(static_cast<uint16_t>(reg)), v, Memory::Frame);
 }
 
@@ -377,7 +377,8 @@ void Translator::leave_to_bytecode(llvm::Value* pc, llvm::Value* expected) {
 
 // ---- exit stress ----
 
-// From here on the instruction may be made to exit; null: not so.
+// From here on the instruction may be made to exit; null: not so. Registers are as they are for its guards, so that what it
+// wants boxed is.
 llvm::BranchInst* Translator::begin_guarded() {
   if (strip_ || !reached_ || !is_stressed()) return nullptr;
   auto* next = block("guarded");

@@ -18,8 +18,8 @@ bool Translator::choose(uint32_t pc, llvm::Value* holds) {
   auto values = [&](const State& state, const std::vector<uint32_t>& registers) {
     std::vector<Operand> all;
     for (uint32_t reg : registers) {
-      const Kind kind = state.kinds[reg];
-      all.push_back(kind == Kind::None ? Operand{Kind::None} : cached_value(reg, kind));
+      const Known known = state.known(reg);
+      all.push_back(known.kind == Kind::None ? Operand{Kind::None} : cached_value(reg, known));
     }
     return all;
   };

@@ -94,6 +94,8 @@ void Translator::end_wrapper() {
   insert_late_blocks();
   unit_.native_frames.clear();
   for (auto* all : {&tags_, &payloads_, &numbers_}) all->assign(chunk_.registers, nullptr);
+  parts_.clear();
+  parts_passed_ = nullptr;
 }
 
 void Translator::say_direct(Translation& made) const {

@@ -26,6 +26,7 @@ llvm::AllocaInst* Translator::part_variable(uint32_t reg, uint32_t field, Kind k
 }
 
 Operand Translator::unboxed_value(uint32_t reg, const Known& known) {
+  assert(known.fields != 0);
   Operand v{known.kind};
   v.shape = known.shape;
   for (uint32_t field = 0; field < count_parts(known.fields); ++field) {
@@ -38,7 +39,7 @@ Operand Translator::unboxed_value(uint32_t reg, const Known& known) {
 }
 
 void Translator::keep_parts(uint32_t reg, const Operand& v) {
-  assert(is_unboxed(v.kind));
+  assert(is_unboxed(v.kind) && !v.parts.empty());
   for (uint32_t field = 0; field < v.parts.size(); ++field) {
     const Operand& part = v.parts[field];
     put(part.kind == Kind::Float ? as_double(part) : payload_of(part), part_variable(reg, field, part.kind));
@@ -114,7 +115,9 @@ Operand Translator::fresh_object(const Operand& v) {
   llvm::BasicBlock* from_fast = b_.GetInsertBlock();
   b_.CreateBr(made);
   b_.SetInsertPoint(slow);
-  llvm::Value* by_helper = object_by_helper(v);
+  give_fuel_back();
+  llvm::Value* by_helper = object_by_helper(v, true);
+  take_fuel();  // none is left where the limit was overdrawn
   b_.CreateBr(made);
   go_on_in(made);
   llvm::PHINode* object = b_.CreatePHI(b_.getInt64Ty(), 2);
@@ -143,7 +146,7 @@ llvm::Value* Translator::fresh_list(const Operand& v, Kind kind, llvm::BasicBloc
   return cell;
 }
 
-llvm::Value* Translator::object_by_helper(const Operand& v) {
+llvm::Value* Translator::object_by_helper(const Operand& v, bool goes_on) {
   constexpr uint64_t kMost = FieldKinds::kFields;
   Translator& root = *unit_.root;
   if (!root.parts_passed_) root.parts_passed_ = new_variable(llvm::ArrayType::get(b_.getInt64Ty(), kMost));
@@ -151,8 +154,9 @@ llvm::Value* Translator::object_by_helper(const Operand& v) {
     put(payload_of(v.parts[part]), word_pointer(root.parts_passed_, part * sizeof(uint64_t)));
   }
   llvm::Value* shape = v.kind == Kind::UnboxedList ? b_.getInt32(kNoShape) : shape_id(v.shape);
-  llvm::Function* box = helper("box", b_.getInt64Ty(), {b_.getPtrTy(), b_.getInt32Ty(), b_.getInt32Ty(), b_.getPtrTy()});
-  return b_.CreateCall(box, {host(), shape, b_.getInt32(known_of(v).fields), root.parts_passed_});
+  llvm::Function* box = helper("box", b_.getInt64Ty(), {b_.getPtrTy(), b_.getInt32Ty(), b_.getInt32Ty(), b_.getPtrTy(), b_.getInt8Ty()});
+  llvm::Value* kinds = b_.getInt32(known_of(v).fields);
+  return b_.CreateCall(box, {host(), shape, kinds, root.parts_passed_, b_.getInt8(goes_on)});
 }
 
 // ---- entries ----

@@ -21,7 +21,7 @@ constexpr uint8_t kEnds = bytecode::Ends;
 
 // Ends of slices, exits, errors.
 bool is_rare(std::string_view helper) {
-  static constexpr std::string_view kRare[] = {"poll", "raised", "resume", "decline", "left", "newer"};
+  static constexpr std::string_view kRare[] = {"poll", "raised", "resume", "decline", "left", "newer", "box"};
   return std::find(std::begin(kRare), std::end(kRare), helper) != std::end(kRare);
 }
 
@@ -238,7 +238,7 @@ void Translator::leave_at_entry(uint32_t pc, uint32_t number, llvm::PHINode* exp
   leave_to_bytecode(pc_address(pc), expected);
 }
 
-// Does not go on where it does not fit; until then nothing has been changed. `number`: of the entry, those of loops are taken rarely.
+// Does not go on where it does not fit, and has changed nothing then. `number`: of the entry, those of loops are taken rarely.
 void Translator::read_frame(uint32_t pc, uint32_t number) {
   state_ = after_ = kinds_->at_leader(pc);
   exit_ = nullptr;
@@ -295,7 +295,7 @@ void Translator::instruction(uint32_t pc) {
   here_ = pc;
   if (!reached_) return;
   const Insn& insn = chunk_.at(pc);
-  box_operands(pc);  // a forced exit finds registers as the guards do
+  box_operands(pc);
   llvm::BranchInst* way = begin_guarded();
   if (start_instruction(pc)) {
     const bool done = ends_loan(pc) || (plan_.way == Way::Exec ? call(pc, insn) : inlined(pc, insn));

@@ -537,7 +537,7 @@ class Translator {
   Operand fresh_object(const Operand& v);
   llvm::Value* fresh_record(const Operand& v, llvm::BasicBlock* slow);
   llvm::Value* fresh_list(const Operand& v, Kind kind, llvm::BasicBlock* slow);
-  llvm::Value* object_by_helper(const Operand& v);
+  llvm::Value* object_by_helper(const Operand& v, bool goes_on);
   void box_operands(uint32_t pc);
   bool make_unboxed(const Insn& insn);
   bool is_item_unboxed(const Insn& insn) const;

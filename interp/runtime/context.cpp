@@ -154,11 +154,16 @@ void Context::begin_evaluation() {
   bound_registers(registers_, limits_.stack_bytes);
   tree_account->settle(*this);
   has_new_limits_ = brief_ = false;
-  heap.was_overdrawn();  // by an evaluation that has ended
   steps_before_slice_ = 0;
   slice_ = 0;
   start_slice();
+  if (heap.is_overdrawn()) end_slice();  // by an evaluation that has ended before it polled, and kept what it made
   start_clock();
+}
+
+void Context::end_slice() {
+  slice_ -= fuel;
+  fuel = 0;
 }
 
 void Context::start_clock() {
@@ -236,7 +241,9 @@ bool Context::poll() {
   runtime.control.end_slice();
   runtime.control.hand_over_deferred(*this);
   if (wants_to_stop()) return raise_stop();
-  if (heap.was_overdrawn()) {
+  const bool overdrawn = heap.is_overdrawn();
+  heap.end_overdraft();
+  if (overdrawn) {
     raise_memory_limit();
     return false;
   }

@@ -230,6 +230,8 @@ class Context : public Strand {
   void set_limits(const Limits& limits);
   // Starts the clocks of an outermost evaluation.
   void begin_evaluation();
+  // The next step polls. The steps of the slice that are left count as not taken.
+  void end_slice();
   // Instead, for one that is likely to end within its first slice of steps: the clock is not read and the scheduler not
   // told. It becomes like every other (`settle_in`) at the end of a slice, or where it calls the host or has to do with
   // tasks; its time counts from there. Only where it `may_be_brief`.
@@ -240,7 +242,7 @@ class Context : public Strand {
     has_deadline_ = false;
     brief_ = true;
   }
-  bool may_be_brief() const { return !has_new_limits_ && !pending_ && !tasks_at_work; }
+  bool may_be_brief() const { return !has_new_limits_ && !pending_ && !tasks_at_work && !heap.is_overdrawn(); }
   // The limit lets an evaluation pass that is one step and does nothing but compute.
   bool has_plain_step() const { return first_slice_ > 0; }
   bool is_brief() const { return brief_; }

@@ -153,7 +153,10 @@ void Seat::compute(Delegate& delegate) {
     if (!compute_part(delegate, n, alone)) break;
   }
   finish_list(delegate, alone);
-  if (!own) heap.set_limit_bytes(limit);
+  if (!own) {
+    heap.set_limit_bytes(limit);
+    heap.end_overdraft();  // of the room that the parts had
+  }
   delegate.steps_ = context_.steps_used();
   context_.resume_account(actor_->accounts.back());
   actor_->accounts.pop_back();

@@ -363,7 +363,8 @@ Object* Heap::make_object_overdrawn(size_t bytes, Tag tag, uint8_t flags) {
   Object* made = make_object_slow(bytes, tag, flags);
   limit_ = limit;
   if (made) return made;
-  auto* shared = reinterpret_cast<Object*>(last_resort_);
+  resorted_ = true;
+  auto* shared = reinterpret_cast<Object*>(last_resort_[tag == Tag::List]);
   set_header(shared, tag, flags, class_of(bytes));
   shared->count = 0;  // immortal
   return shared;

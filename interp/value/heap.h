@@ -105,12 +105,13 @@ class Heap {
     }
     return make_object_slow(bytes, tag, flags);
   }
-  // For what cannot be told that there is no memory: at most kMostOverdrawn bytes, beyond the limit where need be. Where
-  // mimalloc has none either it is a place that all such objects share and nobody frees. Both are told by `was_overdrawn`,
-  // which whoever polls asks, so that it does not go on for long.
+  // For what cannot be told that there is no memory: a record or list of at most kMostOverdrawn bytes, beyond the limit
+  // where need be. Where mimalloc has none either it is a place that all others of the tag share and nobody frees. Both are
+  // told by `is_overdrawn`, until `end_overdraft`: whoever polls asks, so that it does not go on for long.
   static constexpr size_t kMostOverdrawn = 160;
   Object* make_object_overdrawn(size_t bytes, Tag tag, uint8_t flags = 0);
-  bool was_overdrawn() { return std::exchange(overdrawn_, false); }
+  bool is_overdrawn() const { return overdrawn_ && (used_ > limit_ || resorted_); }
+  void end_overdraft() { overdrawn_ = resorted_ = false; }
   // For compiled code that takes free cells as make_object does.
   static constexpr bool has_class(size_t bytes) { return bytes <= kMaxSmall; }
   static constexpr size_t class_of(size_t bytes) { return (bytes + kGranule - 1) / kGranule; }
@@ -292,8 +293,8 @@ class Heap {
   const Heap* family_ = this;
   size_t used_ = 0;
   size_t limit_;
-  bool overdrawn_ = false;
-  alignas(kGranule) unsigned char last_resort_[kMostOverdrawn] = {};
+  bool overdrawn_ = false, resorted_ = false;
+  alignas(kGranule) unsigned char last_resort_[2][kMostOverdrawn] = {};  // records, lists
   HeapStats stats_;
 
   Page* pages_ = nullptr;       // all in use

@@ -96,6 +96,9 @@ const std::vector<Production> kHotProductions = {
     {'h', 2, "${do {\n$!fn g($=i, $=X) $|=> if $1 <= 0 { $2 } else { g($1 - 1, {x: $2.y, y: $2.x + $J, n: $1}) }$>\nfor q in 0..$n { println(g(q % 6, {x: $J, y: $J, n: q})) }\n}$}"},
     {'h', 1, "${do {\nlet fs = [p => p.x, p => p.x + p.n, p => {x: p.y, y: p.x, n: p.n}.x]\n${for $=i in 0..$n $|{ $-f += fs[if $1 < $n { 2 } else { $1 % 3 }]({x: $J, y: $J, n: $1}) }$}\nlet g = () => $.X\nprintln(g())\n}$}"},
 
+    {'h', 2, "${do {\nvar all = []\n${for $=i in 0..$n $|{\nvar p = {x: $J, y: $I, n: $1}\nlet before = p\np.x = $J\nvar q = p\nq.n = $I\np = if $K { q } else { before }\nq.y = $1\n"
+             "if $1 % 3 == $k { all.push(before) }\nif $1 % 4 == $k { all.push(p) }\n$@$e\nif $K { all.push(q) }\n$-f += p.x + q.y + before.x\n}$}\nprintln(all)\n}$}"},
+
     // ---- short lists of numbers, the same way ----
     {'h', 3, "${do {\n$!fn g($=i, $=i) $|=> [$1 // ($2 * $2 + 1), $I, $J]$>\nvar $~i = $I$|\ntry {\n${for $=i in 0..$n $|{\nlet [qa, qb, qc] = g($1, $2)\n$1 = qa + qb % 5\n$-f += qc\n$@$e\n}$}\n"
              "} catch e { println(e.message, e.line, e.column) }\nprintln($1)\n}$}"},

@@ -64,6 +64,33 @@ TEST_CASE("heap: the limit refuses, charges nothing, and holds again after room 
   CHECK(!make_string(world.heap, std::string(2000, 'y')).failed());
 }
 
+TEST_CASE("heap: who cannot be refused overdraws the limit, which is told as long as more is in use") {
+  World world;
+  Heap& heap = world.heap;
+  heap.set_limit_bytes(heap.used_bytes() + 100000);
+  std::vector<Value> kept;
+  auto make = [&] {
+    auto* made = static_cast<Record*>(heap.make_object_overdrawn(sizeof(Record), Tag::Record));
+    made->shape = 0;
+    made->size = made->kinds = 0;
+    kept.push_back(Value::adopt(Borrowed::heap(Tag::Record, made)));
+  };
+  while (!heap.is_overdrawn() && kept.size() < 1000000) make();
+  CHECK(heap.is_overdrawn());
+  CHECK(heap.used_bytes() > heap.limit_bytes());
+  CHECK(heap.used_bytes() <= heap.limit_bytes() + Heap::kPageBytes);
+  CHECK(heap.make_object(5000, Tag::Str, 0) == nullptr);
+  make();
+  CHECK(heap.is_overdrawn());
+  kept.clear();
+  heap.trim_pages();
+  CHECK_FALSE(heap.is_overdrawn());
+  heap.end_overdraft();
+  Object* fits = heap.make_object(5000, Tag::Str, 0);
+  REQUIRE(fits != nullptr);
+  heap.free_object(fits);
+}
+
 TEST_CASE("heap: memory of one size class serves another when the limit is near") {
   World world;
   world.heap.set_limit_bytes(4 << 20);
