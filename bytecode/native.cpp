@@ -239,6 +239,7 @@ NativeFrame& save_frames(NativeFrame& inner, uint32_t depth) {
 Borrowed native_resume(NativeFrame* frame, const Insn* pc, uint32_t depth, uint32_t expected, NativeEntry self) {
   NativeFrame& outermost = save_frames(*frame, depth);
   const uint32_t at = frame->chunk->index_of(pc);
+  if (frame->context->heap.is_overdrawn()) frame->context->end_slice();  // by what has just been boxed, perhaps
   if (!frame->context->take_forced_exit()) {
     const Expected::Why why = Expected{expected}.why();
     const bool is_new = why == Expected::Why::New;
