@@ -83,7 +83,7 @@ llvm::Value* Translator::spend(llvm::Value* steps) {
 llvm::Value* Translator::call_poll() {
   give_fuel_back();
   llvm::CallInst* ok = b_.CreateCall(helper("poll", b_.getInt8Ty(), {b_.getPtrTy()}), {host()});
-  of(Memory::Host, ok);
+  of(Memory::Others, ok);
   take_fuel();
   return ok;
 }
@@ -91,14 +91,17 @@ llvm::Value* Translator::call_poll() {
 // ---- memory ----
 
 llvm::MDNode* Translator::memory_tag(Memory memory) {
-  static constexpr std::array kNames = {"host", "frame",  "count", "header", "shape", "kinds", "ints",
-                                        "floats", "bools", "items", "fields", "cells", "links"};
+  static constexpr std::array kNames = {"others", "host", "cells", "frame", "count", "header", "shape", "kinds",
+                                        "ints", "floats", "bools", "items", "fields", "links"};
   static_assert(kNames.size() == static_cast<size_t>(Memory::kCount));
+  auto name = [&](Memory of) { return kNames[static_cast<size_t>(of)]; };
   llvm::MDNode*& tag = memory_tags_[static_cast<size_t>(memory)];
   if (tag) return tag;
   llvm::MDBuilder builder(*context_);
   llvm::MDNode* root = builder.createTBAARoot("posset");
-  llvm::MDNode* type = builder.createTBAAScalarTypeNode(kNames[static_cast<size_t>(memory)], root);
+  const bool by_others = memory == Memory::Host || memory == Memory::Cells;
+  llvm::MDNode* around = by_others ? builder.createTBAAScalarTypeNode(name(Memory::Others), root) : root;
+  llvm::MDNode* type = builder.createTBAAScalarTypeNode(name(memory), around);
   tag = builder.createTBAAStructTagNode(type, type, 0);
   return tag;
 }

@@ -56,8 +56,8 @@ constexpr uint32_t kNativeArguments = UINT32_MAX;
 
 // What an access to memory is about. Two that are about different things never meet: memory changes its use only
 // when its object dies, which is a helper's. Items: of lists of anything. Fields: of records and variants. Cells: of
-// refs. Links: what modules and the host have defined.
-enum class Memory : uint8_t { Host, Frame, Count, Header, Shape, Kinds, Ints, Floats, Bools, Items, Fields, Cells, Links, kCount };
+// refs. Links: what modules and the host have defined. Others: Host and Cells, which other tasks change while one polls.
+enum class Memory : uint8_t { Others, Host, Cells, Frame, Count, Header, Shape, Kinds, Ints, Floats, Bools, Items, Fields, Links, kCount };
 
 class Translator {
  public:
