@@ -54,14 +54,20 @@ Operand Translator::object_made(Kind kind, llvm::Value* cell) {
   return {kind, nullptr, b_.CreatePtrToInt(cell, b_.getInt64Ty())};
 }
 
+// Its fields, and what is known of them, are still to be set.
+llvm::Value* Translator::allocate_record(Tag tag, llvm::Value* shape, uint32_t count, llvm::BasicBlock* slow) {
+  llvm::Value* cell = allocate(tag, sizeof(Record) + count * sizeof(Borrowed), 0, slow);
+  of(Memory::Shape, put(shape, word_pointer(cell, offsetof(Record, shape))));
+  put(b_.getInt16(static_cast<uint16_t>(count)), word_pointer(cell, offsetof(Record, size)));
+  return cell;
+}
+
 bool Translator::make_record(uint32_t pc, Tag tag, uint32_t count, llvm::Value* shape) {
   const Insn& insn = chunk_.at(pc);
   const size_t bytes = sizeof(Record) + count * sizeof(Borrowed);
   if (plan_.way == Way::Exec || !Heap::has_class(bytes)) return false;
   auto* after = block("after");
-  llvm::Value* cell = allocate(tag, bytes, 0, slow_way(pc, after));
-  of(Memory::Shape, put(shape, word_pointer(cell, offsetof(Record, shape))));
-  put(b_.getInt16(static_cast<uint16_t>(count)), word_pointer(cell, offsetof(Record, size)));
+  llvm::Value* cell = allocate_record(tag, shape, count, slow_way(pc, after));
   llvm::Value* kinds = b_.getInt16(0);
   for (uint32_t n = 0; n < count; ++n) {
     const Operand v = moved_out(static_cast<uint16_t>(insn.b + n));

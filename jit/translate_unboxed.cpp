@@ -128,9 +128,7 @@ Operand Translator::fresh_object(const Operand& v) {
 
 llvm::Value* Translator::fresh_record(const Operand& v, llvm::BasicBlock* slow) {
   const auto count = static_cast<uint32_t>(v.parts.size());
-  llvm::Value* cell = allocate(Tag::Record, sizeof(Record) + count * sizeof(Borrowed), 0, slow);
-  of(Memory::Shape, put(shape_id(v.shape), word_pointer(cell, offsetof(Record, shape))));
-  put(b_.getInt16(static_cast<uint16_t>(count)), word_pointer(cell, offsetof(Record, size)));
+  llvm::Value* cell = allocate_record(Tag::Record, shape_id(v.shape), count, slow);
   of(Memory::Kinds, put(b_.getInt16(known_of(v).fields), fields_pointer(cell)));
   for (uint32_t field = 0; field < count; ++field) {
     store_value(word_pointer(cell, sizeof(Record) + field * sizeof(Borrowed)), v.parts[field], Memory::Fields);

@@ -514,6 +514,7 @@ class Translator {
   // ---- translate_make.cpp ----
   bool make(uint32_t pc, const Insn& insn);
   llvm::Value* allocate(Tag tag, size_t bytes, uint8_t flags, llvm::BasicBlock* slow);
+  llvm::Value* allocate_record(Tag tag, llvm::Value* shape, uint32_t count, llvm::BasicBlock* slow);
   llvm::Value* allocate_list(Kind kind, size_t items, size_t size, llvm::BasicBlock* slow);
   Operand object_made(Kind kind, llvm::Value* cell);
   Operand moved_out(uint16_t reg);
