@@ -17,10 +17,12 @@ set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/posset")
 
 # ---- programs and libraries ----
 
-# $ORIGIN-relative, from where `from` is installed to where the plugins are.
+# $ORIGIN-relative, from where `from` is installed to where the plugins are. In the build tree, where they lie beside
+# the target, it has the same search path: another one would be filled up with colons to make room for this, and an
+# empty entry is the current directory, whatever may lie there.
 function(posset_find_plugins target from)
   file(RELATIVE_PATH way "${CMAKE_INSTALL_PREFIX}/${from}" "${CMAKE_INSTALL_PREFIX}/${plugin_dir}")
-  set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN/${way}")
+  set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN/${way}" BUILD_WITH_INSTALL_RPATH ON)
 endfunction()
 
 posset_find_plugins(posset "${CMAKE_INSTALL_BINDIR}")

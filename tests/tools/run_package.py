@@ -141,6 +141,13 @@ class Package:
         if "[$ORIGIN/posset]" not in told:
             raise Failure(f"its search path does not lead to the plugins:\n{told}")
 
+    def search_paths(self):
+        """None leads to the current directory, as an empty entry does: not before the installation either."""
+        for built in sorted(path for path in (self.build / "bin").iterdir() if path.is_file()):
+            for path in re.findall(r"R(?:UN)?PATH\).*\[(.*)\]", harness.run(["readelf", "-d", built], timeout=60).stdout):
+                if not all(entry.startswith(("/", "$ORIGIN")) for entry in path.split(":")):
+                    raise Failure(f"{built.name} looks for libraries in {path!r}")
+
     def tree_symbols(self):
         """Nothing but the interface leaves the shared library."""
         told = must(["nm", "-D", "--defined-only", "--extern-only", self.prefix() / self.libdir / "libposset.so"])
@@ -316,7 +323,7 @@ class Package:
             made += [(f"cmake/{kind}/{path.stem}", functools.partial(self.cmake_program, kind, path.stem)) for path in self.programs]
             for source, compiler in ((OURS / "c11.c", "cc -std=c11"), (EMBED / "ten_lines.cpp", "c++ -std=c++20")):
                 made.append((f"pkg-config/{kind}/{source.stem}", functools.partial(self.pkg_config, kind, source, compiler)))
-        return made + [("ctypes", self.ctypes), ("misuse", self.misuse), ("destdir", self.destdir), ("deb/contents", self.deb_contents), ("deb/fields", self.deb_fields),
+        return made + [("search_paths", self.search_paths), ("ctypes", self.ctypes), ("misuse", self.misuse), ("destdir", self.destdir), ("deb/contents", self.deb_contents), ("deb/fields", self.deb_fields),
                        ("deb/runs", self.deb_runs)]
 
 
