@@ -202,8 +202,8 @@ struct SeenInside {
   static uint64_t of_place(uint64_t mask) { return mask << Seen::kBits; }
 };
 
-// For how many instructions a chunk records: for native tiers, and where there are none, for people who ask.
-constexpr int32_t kRecording = 4000, kRecordingForPeople = 1000;
+// For how many instructions a chunk records: docs/decisions/002-recording-half.md says why so few.
+constexpr int32_t kRecording = 1000;
 
 struct Chunk {
   static constexpr size_t kMostVersions = interp::Signatures::kMost;

@@ -306,8 +306,6 @@ void Compiler::finish(Chunk& chunk) {
   std::stable_sort(chunk.regions.begin(), chunk.regions.end(),
                    [](const Region& a, const Region& b) { return a.depth > b.depth; });
   note_loop_heads(chunk);
-  // Where no tier above will read what is recorded, it is for people only.
-  if (runtime_.options.max_tier < 2) chunk.recording_budget.store(kRecordingForPeople, std::memory_order_relaxed);
   chunk.entry.store(chunk.code.get(), std::memory_order_release);
 }
 
