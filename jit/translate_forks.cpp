@@ -54,9 +54,33 @@ uint64_t Translator::fresh_header(uint32_t point) const {
   return ForkRecord::fresh(point) | (activation_ ? ForkRecord::kActivation : 0);
 }
 
+// Code that is entered at its beginning only knows what it has left.
+bool Translator::may_leave_none() const { return recursive() && chunk_.loop_heads.empty(); }
+
 bool Translator::leave_forks(const Insn& insn) {
   if (caller_) return true;
   settle_loans();
+  if (!may_leave_none()) {
+    leave_records(insn);
+    return true;
+  }
+  auto* leaves = block("leaves");
+  auto* after = block("after");
+  llvm::Value* wanted = leaves_here();
+  for (uint32_t n = 0; n < insn.b; ++n) {
+    llvm::AllocaInst*& left = left_records_[insn.a + n];
+    if (!left) left = new_variable(b_.getInt8Ty());
+    put(b_.CreateZExt(wanted, b_.getInt8Ty()), left);
+  }
+  b_.CreateCondBr(wanted, leaves, after);
+  go_on_in(leaves);
+  leave_records(insn);
+  b_.CreateBr(after);
+  go_on_in(after);
+  return true;
+}
+
+void Translator::leave_records(const Insn& insn) {
   for (uint32_t n = 0; n < insn.b; ++n) {
     for (uint32_t slot : chunk_.outline.forks[insn.a + n]) {
       if (!cached(slot)) continue;
@@ -74,16 +98,20 @@ bool Translator::leave_forks(const Insn& insn) {
     record = word_pointer(record, sizeof(ForkRecord));
   }
   set_fork_top(record);
-  return true;
 }
 
 bool Translator::take_back_fork(uint32_t pc, const Insn& insn) {
   if (caller_) return true;
+  llvm::BasicBlock* none = nullptr;
+  if (may_leave_none()) {
+    none = block("none");
+    auto* left = block("left");
+    b_.CreateCondBr(b_.CreateICmpNE(load(b_.getInt8Ty(), left_records_.at(insn.b)), b_.getInt8(0)), left, none);
+    go_on_in(left);
+  }
   llvm::Value* record = word_pointer(fork_top(), uint64_t{0} - sizeof(ForkRecord));
   llvm::Value* fresh = b_.CreateICmpEQ(load_word(record, offsetof(ForkRecord, header)), word(fresh_header(insn.b)));
-  // Code that is entered at its beginning only has left it.
-  const bool certain = recursive() && chunk_.loop_heads.empty();
-  if (!certain) {
+  if (!none) {
     llvm::Value* from = load(b_.getPtrTy(), word_pointer(record, offsetof(ForkRecord, frame)));
     fresh = b_.CreateAnd(fresh, b_.CreateICmpEQ(from, registers_));
   }
@@ -97,6 +125,9 @@ bool Translator::take_back_fork(uint32_t pc, const Insn& insn) {
   b_.CreateCondBr(b_.CreateICmpNE(still, b_.getInt8(0)), untaken, taken);
   go_on_in(untaken);
   set_fork_top(record);
+  if (!none) return true;
+  b_.CreateBr(none);
+  go_on_in(none);
   return true;
 }
 

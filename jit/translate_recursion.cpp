@@ -44,9 +44,11 @@ enum Argument : unsigned { kActivation, kRegisters, kSteps, kRoom, kForks };
 
 // Words of an activation. The entry is that of the NativeEntry until the function has seen it, which needs no register
 // for it so.
-enum ActivationWord : uint64_t { kHost, kClosure, kLowest, kTop, kEntry, kActivationWords };
+enum ActivationWord : uint64_t { kHost, kClosure, kTop, kForkRoom, kLowest, kEntry, kActivationWords };
 constexpr uint64_t offset_of(ActivationWord word) { return uint64_t{word} * 8; }
 static_assert(offset_of(kClosure) == offsetof(interp::Activation, closure));
+static_assert(offset_of(kTop) == offsetof(interp::Activation, top));
+static_assert(offset_of(kForkRoom) == offsetof(interp::Activation, fork_room));
 
 constexpr unsigned kOfNativeEntry = 3;  // the entry among a NativeEntry's
 
@@ -123,7 +125,12 @@ llvm::Value* Translator::make_activation(llvm::Value* depth, llvm::Value* room) 
   put(host(), word_pointer(made, offset_of(kHost)));
   put(closure_, word_pointer(made, offset_of(kClosure)));
   put(load(b_.getPtrTy(), word_pointer(host(), low)), word_pointer(made, offset_of(kLowest)));
-  store_word(made, offset_of(kTop), b_.CreateAdd(b_.CreateZExt(depth, b_.getInt64Ty()), room));
+  llvm::Value* top = b_.CreateAdd(b_.CreateZExt(depth, b_.getInt64Ty()), room);
+  store_word(made, offset_of(kTop), top);
+  if (leaves_forks()) {
+    llvm::Value* deepest = load(b_.getInt32Ty(), word_pointer(host(), offsetof(Context, fork_depth)));
+    store_word(made, offset_of(kForkRoom), b_.CreateSub(top, b_.CreateZExt(deepest, b_.getInt64Ty())));
+  }
   put(function_->getArg(kOfNativeEntry), word_pointer(made, offset_of(kEntry)));
   return made;
 }
@@ -156,6 +163,11 @@ void Translator::begin_recursive_function() {
   if (!leaves_forks()) return;
   forks_ = new_variable(b_.getPtrTy());
   put(function_->getArg(kForks), forks_);
+}
+
+// Whether a call in it leaves records: it is not nested too deep.
+llvm::Value* Translator::leaves_here() {
+  return b_.CreateICmpSGE(room_, load_word(activation_, offset_of(kForkRoom)));
 }
 
 // kNativeArguments: called by itself.

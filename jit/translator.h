@@ -301,6 +301,8 @@ class Translator {
   bool is_stressed() const;
   // ---- translate_forks.cpp ----
   bool leave_forks(const Insn& insn);
+  void leave_records(const Insn& insn);
+  bool may_leave_none() const;
   bool take_back_fork(uint32_t pc, const Insn& insn);
   bool leaves_forks() const;
   uint64_t fresh_header(uint32_t point) const;
@@ -622,6 +624,7 @@ class Translator {
   // The closure called is the one that runs: no link need be looked at.
   bool calls_itself(uint32_t pc) const { return is_outermost_closure_ && kinds_->is_recursive(pc); }
   void make_recursive_function();
+  llvm::Value* leaves_here();
   llvm::BasicBlock* begin_with_leaf(uint32_t pc, const Insn& insn);
   bool takes_numbers() const;
   llvm::Function* make_plain_function();
@@ -694,6 +697,7 @@ class Translator {
   llvm::Value* activation_ = nullptr;
   llvm::Value* room_ = nullptr;
   llvm::AllocaInst* forks_ = nullptr;  // the place for the next fork record, of a function that calls itself
+  std::map<uint32_t, llvm::AllocaInst*> left_records_;  // by fork point: whether it has been left
   llvm::Value* closure_ = nullptr;         // null: of the activation; use closure()
   bool is_outermost_closure_ = true;       // what runs here is what the function was entered with
   std::map<uint32_t, Operand> captured_;  // what has been read and looked at before the call

@@ -28,10 +28,16 @@ class RightSide {
   ~RightSide() = default;
 };
 
-// What native code that calls itself keeps in one place for all its calls; it may have more behind that.
+// What native code that calls itself keeps in one place for all its calls; it may have more behind that. The room of a
+// call is how deep calls may still be nested in it: it and the depth are `top` together. Calls with less than `fork_room`
+// leave no records.
 struct Activation {
   void* host;
   Closure* closure;
+  int64_t top;
+  int64_t fork_room;
+
+  void see_fork_depth(const Context& context) { fork_room = top - context.fork_depth; }
 };
 
 // What is left of a second part until its turn. Code of all tiers writes and reads them.

@@ -105,13 +105,10 @@ void Seat::run(Delegate& delegate) {
     actor_->quantum.begin_anew();
     context_.heap.bind_to_thread();
     context_.native.enter(context_.limits().stack_bytes);
-    context_.fork_top = forks_->begin();
     context_.code_slot.enter();
     context_.heap.take_remote_frees();
-  } else {
-    context_.fork_top = below.fork_top;
   }
-  context_.fork_base = context_.fork_top;
+  context_.begin_forks(alone ? forks_->begin() : below.fork_top);
   const int64_t begin_ns = now_if_traced();
   try {
     compute(delegate);

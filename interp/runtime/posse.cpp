@@ -61,7 +61,7 @@ void Seat::begin() {
     if (auto* made = new (std::nothrow) ForkStack(calls, &context_.runtime.stacks)) forks_.reset(made);
   }
   context_.depth_limit = std::min(calls, forks_->calls());
-  context_.fork_top = context_.fork_base = forks_->begin();
+  context_.begin_forks(forks_->begin());
   in_order_only_.clear();
   actor_->quantum.begin_anew();
 }
@@ -159,7 +159,13 @@ bool Seat::pause() {
   ForkRecord* const rest = theft ? nullptr : linear_part();
   if (theft.kept && !has_place()) return true;
   const bool any = theft || rest;
-  if (!any || !posse_.crew().has_offer(&posse_, *executor_, posse_.cabal())) return true;
+  const bool lacks = !any && context_.is_below_forks();
+  if (!any && !lacks) return true;
+  if (!posse_.crew().has_offer(&posse_, *executor_, posse_.cabal())) return true;
+  if (lacks) {
+    context_.leave_deeper_forks();
+    return true;
+  }
   if (rest) {
     run_above(top, rest, 1, /*small_sides_later=*/true);
   } else {

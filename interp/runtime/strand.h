@@ -59,6 +59,7 @@ class RegisterStack {
   size_t bytes_ = 0;
 };
 
+struct Activation;
 struct ForkRecord;
 
 // Address space for fork records (posse.h).
@@ -103,6 +104,21 @@ struct Strand {
   // top of which this runs.
   ForkRecord* fork_top = nullptr;
   ForkRecord* fork_base = nullptr;
+  // Calls nested so deep still leave them; deeper ones need not. Of a recursion the few outermost calls stand for nearly
+  // all the work, and most calls are none of these. Where that is not so, twice as many levels leave them next.
+  uint32_t fork_depth = 0;
+  uint32_t fork_levels = 0;
+  static constexpr uint32_t kFirstForkLevels = 16, kMostForkLevels = 1U << 30;
+  void begin_forks(ForkRecord* place) {
+    fork_top = fork_base = place;
+    fork_levels = kFirstForkLevels;
+    fork_depth = depth + fork_levels;
+  }
+  bool is_below_forks() const { return depth > fork_depth; }
+  void leave_deeper_forks() {
+    if (fork_levels < kMostForkLevels) fork_levels *= 2;
+    fork_depth = depth + fork_levels;
+  }
 
   // The function whose linear recursion leaves what is small for later (walker.h): its next call does.
   const syntax::FunctionDecl* small_sides_later = nullptr;

@@ -331,7 +331,7 @@ void Tasks::run(Job& job) {
   context_.stand_on(stacks->registers, stack_bytes);
   context_.depth_limit = std::min(kNestedCalls, context_.limits().nested_calls);
   if (stacks->forks) {
-    context_.fork_top = context_.fork_base = stacks->forks->begin();
+    context_.begin_forks(stacks->forks->begin());
     context_.depth_limit = std::min(context_.depth_limit, stacks->forks->calls());
   }
   context_.native.enter(fiber::this_fiber::stack_low(), stack_bytes);

@@ -142,6 +142,20 @@ TEST_CASE("parallel: what is small in a linear recursion is computed by others, 
   }
 }
 
+// Only the outermost calls leave records at first.
+TEST_CASE("parallel: what branches only below many calls is computed by others") {
+  posset_runtime_options options = stealing();
+  options.trace_events = 1 << 16;
+  World world(posset_context_defaults(), options);
+  constexpr std::string_view kDeep =
+      "fn branch(n) => if n == 0 { 1 } else { branch(n - 1) + branch(n - 1) }\n"
+      "fn sink(n) => if n == 0 { branch(12) } else { 1 + sink(n - 1) }\n"
+      "sink(200)";
+  const auto taken = [&] { return written(world.runtime).find(" at=<eval>:1:") != std::string::npos; };
+  for (int tries = 0; tries < 200 && !taken(); ++tries) REQUIRE(world.show(kDeep) == "4296");
+  CHECK(taken());
+}
+
 TEST_CASE("parallel: a step limit ends the evaluation in the same place, wherever it is") {
   World sequential(posset_context_defaults(), stealing(1)), stolen(posset_context_defaults(), stealing());
   posset::sched::Random random(5);

@@ -131,12 +131,13 @@ posset::interp::TierInterface looking_tier() {
 }
 
 // Runs the source in bytecode, which records; what is executed 50 times is translated.
-void run(const char* source, uint32_t exit_stress = 0) {
+void run(const char* source, uint32_t exit_stress = 0, uint32_t workers = 0) {
   static const posset::interp::TierInterface tier = looking_tier();
   posset_runtime_options options = posset_runtime_defaults();
   options.forced_tier = 1;
   options.tier2_after = 50;
   options.exit_stress = exit_stress;
+  options.workers = workers;
   posset_runtime* runtime = nullptr;
   REQUIRE(posset_runtime_create(&options, &runtime) == POSSET_OK);
   REQUIRE(posset_attach_tier(runtime, posset_bytecode_tier()) == POSSET_OK);
@@ -285,6 +286,18 @@ TEST_CASE("translate: a function that calls itself is a function of its own with
   run("fn fib(n) => if n < 2 { n } else { fib(n - 1) + fib(n - 2) }\nfor k in 0..12 { fib(k) }");
   CHECK(look("fib", 2).functions == 2);
   CHECK(look("fib", 1).functions == 1);
+}
+
+TEST_CASE("translate: a recursion asks whether it is nested too deep to leave fork records") {
+  constexpr const char* kSource = "fn fib(n) => if n < 2 { n } else { fib(n - 1) + fib(n - 2) }\nfor k in 0..12 { fib(k) }";
+  run(kSource, 0, 2);
+  CHECK(look("fib", 2).blocks.contains("leaves"));
+  CHECK(look("fib", 2).calls.contains("poll_recursion"));
+  CHECK_FALSE(look("fib", 2).calls.contains("poll"));
+  CHECK_FALSE(look("fib", 1).blocks.contains("leaves"));
+  run(kSource, 0, 1);
+  CHECK_FALSE(look("fib", 2).blocks.contains("leaves"));
+  CHECK(look("fib", 2).calls.contains("poll"));
 }
 
 TEST_CASE("translate: a function that meets ints and floats has a version for each") {
