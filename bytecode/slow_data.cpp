@@ -160,6 +160,9 @@ bool slow_push(Context& context, Borrowed* place, Borrowed* value, bool consume)
     (void)v.take();
     return true;
   }
+  if (place->is_list() && interp::is_unique(place->object())) {
+    return interp::or_memory_limit(context, interp::list_push(context.heap, *place, std::move(v)));
+  }
   Borrowed arguments[2] = {Borrowed::nil(), v.take()};
   return !call_on_place(context, builtin_number("push"), place, arguments, 2).failed();
 }
