@@ -17,13 +17,13 @@ const char* name_of(TaskState state) {
 std::string Task::title() const { return name_.empty() ? "task " + std::to_string(number_) : name_; }
 
 void Task::release() {
-  // Acquire and release: what others did with it comes before its end.
-  if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  // Acquire and release: what others did with it comes before its end. Who is alone stays so, which spares the exchange.
+  if (alone() || references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
 }
 
 bool Task::try_start(Parker& fiber) {
-  TaskState pending = TaskState::Pending;
   if (!alone()) {
+    TaskState pending = TaskState::Pending;
     // Together with the fiber, or a request to cancel might find the one and not the other.
     MutexLock lock(mutex_);
     if (!state_.compare_exchange_strong(pending, TaskState::Started, std::memory_order_acq_rel)) return false;
@@ -31,7 +31,9 @@ bool Task::try_start(Parker& fiber) {
     return true;
   }
   // Nobody has a handle, and nobody can get one any more.
-  return state_.compare_exchange_strong(pending, TaskState::Started, std::memory_order_relaxed);
+  if (state_.load(std::memory_order_relaxed) != TaskState::Pending) return false;
+  state_.store(TaskState::Started, std::memory_order_relaxed);
+  return true;
 }
 
 void Task::end(TaskState state, std::exception_ptr error) {
