@@ -126,7 +126,7 @@ struct Region {
   uint16_t locals = 0;           // live locals at the handler
   uint32_t live_set = 0;         // owned temporaries at the handler
   bool cleanup = false;
-  uint16_t forks = 0;            // of the frame's own that are open around it
+  uint32_t forks = 0;            // fork points whose records the frame may have left around it, a bit each
 };
 
 struct LiveChange {

@@ -405,7 +405,7 @@ size_t Compiler::open_region(uint16_t reg, bool cleanup, const std::vector<uint1
   region.depth = static_cast<uint32_t>(scopes_.size());
   region.locals = locals_;
   region.cleanup = cleanup;
-  region.forks = static_cast<uint16_t>(open_forks_);
+  region.forks = open_forks_;
   auto [it, fresh] = set_ids_.try_emplace(owned, static_cast<uint32_t>(chunk_->live_sets.size()));
   if (fresh) chunk_->live_sets.push_back(owned);
   region.live_set = it->second;
@@ -447,12 +447,12 @@ void Compiler::try_catch(const TryNode& node, uint16_t dst) {
 
 void Compiler::fork(const ForkNode& node, uint16_t dst) {
   emit(Op::Fork, node.first, node.count);
-  open_forks_ += node.count;
+  open_forks_ |= points_of(node);
   expression(node.body, dst);
 }
 
 void Compiler::merge(const MergeNode& node, uint16_t dst) {
-  --open_forks_;
+  open_forks_ &= ~points_of(node);
   Label done;
   jump3(done, Op::Merge, dst, node.point);
   expression(node.body, dst);

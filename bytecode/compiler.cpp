@@ -124,12 +124,12 @@ uint32_t first_slot_in(Node* node, uint32_t least) {
   return least;
 }
 
-// Records that the function has left when it comes to the loop: they are there when the loop's own code begins. False: it
-// does not come to it in this node.
+// Points whose records the function may have left when it comes to the loop: they are there when the loop's own code
+// begins. False: it does not come to it in this node.
 bool forks_before(Node* node, const Node* loop, uint32_t& open) {
   if (node == loop) return true;
-  if (auto* fork = as<ForkNode>(node)) open += fork->count;
-  if (as<MergeNode>(node)) --open;
+  if (auto* fork = as<ForkNode>(node)) open |= points_of(*fork);
+  if (auto* merge = as<MergeNode>(node)) open &= ~points_of(*merge);
   bool found = false;
   for_each_child(node, [&](Node*& child) { found = found || forks_before(child, loop, open); });
   return found;

@@ -98,6 +98,14 @@ struct Scope {
   std::vector<size_t> regions;
 };
 
+// Fork points as a mask (Region::forks).
+inline uint32_t points_of(const syntax::ForkNode& node) {
+  uint32_t points = 0;
+  for (uint32_t n = 0; n < node.count; ++n) points |= syntax::fork_point_bit(node.first + n);
+  return points;
+}
+inline uint32_t points_of(const syntax::MergeNode& node) { return syntax::fork_point_bit(node.point); }
+
 class Compiler {
  public:
   Compiler(interp::RuntimeState& runtime, const FunctionDecl& function, int loop);
@@ -338,7 +346,7 @@ class Compiler {
   std::map<std::pair<uint64_t, uint64_t>, uint16_t> numbers_;
   Label start_;                       // where a self tail call goes
   bool in_function_ = true;           // false while compiling a loop's own code
-  uint32_t open_forks_ = 0;           // records that the code being emitted finds of its own frame
+  uint32_t open_forks_ = 0;           // as Region::forks, of the code being emitted
   Label* nil_exit_ = nullptr;         // innermost optional chain
 };
 

@@ -116,12 +116,6 @@ bool native_call(NativeFrame* frame, const Insn* pc) try {
 
 bool native_poll(Context* context) { return context->poll(); }
 
-bool native_poll_recursion(Context* context, interp::Activation* activation) {
-  const bool goes_on = context->poll();
-  activation->see_fork_depth(*context);
-  return goes_on;
-}
-
 int64_t native_raised(NativeFrame* frame, const Insn* pc) {
   Frame at{pc, frame->registers, frame->closure, frame->chunk};
   if (!unwind(*frame->context, at, frame->registers)) return -1;

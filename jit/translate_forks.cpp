@@ -103,10 +103,10 @@ void Translator::leave_records(const Insn& insn) {
 bool Translator::take_back_fork(uint32_t pc, const Insn& insn) {
   if (caller_) return true;
   llvm::BasicBlock* none = nullptr;
-  if (may_leave_none()) {
+  if (const auto known = left_records_.find(insn.b); known != left_records_.end()) {
     none = block("none");
     auto* left = block("left");
-    b_.CreateCondBr(b_.CreateICmpNE(load(b_.getInt8Ty(), left_records_.at(insn.b)), b_.getInt8(0)), left, none);
+    b_.CreateCondBr(b_.CreateICmpNE(load(b_.getInt8Ty(), known->second), b_.getInt8(0)), left, none);
     go_on_in(left);
   }
   llvm::Value* record = word_pointer(fork_top(), uint64_t{0} - sizeof(ForkRecord));

@@ -6,7 +6,8 @@
 // What is the same for all calls of one entrance lies in its activation, in memory: the context, the closure, how
 // far the native stack reaches. What changes with every call is passed: the registers, the steps that are left, and
 // the room, which is how many calls may still be nested before one of them must look at the limits anew; where the
-// function leaves fork records, also the place for the next. The depth follows from the room and is put into the context,
+// function leaves fork records, also the place for the next. How deep it does so is in the activation, too, where whoever looks
+// at the limits may change it. The depth follows from the room and is put into the context,
 // like the steps and that place, before somebody may look at it (translate_steps.cpp). A function with loops may be
 // entered where it has records of its own, which it takes back: it gives the place back itself.
 //
@@ -44,11 +45,12 @@ enum Argument : unsigned { kActivation, kRegisters, kSteps, kRoom, kForks };
 
 // Words of an activation. The entry is that of the NativeEntry until the function has seen it, which needs no register
 // for it so.
-enum ActivationWord : uint64_t { kHost, kClosure, kTop, kForkRoom, kLowest, kEntry, kActivationWords };
+enum ActivationWord : uint64_t { kHost, kClosure, kTop, kForkRoom, kOuter, kLowest, kEntry, kActivationWords };
 constexpr uint64_t offset_of(ActivationWord word) { return uint64_t{word} * 8; }
 static_assert(offset_of(kClosure) == offsetof(interp::Activation, closure));
 static_assert(offset_of(kTop) == offsetof(interp::Activation, top));
 static_assert(offset_of(kForkRoom) == offsetof(interp::Activation, fork_room));
+static_assert(offset_of(kOuter) == offsetof(interp::Activation, outer));
 
 constexpr unsigned kOfNativeEntry = 3;  // the entry among a NativeEntry's
 
@@ -82,7 +84,8 @@ void Translator::enter_from_elsewhere() {
   llvm::Value* outer_depth = load(b_.getInt32Ty(), word_pointer(host(), offsetof(Context, depth)));
   llvm::Value* room = room_from(outer_depth);
   llvm::Value* steps = of(Memory::Host, load_word(host(), offsetof(Context, fuel)));
-  std::vector<llvm::Value*> arguments{make_activation(outer_depth, room), registers_, steps, room};
+  llvm::Value* activation = make_activation(outer_depth, room);
+  std::vector<llvm::Value*> arguments{activation, registers_, steps, room};
   llvm::Value* outer_forks = leaves_forks() ? fork_top() : nullptr;
   if (outer_forks) arguments.push_back(outer_forks);
   if (!chunk_.loop_heads.empty()) outer_forks = nullptr;
@@ -93,6 +96,9 @@ void Translator::enter_from_elsewhere() {
   llvm::CallInst* result = b_.CreateCall(itself_, arguments);
   result->setCallingConv(llvm::CallingConv::Fast);
   put(outer_depth, word_pointer(host(), offsetof(Context, depth)));
+  if (leaves_forks()) {
+    put(load(b_.getPtrTy(), word_pointer(activation, offset_of(kOuter))), word_pointer(host(), offsetof(Context, activation)));
+  }
   return_elsewhere(result, outer_forks);
   end_wrapper();
 }
@@ -127,11 +133,14 @@ llvm::Value* Translator::make_activation(llvm::Value* depth, llvm::Value* room) 
   put(load(b_.getPtrTy(), word_pointer(host(), low)), word_pointer(made, offset_of(kLowest)));
   llvm::Value* top = b_.CreateAdd(b_.CreateZExt(depth, b_.getInt64Ty()), room);
   store_word(made, offset_of(kTop), top);
+  put(function_->getArg(kOfNativeEntry), word_pointer(made, offset_of(kEntry)));
   if (leaves_forks()) {
     llvm::Value* deepest = load(b_.getInt32Ty(), word_pointer(host(), offsetof(Context, fork_depth)));
+    llvm::Value* innermost = word_pointer(host(), offsetof(Context, activation));
     store_word(made, offset_of(kForkRoom), b_.CreateSub(top, b_.CreateZExt(deepest, b_.getInt64Ty())));
+    put(load(b_.getPtrTy(), innermost), word_pointer(made, offset_of(kOuter)));
+    put(made, innermost);
   }
-  put(function_->getArg(kOfNativeEntry), word_pointer(made, offset_of(kEntry)));
   return made;
 }
 
@@ -165,7 +174,8 @@ void Translator::begin_recursive_function() {
   put(function_->getArg(kForks), forks_);
 }
 
-// Whether a call in it leaves records: it is not nested too deep.
+// Whether a call in it leaves records: it is not nested too deep. Whoever looks at the limits may change how deep that is,
+// in all activations there are.
 llvm::Value* Translator::leaves_here() {
   return b_.CreateICmpSGE(room_, load_word(activation_, offset_of(kForkRoom)));
 }

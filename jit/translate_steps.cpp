@@ -82,11 +82,7 @@ llvm::Value* Translator::spend(llvm::Value* steps) {
 
 llvm::Value* Translator::call_poll() {
   give_fuel_back();
-  llvm::Type* pointer = b_.getPtrTy();
-  const bool leaves = unit_.root->forks_ != nullptr;
-  llvm::CallInst* ok =
-      leaves ? b_.CreateCall(helper("poll_recursion", b_.getInt8Ty(), {pointer, pointer}), {host(), unit_.root->activation_})
-             : b_.CreateCall(helper("poll", b_.getInt8Ty(), {pointer}), {host()});
+  llvm::CallInst* ok = b_.CreateCall(helper("poll", b_.getInt8Ty(), {b_.getPtrTy()}), {host()});
   of(Memory::Others, ok);
   take_fuel();
   return ok;

@@ -28,18 +28,6 @@ class RightSide {
   ~RightSide() = default;
 };
 
-// What native code that calls itself keeps in one place for all its calls; it may have more behind that. The room of a
-// call is how deep calls may still be nested in it: it and the depth are `top` together. Calls with less than `fork_room`
-// leave no records.
-struct Activation {
-  void* host;
-  Closure* closure;
-  int64_t top;
-  int64_t fork_room;
-
-  void see_fork_depth(const Context& context) { fork_room = top - context.fork_depth; }
-};
-
 // What is left of a second part until its turn. Code of all tiers writes and reads them.
 struct ForkRecord {
   uint64_t header;
@@ -105,8 +93,8 @@ inline bool merge(Context& context, uint32_t point, const Borrowed* frame, Value
 bool left_untaken(Context& context, ForkRecord& record, const Borrowed* frame, uint32_t point);
 
 void drop_all_forks(Context& context, ForkRecord* from);
-// The records of frames above that one, and its own but so many, have been left by an error.
-void drop_forks_above(Context& context, const Borrowed* frame, uint32_t keep);
+// The records of frames above that one have been left by an error, and its own but those of the points `open`, by bit.
+void drop_forks_above(Context& context, const Borrowed* frame, uint32_t open);
 
 // The records from there on have been.
 inline void drop_forks(Context& context, ForkRecord* from) {

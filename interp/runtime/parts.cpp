@@ -300,13 +300,18 @@ const Borrowed* frame_of(const ForkRecord& record) {
 
 }  // namespace
 
-void Seat::drop_above(const Borrowed* frame, uint32_t keep) {
+// Which of its own a frame has left nobody counts: code that was entered in the middle or is nested deep has left none.
+// What built-ins have left goes when they do, and small sides (their points are above all others) are the walker's.
+void Seat::drop_above(const Borrowed* frame, uint32_t open) {
   ForkRecord* const base = context_.fork_base;
   ForkRecord* from = context_.fork_top;
   while (from > base && frame_of(from[-1]) > frame) --from;
-  ForkRecord* own = from;
-  while (own > base && frame_of(own[-1]) == frame) --own;
-  drop(std::min(from, own + keep));
+  for (ForkRecord* own = from; own > base && frame_of(own[-1]) == frame;) {
+    --own;
+    const bool by_code = !(own->header & ForkRecord::kBuiltin) && own->point() < syntax::kMostForks;
+    if (by_code && !(open & syntax::fork_point_bit(own->point()))) from = own;
+  }
+  drop(from);
 }
 
 // ---- what forks.h declares ----
@@ -337,8 +342,8 @@ void drop_all_forks(Context& context, ForkRecord* from) {
   }
 }
 
-void drop_forks_above(Context& context, const Borrowed* frame, uint32_t keep) {
-  if (context.seat) context.seat->drop_above(frame, keep);
+void drop_forks_above(Context& context, const Borrowed* frame, uint32_t open) {
+  if (context.seat) context.seat->drop_above(frame, open);
 }
 
 }  // namespace posset::interp

@@ -94,7 +94,10 @@ class Seat {
   void begin();
   void end();
   // It is longer than had been thought, and its first quantum begins now.
-  void settle_in() { actor_->quantum.begin_anew(); }
+  void settle_in() {
+    actor_->quantum.begin_anew();
+    context_.begin_fork_levels();
+  }
 
   // A task begins on a strand of its own, and ends.
   void begin_task(Actor& actor) { actor_ = &actor; }
@@ -115,8 +118,8 @@ class Seat {
   bool merge(ForkRecord& record, Value& result);
   // An error has ended code that had left the records from there on.
   void drop(ForkRecord* from);
-  // The records of frames above that one, and its own but so many, have been left so.
-  void drop_above(const Borrowed* frame, uint32_t keep);
+  // The records of frames above that one have been left so, and its own but those of the points `open`, by bit.
+  void drop_above(const Borrowed* frame, uint32_t open);
 
   // Whose evaluation it is.
   const Context& posse_root() const;

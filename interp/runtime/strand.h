@@ -59,7 +59,7 @@ class RegisterStack {
   size_t bytes_ = 0;
 };
 
-struct Activation;
+struct Closure;
 struct ForkRecord;
 
 // Address space for fork records (posse.h).
@@ -82,6 +82,18 @@ class ForkStack {
   void* memory_ = nullptr;
   size_t bytes_ = 0;
 };
+
+// What native code that calls itself keeps in one place for all its calls; it may have more behind that. The room of a
+// call is how deep calls may still be nested in it: it and the depth are `top` together. Calls with less than `fork_room`
+// leave no fork records.
+struct Activation {
+  void* host;
+  Closure* closure;
+  int64_t top;
+  int64_t fork_room;  // this and the next only where it leaves any
+  Activation* outer;
+};
+
 
 struct Strand {
   // Native stack: recursive C++ asks before it recurses, and goes on elsewhere when little is left (Context::on_fresh_stack).
@@ -108,16 +120,21 @@ struct Strand {
   // all the work, and most calls are none of these. Where that is not so, twice as many levels leave them next.
   uint32_t fork_depth = 0;
   uint32_t fork_levels = 0;
+  Activation* activation = nullptr;  // the innermost that leaves records
   static constexpr uint32_t kFirstForkLevels = 16, kMostForkLevels = 1U << 30;
   void begin_forks(ForkRecord* place) {
     fork_top = fork_base = place;
-    fork_levels = kFirstForkLevels;
-    fork_depth = depth + fork_levels;
+    begin_fork_levels();
   }
-  bool is_below_forks() const { return depth > fork_depth; }
+  void begin_fork_levels() {
+    fork_levels = kFirstForkLevels;
+    set_fork_depth();
+  }
+  // Whether what runs leaves records, but not where it is.
+  bool is_below_forks() const { return activation != nullptr && depth > fork_depth; }
   void leave_deeper_forks() {
     if (fork_levels < kMostForkLevels) fork_levels *= 2;
-    fork_depth = depth + fork_levels;
+    set_fork_depth();
   }
 
   // The function whose linear recursion leaves what is small for later (walker.h): its next call does.
@@ -141,6 +158,11 @@ struct Strand {
   }
 
  private:
+  void set_fork_depth() {
+    fork_depth = depth + fork_levels;
+    for (Activation* each = activation; each; each = each->outer) each->fork_room = each->top - fork_depth;
+  }
+
   Borrowed* kept_views_ = nullptr;  // null: without a stack nothing can run that keeps one
   size_t next_view_ = 0;
 };

@@ -268,6 +268,7 @@ struct PurityStep {
 
 // Fork points of a function at most: so much room has every call for records.
 constexpr uint32_t kMostForks = 16;
+constexpr uint32_t fork_point_bit(uint32_t point) { return 1U << point; }
 
 // A right continuation: an expression that may be evaluated while what stands before it still is, and why that is
 // sound is said in fork_points.h. It has the site and span of its body.

@@ -14,6 +14,8 @@
 #include <thread>
 
 #include "fixture.h"
+#include "interp/api/handles.h"
+#include "interp/runtime/posse.h"
 #include "sched/base/random.h"
 
 namespace posset::test {
@@ -140,6 +142,39 @@ TEST_CASE("parallel: what is small in a linear recursion is computed by others, 
     for (int tries = 0; tries < 200 && !taken(); ++tries) REQUIRE(world.show(kLinear) == "0");
     CHECK(taken());
   }
+}
+
+// Code that was entered in the middle, or is nested deep, has not left all that is open around a handler.
+TEST_CASE("parallel: an error drops the records of its frame that are not open around its handler, however many it has left") {
+  World world(posset_context_defaults(), stealing());
+  interp::Context& context = *world.context;
+  REQUIRE(context.seat);
+  context.seat->begin();
+  interp::Borrowed registers[8] = {};
+  const auto leave = [&](std::initializer_list<uint32_t> points) {
+    for (const uint32_t point : points) interp::fork(context, point, registers, nullptr);
+    interp::fork(context, 0, registers + 4, nullptr);  // of a call
+  };
+  const auto left = [&](uint32_t open) {
+    interp::drop_forks_above(context, registers, open);
+    const auto count = context.fork_top - context.fork_base;
+    interp::drop_forks(context, context.fork_base);
+    return count;
+  };
+  leave({0, 1});
+  CHECK(left(0b01) == 1);
+  leave({1});
+  CHECK(left(0b01) == 0);
+  leave({1});
+  CHECK(left(0b11) == 1);
+  leave({2, 0, 1});
+  CHECK(left(0b111) == 3);
+  leave({2, 0, 1});
+  CHECK(left(0) == 0);
+  leave({});
+  context.fork_top[-1].frame = registers;
+  context.fork_top[-1].header = interp::ForkRecord::kBuiltin;
+  CHECK(left(0) == 1);
 }
 
 // Only the outermost calls leave records at first.
