@@ -177,7 +177,7 @@ TEST_CASE("parallel: an error drops the records of its frame that are not open a
   CHECK(left(0) == 1);
 }
 
-// Only the outermost calls leave records at first.
+// In bytecode, which leaves records on every level; how deep native code does is in runtime/fork_depth_test.cpp.
 TEST_CASE("parallel: what branches only below many calls is computed by others") {
   posset_runtime_options options = stealing();
   options.trace_events = 1 << 16;
