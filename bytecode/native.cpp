@@ -270,8 +270,8 @@ Borrowed native_newer(NativeFrame* frame, NativeEntry self, const Insn* head) {
   return code(frame->context, frame->closure, frame->registers, entry);
 }
 
-bool native_untaken(Context* context, interp::ForkRecord* record, const Borrowed* frame, uint32_t point) {
-  return interp::left_untaken(*context, *record, frame, point);
+uint8_t native_left_part(Context* context, interp::ForkRecord* record, const Borrowed* frame, uint32_t point) {
+  return static_cast<uint8_t>(interp::left_part(*context, *record, frame, point));
 }
 
 void native_left(Context* context) { context->leave_failed(); }

@@ -244,6 +244,13 @@ void for_each_access(const Chunk& chunk, uint32_t pc, const std::function<void(c
   Accesses(chunk, pc, visit).run();
 }
 
+bool leaves_forks(const Chunk& chunk) {
+  for (uint32_t pc = 0; pc < chunk.size; pc += chunk.length_at(pc)) {
+    if (chunk.op_at(pc) == Op::Fork) return true;
+  }
+  return false;
+}
+
 bool RegisterSet::add_all(const RegisterSet& other) {
   bool changed = false;
   for (size_t n = 0; n < words_.size(); ++n) {

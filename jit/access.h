@@ -24,6 +24,9 @@ struct Access {
 // Consumed operands count as written: they become nil.
 void for_each_access(const bytecode::Chunk& chunk, uint32_t pc, const std::function<void(const Access&)>& visit);
 
+// Whether it has fork points, and does not run where nobody could take what is left.
+bool leaves_forks(const bytecode::Chunk& chunk);
+
 // A set of registers.
 class RegisterSet {
  public:

@@ -169,7 +169,7 @@ Known boxed(const Known& v) {
   return list;
 }
 
-Kinds::Kinds(const Chunk& chunk, int stage, const Bodies& bodies, const std::vector<Kind>& version)
+Kinds::Kinds(const Chunk& chunk, int stage, const Bodies& bodies, const std::vector<Kind>& version, Itself itself)
     : chunk_(chunk),
       arguments_(version.begin(), version.end()),
       held_(chunk.registers),
@@ -178,7 +178,7 @@ Kinds::Kinds(const Chunk& chunk, int stage, const Bodies& bodies, const std::vec
       states_(chunk.size),
       leaders_(chunk.size, 0) {
   const bool steady = chunk.times_remade(stage + 1) < kOftenRemade;
-  shared_ = std::make_shared<Shared>(Shared{bodies, steady, stage > 1, kMostInlined, false, Returned(chunk.slots)});
+  shared_ = std::make_shared<Shared>(Shared{bodies, steady, stage > 1, itself == Itself::Inlined, kMostInlined, false, Returned(chunk.slots)});
   prepare();
   solve_held();
   solve_recursion();

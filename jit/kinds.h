@@ -176,7 +176,10 @@ class Kinds {
  public:
   // For a stage (translate.h). `version`: by parameter the kind that the code is for (versions.h); None, and beyond its
   // end: what the profile says.
-  Kinds(const bytecode::Chunk& chunk, int stage, const Bodies& bodies, const std::vector<Kind>& version = {});
+  // Whether calls of itself may be inlined.
+  enum class Itself : uint8_t { Inlined, Called };
+  Kinds(const bytecode::Chunk& chunk, int stage, const Bodies& bodies, const std::vector<Kind>& version = {},
+        Itself itself = Itself::Inlined);
   ~Kinds();
 
   const bytecode::Chunk& chunk() const { return chunk_; }
@@ -244,6 +247,7 @@ class Kinds {
     const Bodies bodies;
     const bool steady;   // no new paths keep turning up
     const bool unboxes;
+    const bool inlines_itself;
     uint32_t budget;    // of instructions that may still be inlined
     bool recursive;     // some call of a function of the module calls the unit itself
     Returned itself;    // what such a call gives; None: it is not known to give anything

@@ -121,7 +121,7 @@ Kinds::Callee& Kinds::callee_at(uint32_t pc, const Insn& insn, const State& befo
   const Chunk* body = shared_->bodies(seen.callee());
   callee.recursive = body == &outermost() && static_cast<Op>(insn.op) == Op::CallKnown && body->outline.takes(insn.c);
   shared_->recursive |= callee.recursive;
-  if (!body) return callee;
+  if (!body || (callee.recursive && !shared_->inlines_itself)) return callee;
   if (!calls_unit(*body, seen.callee())) callee.called = body;
   callee.cost = cost_of(*body, shared_->unboxes && (makes_parts(*body) || passes_unboxed(insn, before)));
   const bool whole = can_inline(pc, insn, *body) && callee.cost <= shared_->budget;

@@ -2,7 +2,6 @@
 #include "jit/translate.h"
 
 #include "jit/translator.h"
-#include "jit/versions.h"
 
 namespace posset::jit {
 
@@ -30,11 +29,13 @@ std::unique_ptr<Translation> translate(const bytecode::Chunk& chunk, int stage, 
   }
   const auto versions = versions_of(chunk, stage, stage == 1 ? kNoBodies : bodies);
   auto made = Translator(chunk, versions, stage, prepare).run();
-  for (const auto& each : versions) {
-    each->for_each_inlined([&](uint32_t unit, const bytecode::Chunk& body) {
-      made->bindings.part(body);
-      made->inlined.push_back({&body, unit});
-    });
+  const auto note_inlined = [&](uint32_t unit, const bytecode::Chunk& body) {
+    made->bindings.part(body);
+    made->inlined.push_back({&body, unit});
+  };
+  for (const Version& each : versions) {
+    each.kinds->for_each_inlined(note_inlined);
+    if (each.forking) each.forking->for_each_inlined(note_inlined);
   }
   return made;
 }

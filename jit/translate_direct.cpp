@@ -12,7 +12,6 @@
 #include "bytecode/native.h"
 #include "interp/runtime/context.h"
 #include "jit/translator.h"
-#include "jit/versions.h"
 
 namespace posset::jit {
 
@@ -83,6 +82,7 @@ void Translator::enter_from_frame() {
 void Translator::begin_wrapper(llvm::Function* made) {
   in_wrapper_ = true;
   function_ = made;
+  unit_.native_frames.clear();
   b_.SetInsertPoint(llvm::BasicBlock::Create(*context_, "entry", function_));
   closure_ = function_->getArg(1);
   registers_ = function_->getArg(2);
@@ -92,7 +92,6 @@ void Translator::begin_wrapper(llvm::Function* made) {
 void Translator::end_wrapper() {
   in_wrapper_ = false;
   insert_late_blocks();
-  unit_.native_frames.clear();
   for (auto* all : {&tags_, &payloads_, &numbers_}) all->assign(chunk_.registers, nullptr);
   parts_.clear();
   parts_passed_ = nullptr;

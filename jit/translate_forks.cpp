@@ -18,35 +18,17 @@ namespace posset::jit {
 
 using interp::Context;
 using interp::ForkRecord;
+using interp::LeftPart;
 
-bool Translator::leaves_forks() const {
-  for (uint32_t pc = 0; pc < chunk_.size; pc += chunk_.length_at(pc)) {
-    if (chunk_.op_at(pc) == Op::Fork) return true;
-  }
-  return false;
-}
+// Of two functions one does (translate_recursion.cpp).
+bool Translator::leaves_records() const { return !caller_ && (!forking_ || function_ == forking_); }
 
 llvm::Value* Translator::fork_top() {
-  if (forks_) return load(b_.getPtrTy(), forks_);
   return of(Memory::Host, load(b_.getPtrTy(), word_pointer(host(), offsetof(Context, fork_top))));
 }
 
 void Translator::set_fork_top(llvm::Value* record) {
-  if (forks_) {
-    put(record, forks_);
-  } else {
-    of(Memory::Host, put(record, word_pointer(host(), offsetof(Context, fork_top))));
-  }
-}
-
-// Where they are in a variable.
-void Translator::give_forks_back() {
-  of(Memory::Host, put(fork_top(), word_pointer(host(), offsetof(Context, fork_top))));
-}
-
-// A handler has dropped those that were left behind its beginning, and what was called had left.
-void Translator::take_forks() {
-  put(of(Memory::Host, load(b_.getPtrTy(), word_pointer(host(), offsetof(Context, fork_top)))), forks_);
+  of(Memory::Host, put(record, word_pointer(host(), offsetof(Context, fork_top))));
 }
 
 // The activation is at hand, the closure would have to be kept so.
@@ -54,33 +36,9 @@ uint64_t Translator::fresh_header(uint32_t point) const {
   return ForkRecord::fresh(point) | (activation_ ? ForkRecord::kActivation : 0);
 }
 
-// Code that is entered at its beginning only knows what it has left.
-bool Translator::may_leave_none() const { return recursive() && chunk_.loop_heads.empty(); }
-
 bool Translator::leave_forks(const Insn& insn) {
-  if (caller_) return true;
+  if (!leaves_records()) return true;
   settle_loans();
-  if (!may_leave_none()) {
-    leave_records(insn);
-    return true;
-  }
-  auto* leaves = block("leaves");
-  auto* after = block("after");
-  llvm::Value* wanted = leaves_here();
-  for (uint32_t n = 0; n < insn.b; ++n) {
-    llvm::AllocaInst*& left = left_records_[insn.a + n];
-    if (!left) left = new_variable(b_.getInt8Ty());
-    put(b_.CreateZExt(wanted, b_.getInt8Ty()), left);
-  }
-  b_.CreateCondBr(wanted, leaves, after);
-  go_on_in(leaves);
-  leave_records(insn);
-  b_.CreateBr(after);
-  go_on_in(after);
-  return true;
-}
-
-void Translator::leave_records(const Insn& insn) {
   for (uint32_t n = 0; n < insn.b; ++n) {
     for (uint32_t slot : chunk_.outline.forks[insn.a + n]) {
       if (!cached(slot)) continue;
@@ -98,34 +56,27 @@ void Translator::leave_records(const Insn& insn) {
     record = word_pointer(record, sizeof(ForkRecord));
   }
   set_fork_top(record);
+  return true;
 }
 
+// Code that was entered in the middle may not have left one.
 bool Translator::take_back_fork(uint32_t pc, const Insn& insn) {
-  if (caller_) return true;
-  llvm::BasicBlock* none = nullptr;
-  if (const auto known = left_records_.find(insn.b); known != left_records_.end()) {
-    none = block("none");
-    auto* left = block("left");
-    b_.CreateCondBr(b_.CreateICmpNE(load(b_.getInt8Ty(), known->second), b_.getInt8(0)), left, none);
-    go_on_in(left);
-  }
+  if (!leaves_records()) return true;
+  auto* none = block("none");
   llvm::Value* record = word_pointer(fork_top(), uint64_t{0} - sizeof(ForkRecord));
   llvm::Value* fresh = b_.CreateICmpEQ(load_word(record, offsetof(ForkRecord, header)), word(fresh_header(insn.b)));
-  if (!none) {
-    llvm::Value* from = load(b_.getPtrTy(), word_pointer(record, offsetof(ForkRecord, frame)));
-    fresh = b_.CreateAnd(fresh, b_.CreateICmpEQ(from, registers_));
-  }
+  llvm::Value* from = load(b_.getPtrTy(), word_pointer(record, offsetof(ForkRecord, frame)));
   auto* untaken = block("untaken");
   auto* touched = cold("touched");
-  b_.CreateCondBr(fresh, untaken, touched);
+  b_.CreateCondBr(b_.CreateAnd(fresh, b_.CreateICmpEQ(from, registers_)), untaken, touched);
   b_.SetInsertPoint(touched);
-  llvm::Function* ask = helper("untaken", b_.getInt8Ty(), {b_.getPtrTy(), b_.getPtrTy(), b_.getPtrTy(), b_.getInt32Ty()});
-  llvm::Value* still = b_.CreateCall(ask, {host(), record, registers_, b_.getInt32(insn.b)});
+  llvm::Function* ask = helper("left_part", b_.getInt8Ty(), {b_.getPtrTy(), b_.getPtrTy(), b_.getPtrTy(), b_.getInt32Ty()});
   auto* taken = exit_with(pc, bytecode::Expected::because(bytecode::Expected::Why::Part));
-  b_.CreateCondBr(b_.CreateICmpNE(still, b_.getInt8(0)), untaken, taken);
+  llvm::SwitchInst* found = b_.CreateSwitch(b_.CreateCall(ask, {host(), record, registers_, b_.getInt32(insn.b)}), taken);
+  found->addCase(b_.getInt8(static_cast<uint8_t>(LeftPart::Untaken)), untaken);
+  found->addCase(b_.getInt8(static_cast<uint8_t>(LeftPart::None)), none);
   go_on_in(untaken);
   set_fork_top(record);
-  if (!none) return true;
   b_.CreateBr(none);
   go_on_in(none);
   return true;

@@ -225,7 +225,7 @@ void Translator::leave_inlined(const Insn& insn) {
 // It has no handlers: the error is the caller's.
 void Translator::inlined_raised_block(const Landing& raised) {
   go_on_in(raised.block);
-  give_fuel_back_after_error();
+  give_fuel_back();
   llvm::Function* unwind = helper("raised", b_.getInt64Ty(), {b_.getPtrTy(), b_.getPtrTy()});
   b_.CreateCall(unwind, {frame(), pc_come_from(raised)});
   b_.CreateCall(helper("left", b_.getVoidTy(), {b_.getPtrTy()}), {host()});

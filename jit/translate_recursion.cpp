@@ -5,11 +5,13 @@
 //
 // What is the same for all calls of one entrance lies in its activation, in memory: the context, the closure, how
 // far the native stack reaches. What changes with every call is passed: the registers, the steps that are left, and
-// the room, which is how many calls may still be nested before one of them must look at the limits anew; where the
-// function leaves fork records, also the place for the next. How deep it does so is in the activation, too, where whoever looks
-// at the limits may change it. The depth follows from the room and is put into the context,
-// like the steps and that place, before somebody may look at it (translate_steps.cpp). A function with loops may be
-// entered where it has records of its own, which it takes back: it gives the place back itself.
+// the room, which is how many calls may still be nested before one of them must look at the limits anew. The depth
+// follows from the room and is put into the context, like the steps, before somebody may look at it (translate_steps.cpp).
+//
+// Where it has fork points and no loops there are two functions of the same type, which call each other: one leaves fork
+// records and inlines no call of itself, the other leaves none. Each call of the former asks whether it is nested so deep
+// that it is to be one of the latter (interp/runtime/fork_depth.h). The latter asks nothing, until what says how far the
+// native stack reaches is set beyond it.
 //
 // A call gives three words: the result, the steps left, and the result's tag where its kind is not known
 // (Kinds::result_of_itself). Steps below zero say that it is not like that: the callee has been left by an error or
@@ -40,17 +42,21 @@ void add_types(Kind kind, llvm::IRBuilder<>& b, std::vector<llvm::Type*>& types)
   if (kind == Kind::Any) types.push_back(b.getInt64Ty());
 }
 
-// Arguments of the function. The last but those by kind is there where the function leaves fork records.
-enum Argument : unsigned { kActivation, kRegisters, kSteps, kRoom, kForks };
+// Arguments of the function, and those by kind.
+enum Argument : unsigned { kActivation, kRegisters, kSteps, kRoom, kByKind };
 
 // Words of an activation. The entry is that of the NativeEntry until the function has seen it, which needs no register
 // for it so.
-enum ActivationWord : uint64_t { kHost, kClosure, kTop, kForkRoom, kOuter, kLowest, kEntry, kActivationWords };
+enum ActivationWord : uint64_t { kHost, kClosure, kTop, kLowest, kStackLimit, kForkRoom, kOuter, kEntry, kActivationWords };
 constexpr uint64_t offset_of(ActivationWord word) { return uint64_t{word} * 8; }
 static_assert(offset_of(kClosure) == offsetof(interp::Activation, closure));
 static_assert(offset_of(kTop) == offsetof(interp::Activation, top));
 static_assert(offset_of(kForkRoom) == offsetof(interp::Activation, fork_room));
 static_assert(offset_of(kOuter) == offsetof(interp::Activation, outer));
+static_assert(offset_of(kLowest) == offsetof(interp::Activation, lowest));
+static_assert(offset_of(kStackLimit) == offsetof(interp::Activation, stack_limit));
+
+constexpr uint64_t kForkDepth = offsetof(Context, fork_depth), kInnermost = kForkDepth + offsetof(interp::ForkDepth, innermost);
 
 constexpr unsigned kOfNativeEntry = 3;  // the entry among a NativeEntry's
 
@@ -60,21 +66,46 @@ enum ResultWord : unsigned { kPayload, kLeft, kTag };
 
 // ---- the function ----
 
-void Translator::make_recursive_function() {
+// The body of the forking one, too; the other becomes this translation's.
+void Translator::make_recursive_functions() {
+  itself_ = new_recursive_function(" itself");
+  const Kinds* forking = (*versions_)[version_].forking.get();
+  if (forking) {
+    // It runs rarely, and is not worth what it takes to optimise it.
+    forking_ = new_recursive_function(" forking");
+    forking_->addFnAttr(llvm::Attribute::OptimizeNone);
+    forking_->addFnAttr(llvm::Attribute::NoInline);
+  }
+  enter_from_elsewhere();
+  if (forking) {
+    Translator other(*this, version_, *forking);
+    other.itself_ = itself_;
+    other.function_ = other.forking_ = forking_;
+    other.make_body();
+  }
+  function_ = itself_;
+}
+
+llvm::Function* Translator::new_recursive_function(const char* name) {
   llvm::Type* word_type = b_.getInt64Ty();
   std::vector<llvm::Type*> types{b_.getPtrTy(), b_.getPtrTy(), word_type, word_type};
-  if (leaves_forks()) types.push_back(b_.getPtrTy());
   for (uint32_t n = 0; n < chunk_.outline.parameters; ++n) {
     if (cached(n)) add_types(kinds_->at_leader(0).kinds[n], b_, types);
   }
   const bool is_number = kinds_->result_of_itself() == Kind::Float;
   auto* result = llvm::StructType::get(is_number ? b_.getDoubleTy() : word_type, word_type, word_type);
   auto* type = llvm::FunctionType::get(result, types, false);
-  itself_ = llvm::Function::Create(type, llvm::Function::InternalLinkage, function_->getName() + " itself", *module_);
-  itself_->addFnAttr(llvm::Attribute::NoUnwind);
-  itself_->setCallingConv(llvm::CallingConv::Fast);
-  enter_from_elsewhere();
-  function_ = itself_;
+  auto* made = llvm::Function::Create(type, llvm::Function::InternalLinkage, function_->getName() + name, *module_);
+  made->addFnAttr(llvm::Attribute::NoUnwind);
+  made->setCallingConv(llvm::CallingConv::Fast);
+  return made;
+}
+
+// The one that leaves records where they are wanted.
+llvm::Value* Translator::itself_for(llvm::Value* activation, llvm::Value* room) {
+  if (!forking_) return itself_;
+  llvm::Value* wanted = b_.CreateICmpSGE(room, load_word(activation, offset_of(kForkRoom)));
+  return b_.CreateSelect(wanted, forking_, itself_);
 }
 
 // Without loops the frame is looked at here, so that the function need not know how it was entered.
@@ -86,20 +117,16 @@ void Translator::enter_from_elsewhere() {
   llvm::Value* steps = of(Memory::Host, load_word(host(), offsetof(Context, fuel)));
   llvm::Value* activation = make_activation(outer_depth, room);
   std::vector<llvm::Value*> arguments{activation, registers_, steps, room};
-  llvm::Value* outer_forks = leaves_forks() ? fork_top() : nullptr;
-  if (outer_forks) arguments.push_back(outer_forks);
-  if (!chunk_.loop_heads.empty()) outer_forks = nullptr;
   if (chunk_.loop_heads.empty()) arguments_by_kind(arguments);
   for (size_t n = arguments.size(); n < itself_->arg_size(); ++n) {
     arguments.push_back(llvm::PoisonValue::get(itself_->getArg(static_cast<unsigned>(n))->getType()));
   }
-  llvm::CallInst* result = b_.CreateCall(itself_, arguments);
-  result->setCallingConv(llvm::CallingConv::Fast);
+  llvm::Value* result = call_function(itself_for(activation, room), arguments);
   put(outer_depth, word_pointer(host(), offsetof(Context, depth)));
-  if (leaves_forks()) {
-    put(load(b_.getPtrTy(), word_pointer(activation, offset_of(kOuter))), word_pointer(host(), offsetof(Context, activation)));
+  if (forking_) {
+    put(load(b_.getPtrTy(), word_pointer(activation, offset_of(kOuter))), word_pointer(host(), kInnermost));
   }
-  return_elsewhere(result, outer_forks);
+  return_elsewhere(result);
   end_wrapper();
 }
 
@@ -127,16 +154,18 @@ llvm::Value* Translator::room_from(llvm::Value* depth) {
 
 llvm::Value* Translator::make_activation(llvm::Value* depth, llvm::Value* room) {
   llvm::Value* made = new_variable(llvm::ArrayType::get(b_.getInt64Ty(), kActivationWords));
-  const uint64_t low = offsetof(Context, native) + sched::StackChain::limit_offset();
   put(host(), word_pointer(made, offset_of(kHost)));
   put(closure_, word_pointer(made, offset_of(kClosure)));
-  put(load(b_.getPtrTy(), word_pointer(host(), low)), word_pointer(made, offset_of(kLowest)));
+  const uint64_t low = offsetof(Context, native) + sched::StackChain::limit_offset();
+  llvm::Value* limit = load_word(host(), low);
+  store_word(made, offset_of(kLowest), limit);
   llvm::Value* top = b_.CreateAdd(b_.CreateZExt(depth, b_.getInt64Ty()), room);
   store_word(made, offset_of(kTop), top);
   put(function_->getArg(kOfNativeEntry), word_pointer(made, offset_of(kEntry)));
-  if (leaves_forks()) {
-    llvm::Value* deepest = load(b_.getInt32Ty(), word_pointer(host(), offsetof(Context, fork_depth)));
-    llvm::Value* innermost = word_pointer(host(), offsetof(Context, activation));
+  if (forking_) {
+    store_word(made, offset_of(kStackLimit), limit);
+    llvm::Value* deepest = load(b_.getInt32Ty(), word_pointer(host(), kForkDepth + offsetof(interp::ForkDepth, limit)));
+    llvm::Value* innermost = word_pointer(host(), kInnermost);
     store_word(made, offset_of(kForkRoom), b_.CreateSub(top, b_.CreateZExt(deepest, b_.getInt64Ty())));
     put(load(b_.getPtrTy(), innermost), word_pointer(made, offset_of(kOuter)));
     put(made, innermost);
@@ -145,7 +174,7 @@ llvm::Value* Translator::make_activation(llvm::Value* depth, llvm::Value* room) 
 }
 
 // The words of a bytecode::NativeEntry.
-void Translator::return_elsewhere(llvm::Value* result, llvm::Value* forks) {
+void Translator::return_elsewhere(llvm::Value* result) {
   auto* plain = block("plain");
   auto* odd = cold("odd");
   llvm::Value* left = b_.CreateExtractValue(result, kLeft);
@@ -157,7 +186,6 @@ void Translator::return_elsewhere(llvm::Value* result, llvm::Value* forks) {
   b_.CreateCondBr(b_.CreateICmpSLT(left, word(0)), odd, plain);
   go_on_in(plain);
   of(Memory::Host, put(left, word_pointer(host(), offsetof(Context, fuel))));
-  if (forks) of(Memory::Host, put(forks, word_pointer(host(), offsetof(Context, fork_top))));
   return_struct(words);
   b_.SetInsertPoint(odd);
   return_struct(odd_words);
@@ -169,15 +197,6 @@ void Translator::begin_recursive_function() {
   registers_ = function_->getArg(kRegisters);
   room_ = function_->getArg(kRoom);
   closure_ = nullptr;
-  if (!leaves_forks()) return;
-  forks_ = new_variable(b_.getPtrTy());
-  put(function_->getArg(kForks), forks_);
-}
-
-// Whether a call in it leaves records: it is not nested too deep. Whoever looks at the limits may change how deep that is,
-// in all activations there are.
-llvm::Value* Translator::leaves_here() {
-  return b_.CreateICmpSGE(room_, load_word(activation_, offset_of(kForkRoom)));
 }
 
 // kNativeArguments: called by itself.
@@ -211,7 +230,7 @@ llvm::Value* Translator::depth_here() {
 
 // At the beginning of the function, called by itself; or of a direct one, where they stand in place of the entry.
 void Translator::take_native_arguments() {
-  unsigned next = recursive() ? kForks + leaves_forks() : kOfNativeEntry;
+  unsigned next = recursive() ? kByKind : kOfNativeEntry;
   for (uint32_t n = 0; n < chunk_.outline.parameters; ++n) {
     const Kind kind = kinds_->at_leader(0).kinds[n];
     if (!cached(n) || kind == Kind::None || kind == Kind::Nil) continue;
@@ -249,8 +268,6 @@ void Translator::return_value(const Operand& v) {
     return_struct(words);
     return;
   }
-  const Translator& root = *unit_.root;
-  if (root.forks_ && !root.chunk_.loop_heads.empty()) give_forks_back();
   const Kind kind = kinds_->result_of_itself();
   llvm::Type* word_type = b_.getInt64Ty();
   llvm::Value* tag = kind == Kind::Any ? tag_of(v) : llvm::PoisonValue::get(word_type);
@@ -301,19 +318,15 @@ llvm::BasicBlock* Translator::begin_with_leaf(uint32_t pc, const Insn& insn) {
 
 // False: it cannot be called so.
 bool Translator::call_itself(uint32_t pc, const Insn& insn) {
+  Translator& root = *unit_.root;
   auto* slow = cold("slow");
   auto* after = block("after");
   llvm::Value* steps = b_.CreateSub(fuel(), word(1), "", false, /*HasNSW=*/true);
-  llvm::Value* room = b_.CreateSub(unit_.root->room_, word(calls_deep() + 1), "", false, /*HasNSW=*/true);
+  llvm::Value* room = b_.CreateSub(root.room_, word(calls_deep() + 1), "", false, /*HasNSW=*/true);
   llvm::Value* base = register_pointer(static_cast<uint16_t>(insn.a + 2));
-  std::vector<llvm::Value*> arguments{unit_.root->activation_, base, steps, room};
-  if (unit_.root->forks_) arguments.push_back(unit_.root->fork_top());
+  std::vector<llvm::Value*> arguments{root.activation_, base, steps, room};
   if (!native_arguments(insn, arguments, slow)) return false;
-  auto* direct = block("direct");
-  b_.CreateCondBr(has_room_for_itself(steps, room), direct, slow);
-  go_on_in(direct);
-  llvm::CallInst* result = b_.CreateCall(function_, arguments);
-  result->setCallingConv(llvm::CallingConv::Fast);
+  llvm::Value* result = root.leaves_records() ? enter_itself(arguments, slow) : enter_itself_or_ask(arguments, slow);
   finish_call_of_itself(pc, insn, result, after);
   b_.SetInsertPoint(slow);
   flush_operands(pc);
@@ -322,6 +335,45 @@ bool Translator::call_itself(uint32_t pc, const Insn& insn) {
   b_.CreateBr(after);
   go_on_in(after);
   return true;
+}
+
+llvm::Value* Translator::enter_itself(llvm::ArrayRef<llvm::Value*> arguments, llvm::BasicBlock* slow) {
+  auto* direct = block("direct");
+  llvm::Value* lowest = fixed(load_word(unit_.root->activation_, offset_of(kLowest)));
+  b_.CreateCondBr(has_room_for_itself(arguments, lowest), direct, slow);
+  go_on_in(direct);
+  return call_function(unit_.root->itself_for(arguments[kActivation], arguments[kRoom]), arguments);
+}
+
+// In the function that leaves no records: while somebody waits for some, every call asks whether it is to leave them.
+llvm::Value* Translator::enter_itself_or_ask(llvm::ArrayRef<llvm::Value*> arguments, llvm::BasicBlock* slow) {
+  Translator& root = *unit_.root;
+  auto* direct = block("direct");
+  auto* called = block("called");
+  auto* asks = cold("asks");
+  auto* chosen = cold("chosen");
+  llvm::Value* lowest = load_word(root.activation_, offset_of(kLowest));
+  b_.CreateCondBr(has_room_for_itself(arguments, lowest), direct, asks);
+  b_.SetInsertPoint(asks);
+  llvm::Value* limit = fixed(load_word(root.activation_, offset_of(kStackLimit)));
+  b_.CreateCondBr(has_room_for_itself(arguments, limit), chosen, slow);
+  b_.SetInsertPoint(chosen);
+  llvm::Value* other = call_function(root.itself_for(arguments[kActivation], arguments[kRoom]), arguments);
+  b_.CreateBr(called);
+  go_on_in(direct);
+  llvm::Value* result = call_function(root.itself_, arguments);
+  b_.CreateBr(called);
+  go_on_in(called);
+  llvm::PHINode* either = b_.CreatePHI(result->getType(), 2);
+  either->addIncoming(result, direct);
+  either->addIncoming(other, chosen);
+  return either;
+}
+
+llvm::CallInst* Translator::call_function(llvm::Value* callee, llvm::ArrayRef<llvm::Value*> arguments) {
+  llvm::CallInst* result = b_.CreateCall(unit_.root->itself_->getFunctionType(), callee, arguments);
+  result->setCallingConv(llvm::CallingConv::Fast);
+  return result;
 }
 
 void Translator::finish_call_of_itself(uint32_t pc, const Insn& insn, llvm::Value* result, llvm::BasicBlock* after) {
@@ -433,10 +485,9 @@ bool Translator::native_arguments(const Insn& insn, std::vector<llvm::Value*>& a
 }
 
 // Registers and nesting, steps and native stack: none of the differences is below zero, which is one question.
-llvm::Value* Translator::has_room_for_itself(llvm::Value* steps, llvm::Value* room) {
-  llvm::Value* lowest = fixed(load_word(unit_.root->activation_, offset_of(kLowest)));
+llvm::Value* Translator::has_room_for_itself(llvm::ArrayRef<llvm::Value*> arguments, llvm::Value* lowest) {
   llvm::Value* stack = b_.CreateSub(b_.CreatePtrToInt(native_frame_, b_.getInt64Ty()), lowest);
-  return b_.CreateICmpSGE(b_.CreateOr(b_.CreateOr(stack, room), steps), word(0));
+  return b_.CreateICmpSGE(b_.CreateOr(b_.CreateOr(stack, arguments[kRoom]), arguments[kSteps]), word(0));
 }
 
 }  // namespace posset::jit

@@ -50,12 +50,6 @@ void Translator::take_fuel() {
 }
 
 void Translator::give_fuel_back() {
-  give_fuel_back_after_error();
-  if (unit_.root->forks_) unit_.root->give_forks_back();
-}
-
-// What has failed has left the context's place for fork records as it is: those above are still to be dropped.
-void Translator::give_fuel_back_after_error() {
   charge_strip();
   if (fuel_) of(Memory::Host, put(load(b_.getInt64Ty(), fuel_), word_pointer(host(), kFuel)));
   if (unit_.root->activation_) put(depth_here(), word_pointer(host(), offsetof(interp::Context, depth)));

@@ -32,10 +32,10 @@ std::string symbol_of(const Chunk& chunk) {
 
 }  // namespace
 
-Translator::Translator(const Chunk& chunk, const Versions& versions, int stage, const Prepare& prepare)
+Translator::Translator(const Chunk& chunk, const std::vector<Version>& versions, int stage, const Prepare& prepare)
     : chunk_(chunk),
       versions_(&versions),
-      kinds_(versions.front().get()),
+      kinds_(versions.front().kinds.get()),
       stage_(stage),
       own_(std::make_unique<Unit>(chunk)),
       unit_(*own_),
@@ -51,11 +51,11 @@ Translator::Translator(const Chunk& chunk, const Versions& versions, int stage, 
   unit_.bindings.part(chunk_);  // the first
 }
 
-Translator::Translator(const Translator& first, size_t version)
+Translator::Translator(const Translator& first, size_t version, const Kinds& kinds)
     : chunk_(first.chunk_),
       versions_(first.versions_),
       version_(version),
-      kinds_((*first.versions_)[version].get()),
+      kinds_(&kinds),
       stage_(first.stage_),
       unit_(first.unit_),
       context_(first.context_),
@@ -82,7 +82,7 @@ std::unique_ptr<Translation> Translator::run() {
   }
   auto result = std::make_unique<Translation>();
   make_version(*result);
-  for (size_t n = 1; n < versions_->size(); ++n) Translator(*this, n).make_version(*result);
+  for (size_t n = 1; n < versions_->size(); ++n) Translator(*this, n, *(*versions_)[n].kinds).make_version(*result);
   result->symbol = unit_.entered.front()->getName().str();
   result->heads = heads_;
   result->bindings = std::move(own_->bindings);
@@ -93,14 +93,10 @@ std::unique_ptr<Translation> Translator::run() {
 
 void Translator::make_version(Translation& made) {
   unit_.root = this;
-  unit_.native_frames.clear();
   function_ = unit_.entered[version_];
-  if (recursive()) make_recursive_function();
+  if (recursive()) make_recursive_functions();
   if (is_direct()) make_direct_function();
-  find_leaders();
-  prologue();
-  for (uint32_t pc = 0; pc < chunk_.size; pc += chunk_.length_at(pc)) instruction(pc);
-  finish();
+  make_body();
   say_direct(made);
   if (!takes_numbers()) return;
   made.numbers = direct_->getName().str();
@@ -108,6 +104,15 @@ void Translator::make_version(Translation& made) {
   llvm::Function* plain = make_plain_function();
   if (plain) made.plain = plain->getName().str();
   if (plain && made.for_columns) made.columns = make_columns_function(*plain)->getName().str();
+}
+
+void Translator::make_body() {
+  unit_.root = this;
+  unit_.native_frames.clear();
+  find_leaders();
+  prologue();
+  for (uint32_t pc = 0; pc < chunk_.size; pc += chunk_.length_at(pc)) instruction(pc);
+  finish();
 }
 
 void Translator::find_leaders() {
@@ -435,7 +440,6 @@ llvm::BasicBlock* Translator::handler_block(uint32_t pc) {
   for (uint32_t reg = 0; reg < chunk_.registers; ++reg) {
     if (state.kinds[reg] != Kind::None) reload(reg, state.kinds[reg]);
   }
-  if (forks_) take_forks();
   b_.CreateBr(blocks_[pc]);
   return reads;
 }
@@ -443,7 +447,7 @@ llvm::BasicBlock* Translator::handler_block(uint32_t pc) {
 // Unwinds within the frame; a handler of the chunk goes on natively.
 void Translator::raised_block(const std::vector<uint32_t>& handlers, const Landing& raised) {
   go_on_in(raised.block);
-  give_fuel_back_after_error();
+  give_fuel_back();
   llvm::Function* unwind = helper("raised", b_.getInt64Ty(), {b_.getPtrTy(), b_.getPtrTy()});
   llvm::Value* found = b_.CreateCall(unwind, {frame(), pc_come_from(raised)});
   auto* left = block("left");

@@ -29,6 +29,7 @@
 #include "jit/loops.h"
 #include "jit/strips.h"
 #include "jit/translate.h"
+#include "jit/versions.h"
 
 namespace posset::jit {
 
@@ -62,8 +63,7 @@ enum class Memory : uint8_t { Others, Host, Cells, Frame, Count, Header, Shape, 
 class Translator {
  public:
   // Of each version, in the order in which they are asked whether they fit; one at least.
-  using Versions = std::vector<std::unique_ptr<const Kinds>>;
-  Translator(const Chunk& chunk, const Versions& versions, int stage, const Prepare& prepare);
+  Translator(const Chunk& chunk, const std::vector<Version>& versions, int stage, const Prepare& prepare);
   std::unique_ptr<Translation> run();
 
  private:
@@ -86,8 +86,9 @@ class Translator {
   };
 
   // ---- translator.cpp ----
-  Translator(const Translator& first, size_t version);
+  Translator(const Translator& first, size_t version, const Kinds& kinds);
   void make_version(Translation& made);
+  void make_body();
   void find_leaders();
   void prologue();
   void enter_switch();
@@ -248,7 +249,6 @@ class Translator {
   void find_steps();
   void take_fuel();
   void give_fuel_back();
-  void give_fuel_back_after_error();
   llvm::Value* fuel();
   void set_fuel(llvm::Value* left);
   llvm::Value* spend(llvm::Value* steps);  // what is left
@@ -301,15 +301,11 @@ class Translator {
   bool is_stressed() const;
   // ---- translate_forks.cpp ----
   bool leave_forks(const Insn& insn);
-  void leave_records(const Insn& insn);
-  bool may_leave_none() const;
+  bool leaves_records() const;
   bool take_back_fork(uint32_t pc, const Insn& insn);
-  bool leaves_forks() const;
   uint64_t fresh_header(uint32_t point) const;
   llvm::Value* fork_top();
   void set_fork_top(llvm::Value* record);
-  void give_forks_back();
-  void take_forks();
 
   llvm::BranchInst* begin_guarded();
   void end_guarded(llvm::BranchInst* way);
@@ -623,8 +619,12 @@ class Translator {
   bool recursive() const { return kinds_->is_recursive(); }
   // The closure called is the one that runs: no link need be looked at.
   bool calls_itself(uint32_t pc) const { return is_outermost_closure_ && kinds_->is_recursive(pc); }
-  void make_recursive_function();
-  llvm::Value* leaves_here();
+  void make_recursive_functions();
+  llvm::Function* new_recursive_function(const char* name);
+  llvm::Value* itself_for(llvm::Value* activation, llvm::Value* room);
+  llvm::Value* enter_itself(llvm::ArrayRef<llvm::Value*> arguments, llvm::BasicBlock* slow);
+  llvm::Value* enter_itself_or_ask(llvm::ArrayRef<llvm::Value*> arguments, llvm::BasicBlock* slow);
+  llvm::CallInst* call_function(llvm::Value* callee, llvm::ArrayRef<llvm::Value*> arguments);
   llvm::BasicBlock* begin_with_leaf(uint32_t pc, const Insn& insn);
   bool takes_numbers() const;
   llvm::Function* make_plain_function();
@@ -636,7 +636,7 @@ class Translator {
   void arguments_by_kind(std::vector<llvm::Value*>& arguments);
   llvm::Value* room_from(llvm::Value* depth);
   llvm::Value* make_activation(llvm::Value* depth, llvm::Value* room);
-  void return_elsewhere(llvm::Value* result, llvm::Value* forks);
+  void return_elsewhere(llvm::Value* result);
   void begin_recursive_function();
   llvm::Value* take_entry_number();
   llvm::Value* passed_steps();
@@ -647,7 +647,7 @@ class Translator {
   void check_links(llvm::BasicBlock* refused);
   bool call_itself(uint32_t pc, const Insn& insn);
   bool native_arguments(const Insn& insn, std::vector<llvm::Value*>& arguments, llvm::BasicBlock* slow);
-  llvm::Value* has_room_for_itself(llvm::Value* steps, llvm::Value* room);
+  llvm::Value* has_room_for_itself(llvm::ArrayRef<llvm::Value*> arguments, llvm::Value* lowest);
   void finish_call_of_itself(uint32_t pc, const Insn& insn, llvm::Value* result, llvm::BasicBlock* after);
   void finish_helper_call(uint32_t pc, const Insn& insn);
   void take_back(uint32_t pc, const Insn& insn, const Operand& result);
@@ -676,7 +676,7 @@ class Translator {
   llvm::BasicBlock* slow_way(uint32_t pc, llvm::BasicBlock* after);
 
   const Chunk& chunk_;
-  const Versions* const versions_ = nullptr;  // null: inlined
+  const std::vector<Version>* const versions_ = nullptr;  // null: inlined
   const size_t version_ = 0;
   const Kinds* const kinds_;
   const int stage_ = 2;
@@ -694,10 +694,9 @@ class Translator {
   llvm::Function* direct_ = nullptr;     // see translate_direct.cpp
   bool in_wrapper_ = false;              // the function being made is one around the body
   llvm::Function* itself_ = nullptr;     // see translate_recursion.cpp, and for these:
+  llvm::Function* forking_ = nullptr;
   llvm::Value* activation_ = nullptr;
   llvm::Value* room_ = nullptr;
-  llvm::AllocaInst* forks_ = nullptr;  // the place for the next fork record, of a function that calls itself
-  std::map<uint32_t, llvm::AllocaInst*> left_records_;  // by fork point: whether it has been left
   llvm::Value* closure_ = nullptr;         // null: of the activation; use closure()
   bool is_outermost_closure_ = true;       // what runs here is what the function was entered with
   std::map<uint32_t, Operand> captured_;  // what has been read and looked at before the call

@@ -2,6 +2,9 @@
 #include "jit/versions.h"
 
 #include <algorithm>
+#include <span>
+
+#include "jit/access.h"
 
 namespace posset::jit {
 
@@ -49,18 +52,46 @@ std::vector<std::vector<Kind>> kinds_of_versions(const Chunk& chunk) {
   return different;
 }
 
-std::vector<std::unique_ptr<const Kinds>> versions_of(const Chunk& chunk, int stage, const Bodies& bodies) {
-  std::vector<std::unique_ptr<const Kinds>> made;
+namespace {
+
+// What one gives to the other or takes from it is the same.
+bool can_call_each_other(const Kinds& a, const Kinds& b) {
+  const auto first = [&](const Kinds& each) { return std::span(each.at_leader(0).kinds).first(each.chunk().outline.parameters); };
+  return a.is_recursive() && b.is_recursive() && a.result_of_itself() == b.result_of_itself() &&
+         std::ranges::equal(first(a), first(b));
+}
+
+// Code that is entered at the head of a loop may find records there. What is lent comes back in the frame, which would have
+// to be compared, too.
+std::unique_ptr<const Kinds> forking_for(const Kinds& kinds, int stage, const Bodies& bodies, const std::vector<Kind>& version) {
+  const Chunk& chunk = kinds.chunk();
+  if (stage == 1 || !kinds.is_recursive() || !leaves_forks(chunk) || !chunk.loop_heads.empty() || chunk.inout_mask != 0) {
+    return nullptr;
+  }
+  auto made = std::make_unique<const Kinds>(chunk, stage, bodies, version, Kinds::Itself::Called);
+  if (!can_call_each_other(kinds, *made)) return nullptr;
+  return made;
+}
+
+}  // namespace
+
+std::vector<Version> versions_of(const Chunk& chunk, int stage, const Bodies& bodies) {
+  std::vector<Version> made;
+  auto make = [&](const std::vector<Kind>& version) {
+    auto kinds = std::make_unique<const Kinds>(chunk, stage, bodies, version);
+    auto forking = forking_for(*kinds, stage, bodies, version);
+    made.push_back({std::move(kinds), std::move(forking)});
+  };
   const auto wanted = stage == 1 ? std::vector<std::vector<Kind>>() : kinds_of_versions(chunk);
   for (size_t n = 0; n < wanted.size() && wanted.size() > 1; ++n) {
-    made.push_back(std::make_unique<const Kinds>(chunk, stage, bodies, wanted[n]));
+    make(wanted[n]);
     // It would be looked at with every call of itself which version to call, which costs more than it gains.
-    if (made.back()->is_unsure_of_itself()) {
+    if (made.back().kinds->is_unsure_of_itself()) {
       made.clear();
       break;
     }
   }
-  if (made.empty()) made.push_back(std::make_unique<const Kinds>(chunk, stage, bodies));
+  if (made.empty()) make({});
   return made;
 }
 

@@ -13,7 +13,13 @@ namespace posset::jit {
 // By version and parameter what the chunk is worth telling apart; None: nothing. Fewer than two: one is enough.
 std::vector<std::vector<Kind>> kinds_of_versions(const bytecode::Chunk& chunk);
 
+struct Version {
+  std::unique_ptr<const Kinds> kinds;
+  // Of the function beside it that leaves fork records (translate_forks.cpp); null: there is none.
+  std::unique_ptr<const Kinds> forking;
+};
+
 // In the order in which they were met; one at least.
-std::vector<std::unique_ptr<const Kinds>> versions_of(const bytecode::Chunk& chunk, int stage, const Bodies& bodies);
+std::vector<Version> versions_of(const bytecode::Chunk& chunk, int stage, const Bodies& bodies);
 
 }  // namespace posset::jit

@@ -88,9 +88,10 @@ inline bool merge(Context& context, uint32_t point, const Borrowed* frame, Value
   return false;
 }
 
-// A record that is not as it was left. True: it belongs to that fork point of that frame, and nobody has taken it, only
-// looked at it. Then it is to be taken off the stack, and its part to be computed now.
-bool left_untaken(Context& context, ForkRecord& record, const Borrowed* frame, uint32_t point);
+// What the record on top, which is not as that fork point of that frame leaves one, is to it: somebody has taken it; it has
+// only been looked at, is to be taken off the stack, and its part to be computed now; or it is another's.
+enum class LeftPart : uint8_t { Taken, Untaken, None };
+LeftPart left_part(Context& context, ForkRecord& record, const Borrowed* frame, uint32_t point);
 
 void drop_all_forks(Context& context, ForkRecord* from);
 // The records of frames above that one have been left by an error, and its own but those of the points `open`, by bit.

@@ -316,18 +316,27 @@ void Seat::drop_above(const Borrowed* frame, uint32_t open) {
 
 // ---- what forks.h declares ----
 
+namespace {
+
+bool is_of(const ForkRecord& record, uint32_t point, const Borrowed* frame) {
+  return record.point() == point && frame_of(record) == frame;
+}
+
+}  // namespace
+
 bool merge_touched(Context& context, uint32_t point, const Borrowed* frame, Value& result) {
   ForkRecord& record = context.fork_top[-1];
-  if (record.point() != point || frame_of(record) != frame) return false;
+  if (!is_of(record, point, frame)) return false;
   --context.fork_top;
   return result_of(context, record, result);
 }
 
-bool left_untaken(Context& context, ForkRecord& record, const Borrowed* frame, uint32_t point) {
-  if (record.header & ForkRecord::kTaken || record.point() != point || record.frame != frame) return false;
+LeftPart left_part(Context& context, ForkRecord& record, const Borrowed* frame, uint32_t point) {
+  if (!is_of(record, point, frame)) return LeftPart::None;
+  if (record.header & ForkRecord::kTaken) return LeftPart::Taken;
   Value none;
   result_of(context, record, none);
-  return true;
+  return LeftPart::Untaken;
 }
 
 bool result_of(Context& context, ForkRecord& record, Value& result) {

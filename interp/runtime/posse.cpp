@@ -158,14 +158,15 @@ bool Seat::pause() {
   auto theft = members().end_quantum(context_.fork_top);
   ForkRecord* const rest = theft ? nullptr : linear_part();
   if (theft.kept && !has_place()) return true;
-  const bool any = theft || rest;
-  const bool lacks = !any && context_.is_below_forks();
-  if (!any && !lacks) return true;
-  if (!posse_.crew().has_offer(&posse_, *executor_, posse_.cabal())) return true;
-  if (lacks) {
-    context_.leave_deeper_forks();
+  if (!posse_.crew().has_offer(&posse_, *executor_, posse_.cabal())) {
+    context_.fork_depth.unwanted();
     return true;
   }
+  if (!theft && !rest) {
+    context_.fork_depth.wanted(context_.depth);
+    return true;
+  }
+  context_.fork_depth.given();
   if (rest) {
     run_above(top, rest, 1, /*small_sides_later=*/true);
   } else {

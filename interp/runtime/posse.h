@@ -96,7 +96,7 @@ class Seat {
   // It is longer than had been thought, and its first quantum begins now.
   void settle_in() {
     actor_->quantum.begin_anew();
-    context_.begin_fork_levels();
+    context_.fork_depth.begin(context_.depth);
   }
 
   // A task begins on a strand of its own, and ends.

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "interp/runtime/fork_depth.h"
 #include "interp/value/value.h"
 #include "sched/base/native_stack.h"
 #include "sched/base/thread_safety.h"
@@ -83,18 +84,6 @@ class ForkStack {
   size_t bytes_ = 0;
 };
 
-// What native code that calls itself keeps in one place for all its calls; it may have more behind that. The room of a
-// call is how deep calls may still be nested in it: it and the depth are `top` together. Calls with less than `fork_room`
-// leave no fork records.
-struct Activation {
-  void* host;
-  Closure* closure;
-  int64_t top;
-  int64_t fork_room;  // this and the next only where it leaves any
-  Activation* outer;
-};
-
-
 struct Strand {
   // Native stack: recursive C++ asks before it recurses, and goes on elsewhere when little is left (Context::on_fresh_stack).
   sched::StackChain native;
@@ -116,25 +105,10 @@ struct Strand {
   // top of which this runs.
   ForkRecord* fork_top = nullptr;
   ForkRecord* fork_base = nullptr;
-  // Calls nested so deep still leave them; deeper ones need not. Of a recursion the few outermost calls stand for nearly
-  // all the work, and most calls are none of these. Where that is not so, twice as many levels leave them next.
-  uint32_t fork_depth = 0;
-  uint32_t fork_levels = 0;
-  Activation* activation = nullptr;  // the innermost that leaves records
-  static constexpr uint32_t kFirstForkLevels = 16, kMostForkLevels = 1U << 30;
+  ForkDepth fork_depth;
   void begin_forks(ForkRecord* place) {
     fork_top = fork_base = place;
-    begin_fork_levels();
-  }
-  void begin_fork_levels() {
-    fork_levels = kFirstForkLevels;
-    set_fork_depth();
-  }
-  // Whether what runs leaves records, but not where it is.
-  bool is_below_forks() const { return activation != nullptr && depth > fork_depth; }
-  void leave_deeper_forks() {
-    if (fork_levels < kMostForkLevels) fork_levels *= 2;
-    set_fork_depth();
+    fork_depth.begin(depth);
   }
 
   // The function whose linear recursion leaves what is small for later (walker.h): its next call does.
@@ -158,11 +132,6 @@ struct Strand {
   }
 
  private:
-  void set_fork_depth() {
-    fork_depth = depth + fork_levels;
-    for (Activation* each = activation; each; each = each->outer) each->fork_room = each->top - fork_depth;
-  }
-
   Borrowed* kept_views_ = nullptr;  // null: without a stack nothing can run that keeps one
   size_t next_view_ = 0;
 };

@@ -283,18 +283,19 @@ TEST_CASE("translate: an item that is kept or not is put down in any case") {
 }
 
 TEST_CASE("translate: a function that calls itself is a function of its own with native arguments") {
-  run("fn fib(n) => if n < 2 { n } else { fib(n - 1) + fib(n - 2) }\nfor k in 0..12 { fib(k) }");
+  run("fn fib(n) => if n < 2 { n } else { fib(n - 1) + fib(n - 2) }\nfor k in 0..12 { fib(k) }", 0, 1);
   CHECK(look("fib", 2).functions == 2);
   CHECK(look("fib", 1).functions == 1);
 }
 
-TEST_CASE("translate: a recursion asks whether it is nested too deep to leave fork records") {
-  constexpr const char* kSource = "fn fib(n) => if n < 2 { n } else { fib(n - 1) + fib(n - 2) }\nfor k in 0..12 { fib(k) }";
-  run(kSource, 0, 2);
-  CHECK(look("fib", 2).blocks.contains("leaves"));
-  CHECK_FALSE(look("fib", 1).blocks.contains("leaves"));
-  run(kSource, 0, 1);
-  CHECK_FALSE(look("fib", 2).blocks.contains("leaves"));
+TEST_CASE("translate: a recursion that leaves fork records is a function of its own") {
+  run("fn fib(n) => if n < 2 { n } else { fib(n - 1) + fib(n - 2) }\nfn linear(n) => if n == 0 { 0 } else { linear(n - 1) + 1 }\n"
+      "fn looping(n) {\n  var t = 0\n  for i in 0..n { t += looping(i) + looping(i - 1) }\n  t\n}\n"
+      "for k in 0..12 { fib(k); linear(k); looping(k) }", 0, 2);
+  CHECK(look("fib", 2).functions == 3);
+  CHECK(look("fib", 1).functions == 1);
+  CHECK(look("linear", 2).functions == 2);
+  CHECK(look("looping", 2).functions == 2);  // which is entered in the middle of it, too
 }
 
 TEST_CASE("translate: a function that meets ints and floats has a version for each") {
