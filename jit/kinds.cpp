@@ -769,9 +769,9 @@ Plan Kinds::data_plan(uint32_t pc, const Insn& insn, const State& before) const 
     case Op::Index:
     case Op::ViewIndex: {
       if (before.kinds[insn.b] == Kind::UnboxedList) return unboxed_list_plan(pc, insn, before);
-      if (insn.x & bytecode::kConsumeB) return {Way::Exec};
       const Kind b = speculated(before.kinds[insn.b], pc, Seen::First);
       const Kind c = speculated(before.kinds[insn.c], pc, Seen::Second);
+      if ((insn.x & bytecode::kConsumeB) && (!is_list(b) || c != Kind::Int)) return {Way::Exec};
       // Its slot is not pinned, because the profile knows of lists only.
       const bool lists_only = op == Op::ViewIndex && (insn.x & bytecode::kHolds) && looks_into_lists(pc);
       if (lists_only && (!is_list(b) || c != Kind::Int)) return {Way::Exit};

@@ -19,7 +19,7 @@ bool Translator::data(uint32_t pc, const Insn& insn) {
   switch (static_cast<Op>(insn.op)) {
     case Op::ViewIndex: index(pc, insn); return true;
     case Op::Index:
-      if (insn.x & bytecode::kConsumeB) return false;
+      if (plan_.way == Way::Exec) return false;
       index(pc, insn);
       return true;
     case Op::SetIndex: set_index(pc, insn); return true;
@@ -121,9 +121,19 @@ void Translator::index(uint32_t pc, const Insn& insn) {
   by_packing(list, slow, after, [&](Packing packing) {
     Operand item = load_element(list, at, packing);
     if (plan_.way == Way::Inline) item = narrowed(item, plan_.result, slow);
-    if (static_cast<Op>(insn.op) == Op::Index && !lend(pc, nullptr)) retain(item);
+    if (static_cast<Op>(insn.op) == Op::Index) {
+      if (!lend(pc, nullptr)) retain(item);
+      consume_container(insn, list);
+    }
     write(insn.a, item);
   });
+}
+
+// What has been read out of it is counted by itself.
+void Translator::consume_container(const Insn& insn, const Operand& container) {
+  if (!(insn.x & bytecode::kConsumeB)) return;
+  if (insn.b != insn.a) write(insn.b, nil());
+  if (!is_lent(insn.b)) release(container);
 }
 
 Operand Translator::load_element(const Operand& list, llvm::Value* at, Packing packing) {

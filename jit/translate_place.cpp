@@ -153,10 +153,9 @@ void Translator::known_field(uint32_t pc, const Insn& insn) {
   const Operand read = load_field(field_at(base, plan_.field));
   const Operand v = told ? assumed(read, plan_.result) : narrowed(read, plan_.result, exit);
   const bool counts = static_cast<Op>(insn.op) == Op::Field;
-  if (counts && !lend(pc, nullptr)) retain(v);
-  if (counts && (insn.x & bytecode::kConsumeB)) {
-    if (insn.b != insn.a) write(insn.b, nil());
-    if (!is_lent(insn.b)) release(base);
+  if (counts) {
+    if (!lend(pc, nullptr)) retain(v);
+    consume_container(insn, base);
   }
   write(insn.a, v);
 }

@@ -417,6 +417,7 @@ class Translator {
                   const std::function<void(interp::Packing)>& body);
   llvm::Value* element_pointer(const Operand& list, llvm::Value* at, interp::Packing packing);
   Operand load_item(llvm::Value* from, interp::Packing packing);
+  void consume_container(const Insn& insn, const Operand& container);
   Operand load_element(const Operand& list, llvm::Value* at, interp::Packing packing);
   void store_element(const Operand& list, llvm::Value* at, interp::Packing packing, const Operand& v,
                      llvm::BasicBlock* slow);
