@@ -193,6 +193,8 @@ class Kinds {
   bool is_recursive() const { return shared_->recursive; }
   // Whether it calls itself with something of no known kind where this version is for one.
   bool is_unsure_of_itself() const { return shared_->unsure; }
+  // Whether the callee takes the place of the call and only reads what is in the register, an argument.
+  bool lends_to(uint32_t pc, uint32_t reg) const;
   // Whether the call of itself is made only where its leaf, which is inlined, comes to an end: kinds_call.cpp.
   bool has_leaf(uint32_t pc) const;
   // Of a Binary.
@@ -273,6 +275,8 @@ class Kinds {
   bool branches(const bytecode::Insn& call, const bytecode::Chunk& body) const;
   bool can_have_leaf(const bytecode::Insn& insn, const bytecode::Chunk& body) const;
   bool stays_in_leaf(const bytecode::Insn& insn, const Plan& plan, const State& before) const;
+  bool only_reads(uint32_t slot) const;
+  bool only_reads(uint32_t pc, const Plan& plan, uint32_t slot) const;
   bool passes_unboxed(const bytecode::Insn& insn, const State& before) const;
   Callee& callee_at(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   const Kinds& root() const { return caller_ ? caller_->root() : *this; }

@@ -203,6 +203,55 @@ bool Kinds::stays_in_leaf(const Insn& insn, const Plan& plan, const State& befor
          op == Op::Jump || op == Op::Move || op == Op::Nop || op == Op::CheckParam || op == Op::CheckType || op == Op::Return;
 }
 
+// ---- arguments that are lent (loans.h) ----
+
+bool Kinds::lends_to(uint32_t pc, uint32_t reg) const {
+  const Insn& insn = chunk_.at(pc);
+  if (!is_in(static_cast<Op>(insn.op), Op::CallKnown, Op::CallValue) || has_leaf(pc)) return false;
+  const Kinds* callee = inlined(pc);
+  const uint32_t first = insn.a + 2U;
+  return callee && reg >= first && reg < first + insn.c && callee->only_reads(reg - first);
+}
+
+// Of a parameter.
+bool Kinds::only_reads(uint32_t slot) const {
+  if (pinned(slot) || slot >= 64 || (chunk_.inout_mask >> slot & 1)) return false;
+  State state;
+  bool reached = false;
+  for (uint32_t pc = 0; pc < chunk_.size; pc += chunk_.length_at(pc)) {
+    if (is_leader(pc)) {
+      state = at_leader(pc);
+      reached = state.reached;
+    }
+    if (!reached) continue;
+    box(to_box(pc, state), state);
+    const Plan plan = this->plan(pc, state);
+    if (plan.way == Way::Exit) {
+      reached = false;
+      continue;
+    }
+    if (!only_reads(pc, plan, slot)) return false;
+    state = after(pc, plan, state);
+    reached = !(bytecode::info(chunk_.op_at(pc)).flags & bytecode::Ends);
+  }
+  return true;
+}
+
+// What a move takes away is counted then; what an instruction in place reads for the last time is not released by it.
+bool Kinds::only_reads(uint32_t pc, const Plan& plan, uint32_t slot) const {
+  const Insn& insn = chunk_.at(pc);
+  const Op op = static_cast<Op>(insn.op);
+  if (op == Op::Return) return true;
+  if (op == Op::Move) return insn.a != slot;
+  const bool reads_out = op == Op::Index || op == Op::Field;
+  if (reads_out && insn.b == slot) return insn.a != slot && (op == Op::Field || insn.c != slot) && plan.way == Way::Inline;
+  bool kept = true;
+  for_each_access(chunk_, pc, [&](const Access& each) {
+    kept &= !each.written || slot < each.first || slot >= each.first + each.count;
+  });
+  return kept;
+}
+
 const Chunk* Kinds::called(uint32_t pc) const {
   const auto found = callees_.find(pc);
   return found == callees_.end() ? nullptr : found->second.called;

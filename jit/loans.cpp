@@ -18,6 +18,7 @@ class Search {
  public:
   Search(const Kinds& kinds, uint32_t pc) : kinds_(kinds), chunk_(kinds.chunk()), loan_{pc, pc, pc, chunk_.at(pc).a} {
     const Op op = chunk_.op_at(pc);
+    loan_.is_argument = op == Op::Copy || op == Op::Move;
     taken_ = op == Op::TakeIndex || op == Op::TakeField;
     if (!taken_) {
       container_ = chunk_.at(pc).b;
@@ -67,6 +68,7 @@ class Search {
     const Insn& insn = chunk_.at(pc);
     const Op op = static_cast<Op>(insn.op);
     loan_.end_begin = loan_.end = pc;
+    if (loan_.is_argument) return kinds_.lends_to(pc, loan_.reg);
     if (!taken_) {
       if (op == Op::Field && insn.b == loan_.reg) return plan.way == Way::Inline && (insn.x & bytecode::kConsumeB);
       const uint32_t count = op == Op::Drop ? 1 : op == Op::DropRange ? insn.b : 0;

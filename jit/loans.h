@@ -1,11 +1,13 @@
 // Loans: what a register has of a container for so short a time that nobody can tell whether the container still has
-// it too. Two kinds, each a run of bytecode from the instruction that begins it to the one that ends it:
+// it too. Three kinds, each a run of bytecode from the instruction that begins it to the one that ends it:
 //
-//   taken   TakeIndex, TakeField ... the same place given the register back, as `with` makes them
-//   read    Index, Field         ... Drop of the register, or Field that consumes it
+//   taken     TakeIndex, TakeField ... the same place given the register back, as `with` makes them
+//   read      Index, Field         ... Drop of the register, or Field that consumes it
+//   argument  Copy of a variable   ... a call that is inlined, and only reads what it is given
 //
-// Of a value taken out the container keeps its word instead of nil, and of a value read the count is not raised; the
-// end does nothing. In between there are only instructions that cannot see the container change or its element's
+// Of a value taken out the container keeps its word instead of nil, and of a value read or copied the count is not raised;
+// the end does nothing. What is lent to a call is the callee's until that returns: it releases nothing then, and counts the
+// value where it moves it on (Kinds::only_reads). In between there are only instructions that cannot see the container change or its element's
 // count: no calls, no rounds of a loop, nothing that touches the variable it stands in, and nothing that exec does.
 // Where such code exits to bytecode, or raises, it first makes good what the beginning has left out
 // (Translator::settle_loans), so that no other tier knows of loans.
@@ -23,6 +25,7 @@ struct Loan {
   uint32_t end_begin = 0; // the instructions that end it, from
   uint32_t end = 0;       // to
   uint16_t reg = 0;       // what has the value meanwhile
+  bool is_argument = false;
 };
 
 // Begun by the instruction, with what is known after it.

@@ -332,6 +332,7 @@ Translator::Landing& Translator::exit_landing() {
   open(made, cold("leave"), true);
   b_.SetInsertPoint(made.block);
   flush_callers();
+  for (Translator* each = this; each; each = each->caller_) each->settle_borrowed();
   leave_to_bytecode(pc_come_from(made), expected_at(made));
   return made;
 }

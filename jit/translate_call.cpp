@@ -219,7 +219,7 @@ void Translator::leave(const Insn& insn) {
 
 void Translator::release_slots(uint16_t count, uint16_t taken) {
   for (uint16_t slot = 0; slot < count; ++slot) {
-    if (slot != taken) release(read(slot));
+    if (slot != taken && !is_borrowed(slot)) release(read(slot));
   }
 }
 

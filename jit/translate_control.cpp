@@ -45,12 +45,13 @@ bool Translator::move(const Insn& insn) {
     case Op::LoadConst: write(insn.a, constant(insn.b)); return true;
     case Op::Copy: {
       const Operand v = read(insn.b);
-      retain(v);
+      if (!lend_argument(insn)) retain(v);
       write(insn.a, v);
       return true;
     }
     case Op::Move: {
       const Operand v = read(insn.b);
+      if (is_borrowed(insn.b) && !lend_argument(insn)) retain(v);
       write(insn.b, nil());
       write(insn.a, v);
       return true;

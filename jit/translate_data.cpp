@@ -133,7 +133,7 @@ void Translator::index(uint32_t pc, const Insn& insn) {
 void Translator::consume_container(const Insn& insn, const Operand& container) {
   if (!(insn.x & bytecode::kConsumeB)) return;
   if (insn.b != insn.a) write(insn.b, nil());
-  if (!is_lent(insn.b)) release(container);
+  if (!is_lent(insn.b) && !is_borrowed(insn.b)) release(container);
 }
 
 Operand Translator::load_element(const Operand& list, llvm::Value* at, Packing packing) {

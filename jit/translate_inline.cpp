@@ -50,6 +50,9 @@ void Translator::inline_call(uint32_t pc, const Insn& insn) {
   callee.registers_ = register_pointer(static_cast<uint16_t>(insn.a + 2));
   callee.after_call_ = block("after");
   callee.take_arguments(insn);
+  for (uint16_t n = 0; n < insn.c; ++n) {
+    if (is_lent(static_cast<uint16_t>(insn.a + 2 + n))) callee.borrowed_.push_back(n);
+  }
   callee.run_inlined();
   go_on_in(callee.after_call_);
 }
@@ -172,7 +175,7 @@ void Translator::charge_call(uint32_t pc, const Insn& insn) {
       continue;
     }
     const Operand v = read(reg);
-    if (is_unboxed(v.kind)) continue;
+    if (is_unboxed(v.kind) || is_lent(reg)) continue;
     b_.CreateCall(helper("release_value", b_.getVoidTy(), {b_.getInt64Ty(), b_.getInt64Ty()}), {tag_of(v), payload_of(v)});
   }
   raise_at_call(pc);
@@ -211,7 +214,7 @@ void Translator::run_inlined() {
 void Translator::leave_inlined(const Insn& insn) {
   const Operand v = read(insn.a);
   const bool consume = insn.x & bytecode::kConsumeA;
-  if (!consume) retain(v);
+  if (!consume || is_borrowed(insn.a)) retain(v);
   release_slots(insn.b, consume ? insn.a : bytecode::kNoRegister);
   const Insn& call = caller_->chunk_.at(call_pc_);
   for (uint32_t slot = 0; slot < call.c && slot < 64; ++slot) {
@@ -225,6 +228,7 @@ void Translator::leave_inlined(const Insn& insn) {
 // It has no handlers: the error is the caller's.
 void Translator::inlined_raised_block(const Landing& raised) {
   go_on_in(raised.block);
+  settle_borrowed();
   give_fuel_back();
   llvm::Function* unwind = helper("raised", b_.getInt64Ty(), {b_.getPtrTy(), b_.getPtrTy()});
   b_.CreateCall(unwind, {frame(), pc_come_from(raised)});

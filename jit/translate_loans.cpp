@@ -33,6 +33,30 @@ bool Translator::is_lent(uint16_t reg) const {
   });
 }
 
+// Whether what is copied or moved to be an argument is lent to the call. Moved, it must be borrowed.
+bool Translator::lend_argument(const Insn& insn) {
+  const Kind kind = state_.kinds[insn.b];
+  if (!is_counted(kind) || !cached(insn.a) || insn.a < chunk_.slots) return false;
+  const auto loan = find_loan(*kinds_, here_, after_);
+  if (!loan) return false;
+  lent_.push_back({*loan, nullptr, Memory::Count, 0});
+  return true;
+}
+
+bool Translator::is_borrowed(uint16_t reg) const {
+  return std::find(borrowed_.begin(), borrowed_.end(), reg) != borrowed_.end();
+}
+
+// Behind an exit or an error everything is counted as in bytecode. In the frame, where all is written by then, is nil if
+// nothing is borrowed any longer.
+void Translator::settle_borrowed() {
+  for (uint16_t slot : borrowed_) {
+    const Operand v = load_value(register_pointer(slot), Memory::Frame);
+    llvm::Function* retain = helper("retain", b_.getVoidTy(), {b_.getInt64Ty(), b_.getInt64Ty()});
+    of(Memory::Count, b_.CreateCall(retain, {tag_of(v), payload_of(v)}));
+  }
+}
+
 // Code is made in the order of the bytecode, but for conditions of loops.
 void Translator::forget_loans(uint32_t pc) {
   std::erase_if(lent_, [&](const Lent& each) { return pc <= each.loan.first || pc > each.loan.end; });

@@ -505,6 +505,9 @@ class Translator {
   bool lend(uint32_t pc, llvm::Value* place);
   bool ends_loan(uint32_t pc);
   bool is_lent(uint16_t reg) const;
+  bool lend_argument(const Insn& insn);
+  bool is_borrowed(uint16_t reg) const;
+  void settle_borrowed();
   void forget_loans(uint32_t pc);
   llvm::Value* record_around(llvm::Value* place, uint32_t field);
   void settle_loans();
@@ -753,6 +756,7 @@ class Translator {
   llvm::BasicBlock* exit_ = nullptr;
   Operand place_;  // what a walk done in place has come to
   std::vector<Lent> lent_;
+  std::vector<uint16_t> borrowed_;  // parameters whose arguments are lent
   uint32_t handler_ = 0;  // where the block being made begins, when errors come to it
   std::vector<llvm::AllocaInst*> tags_, payloads_, numbers_;  // by register
   std::map<std::pair<uint32_t, bool>, llvm::AllocaInst*> parts_;  // by part_number, and whether it is a float
