@@ -174,10 +174,10 @@ struct Returned {
 // Of the chunk of a unit and, nested, of those that are inlined into it.
 class Kinds {
  public:
-  // For a stage (translate.h). `version`: by parameter the kind that the code is for (versions.h); None, and beyond its
-  // end: what the profile says.
   // Whether calls of itself may be inlined.
   enum class Itself : uint8_t { Inlined, Called };
+  // For a stage (translate.h). `version`: by parameter the kind that the code is for (versions.h); None, and beyond its
+  // end: what the profile says.
   Kinds(const bytecode::Chunk& chunk, int stage, const Bodies& bodies, const std::vector<Kind>& version = {},
         Itself itself = Itself::Inlined);
   ~Kinds();

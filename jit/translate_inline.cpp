@@ -6,6 +6,7 @@
 //
 // A step is charged for the call as everywhere. Room for registers and nesting is checked once, where the
 // function is entered.
+#include <algorithm>
 #include <cstddef>
 
 #include "interp/runtime/context.h"
@@ -298,12 +299,18 @@ void Translator::link_frames() {
   if (unit_.root->fills_frame_late()) unit_.root->fill_frame();
 }
 
+// Of both functions, where there are two: it is not known which will be entered.
+uint32_t Translator::most_with_forking(uint32_t (Kinds::*count)() const) const {
+  const Kinds* forking = versions_ ? (*versions_)[version_].forking.get() : nullptr;
+  return std::max((kinds_->*count)(), forking ? (forking->*count)() : 0);
+}
+
 llvm::Value* Translator::has_room_inlined() {
-  llvm::Value* end = word_pointer(registers_, uint64_t{kinds_->extent()} * sizeof(Borrowed));
+  llvm::Value* end = word_pointer(registers_, uint64_t{most_with_forking(&Kinds::extent)} * sizeof(Borrowed));
   llvm::Value* most = load(b_.getPtrTy(), word_pointer(host(), offsetof(Context, stack_end)));
   llvm::Value* depth = depth_here();
   llvm::Value* limit = load(b_.getInt32Ty(), word_pointer(host(), offsetof(Context, depth_limit)));
-  llvm::Value* deepest = b_.CreateAdd(depth, b_.getInt32(kinds_->depth()));
+  llvm::Value* deepest = b_.CreateAdd(depth, b_.getInt32(most_with_forking(&Kinds::depth)));
   return b_.CreateAnd(b_.CreateICmpULE(end, most), b_.CreateICmpULE(deepest, limit));
 }
 

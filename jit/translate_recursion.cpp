@@ -47,7 +47,7 @@ enum Argument : unsigned { kActivation, kRegisters, kSteps, kRoom, kByKind };
 
 // Words of an activation. The entry is that of the NativeEntry until the function has seen it, which needs no register
 // for it so.
-enum ActivationWord : uint64_t { kHost, kClosure, kTop, kLowest, kStackLimit, kForkRoom, kOuter, kEntry, kActivationWords };
+enum ActivationWord : uint64_t { kHost, kClosure, kTop, kLowest, kStackLimit, kForkRoom, kOuter, kDepth, kOutlasts, kEntry, kActivationWords };
 constexpr uint64_t offset_of(ActivationWord word) { return uint64_t{word} * 8; }
 static_assert(offset_of(kClosure) == offsetof(interp::Activation, closure));
 static_assert(offset_of(kTop) == offsetof(interp::Activation, top));
@@ -55,6 +55,8 @@ static_assert(offset_of(kForkRoom) == offsetof(interp::Activation, fork_room));
 static_assert(offset_of(kOuter) == offsetof(interp::Activation, outer));
 static_assert(offset_of(kLowest) == offsetof(interp::Activation, lowest));
 static_assert(offset_of(kStackLimit) == offsetof(interp::Activation, stack_limit));
+static_assert(offset_of(kDepth) == offsetof(interp::Activation, depth));
+static_assert(offset_of(kOutlasts) == offsetof(interp::Activation, outlasts));
 
 constexpr uint64_t kForkDepth = offsetof(Context, fork_depth), kInnermost = kForkDepth + offsetof(interp::ForkDepth, innermost);
 
@@ -142,12 +144,12 @@ void Translator::arguments_by_kind(std::vector<llvm::Value*>& arguments) {
 
 // Calls that may be nested at least: with what is inlined into each there are registers and nesting for them.
 llvm::Value* Translator::room_from(llvm::Value* depth) {
-  llvm::Value* end = word_pointer(registers_, uint64_t{kinds_->extent()} * sizeof(Borrowed));
+  llvm::Value* end = word_pointer(registers_, uint64_t{most_with_forking(&Kinds::extent)} * sizeof(Borrowed));
   llvm::Value* most = load(b_.getPtrTy(), word_pointer(host(), offsetof(Context, stack_end)));
   llvm::Value* bytes = b_.CreateSub(b_.CreatePtrToInt(most, b_.getInt64Ty()), b_.CreatePtrToInt(end, b_.getInt64Ty()));
-  llvm::Value* windows = b_.CreateSDiv(bytes, word(uint64_t{kinds_->widest()} * sizeof(Borrowed)));
+  llvm::Value* windows = b_.CreateSDiv(bytes, word(uint64_t{most_with_forking(&Kinds::widest)} * sizeof(Borrowed)));
   llvm::Value* limit = load(b_.getInt32Ty(), word_pointer(host(), offsetof(Context, depth_limit)));
-  llvm::Value* deepest = b_.CreateAdd(b_.CreateZExt(depth, b_.getInt64Ty()), word(kinds_->depth()));
+  llvm::Value* deepest = b_.CreateAdd(b_.CreateZExt(depth, b_.getInt64Ty()), word(most_with_forking(&Kinds::depth)));
   llvm::Value* calls = b_.CreateSub(b_.CreateZExt(limit, b_.getInt64Ty()), deepest);
   return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, windows, calls);
 }
@@ -159,11 +161,14 @@ llvm::Value* Translator::make_activation(llvm::Value* depth, llvm::Value* room) 
   const uint64_t low = offsetof(Context, native) + sched::StackChain::limit_offset();
   llvm::Value* limit = load_word(host(), low);
   store_word(made, offset_of(kLowest), limit);
-  llvm::Value* top = b_.CreateAdd(b_.CreateZExt(depth, b_.getInt64Ty()), room);
+  depth = b_.CreateZExt(depth, b_.getInt64Ty());
+  llvm::Value* top = b_.CreateAdd(depth, room);
   store_word(made, offset_of(kTop), top);
   put(function_->getArg(kOfNativeEntry), word_pointer(made, offset_of(kEntry)));
   if (forking_) {
     store_word(made, offset_of(kStackLimit), limit);
+    store_word(made, offset_of(kDepth), depth);
+    store_word(made, offset_of(kOutlasts), word(0));
     llvm::Value* deepest = load(b_.getInt32Ty(), word_pointer(host(), kForkDepth + offsetof(interp::ForkDepth, limit)));
     llvm::Value* innermost = word_pointer(host(), kInnermost);
     store_word(made, offset_of(kForkRoom), b_.CreateSub(top, b_.CreateZExt(deepest, b_.getInt64Ty())));
@@ -339,7 +344,7 @@ bool Translator::call_itself(uint32_t pc, const Insn& insn) {
 
 llvm::Value* Translator::enter_itself(llvm::ArrayRef<llvm::Value*> arguments, llvm::BasicBlock* slow) {
   auto* direct = block("direct");
-  llvm::Value* lowest = fixed(load_word(unit_.root->activation_, offset_of(kLowest)));
+  llvm::Value* lowest = fixed(load_word(unit_.root->activation_, offset_of(unit_.root->forking_ ? kStackLimit : kLowest)));
   b_.CreateCondBr(has_room_for_itself(arguments, lowest), direct, slow);
   go_on_in(direct);
   return call_function(unit_.root->itself_for(arguments[kActivation], arguments[kRoom]), arguments);

@@ -267,7 +267,7 @@ void Translator::read_frame(uint32_t pc, uint32_t number) {
     keep(reg, state_.kinds[reg], unpacks ? unpacked(read, state_.known(reg)) : read);
   }
   auto* there = block("there");
-  if (!state_.reached || kinds_->depth() == 0) {
+  if (!state_.reached || most_with_forking(&Kinds::depth) == 0) {
     b_.CreateBr(state_.reached ? there : refused);
   } else {
     auto* near_limit = cold("near_limit");

@@ -674,6 +674,7 @@ class Translator {
   // Calls a helper as the frame at hand; deep calls count while it runs.
   llvm::Value* call_framed(llvm::Function* callee, llvm::ArrayRef<llvm::Value*> arguments);
   void link_frames();
+  uint32_t most_with_forking(uint32_t (Kinds::*count)() const) const;
   llvm::Value* has_room_inlined();
 
   // Emits the slow way of an instruction in a cold block: exec, then on to the instruction after it.

@@ -2,7 +2,6 @@
 #include "jit/versions.h"
 
 #include <algorithm>
-#include <span>
 
 #include "jit/access.h"
 
@@ -56,9 +55,10 @@ namespace {
 
 // What one gives to the other or takes from it is the same.
 bool can_call_each_other(const Kinds& a, const Kinds& b) {
-  const auto first = [&](const Kinds& each) { return std::span(each.at_leader(0).kinds).first(each.chunk().outline.parameters); };
-  return a.is_recursive() && b.is_recursive() && a.result_of_itself() == b.result_of_itself() &&
-         std::ranges::equal(first(a), first(b));
+  for (uint32_t n = 0; n < a.chunk().outline.parameters; ++n) {
+    if (a.at_leader(0).kinds[n] != b.at_leader(0).kinds[n] || a.pinned(n) != b.pinned(n)) return false;
+  }
+  return a.is_recursive() && b.is_recursive() && a.result_of_itself() == b.result_of_itself();
 }
 
 // Code that is entered at the head of a loop may find records there. What is lent comes back in the frame, which would have

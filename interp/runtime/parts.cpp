@@ -318,8 +318,9 @@ void Seat::drop_above(const Borrowed* frame, uint32_t open) {
 
 namespace {
 
+// A built-in leaves its own where the frames of what it calls begin.
 bool is_of(const ForkRecord& record, uint32_t point, const Borrowed* frame) {
-  return record.point() == point && frame_of(record) == frame;
+  return !(record.header & ForkRecord::kBuiltin) && record.point() == point && frame_of(record) == frame;
 }
 
 }  // namespace

@@ -158,20 +158,19 @@ bool Seat::pause() {
   auto theft = members().end_quantum(context_.fork_top);
   ForkRecord* const rest = theft ? nullptr : linear_part();
   if (theft.kept && !has_place()) return true;
-  if (!posse_.crew().has_offer(&posse_, *executor_, posse_.cabal())) {
-    context_.fork_depth.unwanted();
+  const auto done = [&](ForkDepth::Need need) {
+    context_.fork_depth.end_quantum(context_.depth, need);
     return true;
-  }
-  if (!theft && !rest) {
-    context_.fork_depth.wanted(context_.depth);
-    return true;
-  }
-  context_.fork_depth.given();
+  };
+  if (!posse_.crew().has_offer(&posse_, *executor_, posse_.cabal())) return done(ForkDepth::Need::None);
+  if (!theft && !rest) return done(ForkDepth::Need::Unmet);
+  if (theft) members().widen(theft);
+  if (theft && !give(theft)) return done(ForkDepth::Need::Unmet);
+  done(ForkDepth::Need::Given);
   if (rest) {
     run_above(top, rest, 1, /*small_sides_later=*/true);
   } else {
-    members().widen(theft);
-    if (!give(theft) || !theft.kept) return true;
+    if (!theft.kept) return true;
     run_above(top, theft.kept, theft.kept_count);
   }
   return wait_for(top);

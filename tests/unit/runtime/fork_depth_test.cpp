@@ -10,14 +10,19 @@ namespace posset::interp {
 
 namespace {
 
+using Need = ForkDepth::Need;
 constexpr int64_t kAsks = std::numeric_limits<int64_t>::max();
 
-// Two activations, one in the other, with room for 1000 and 900 calls; each on a stack that reaches down to 5.
+// Two activations, one in the other, with room for 1000 and 900 calls; each on a stack that reaches down to 5. The outermost
+// has been entered at a depth of 7.
 struct Nested {
-  Activation outer{.top = 1000, .lowest = 5, .stack_limit = 5};
-  Activation inner{.top = 900, .lowest = 5, .stack_limit = 5, .outer = &outer};
+  Activation outer{.top = 1000, .lowest = 5, .stack_limit = 5, .depth = 7};
+  Activation inner{.top = 900, .lowest = 5, .stack_limit = 5, .outer = &outer, .depth = 90};
   ForkDepth depth;
-  Nested() { depth.innermost = &inner; }
+  Nested() {
+    depth.begin(0);
+    depth.innermost = &inner;
+  }
 
   int64_t limit() const {
     CHECK(inner.top - inner.fork_room == outer.top - outer.fork_room);
@@ -30,6 +35,8 @@ struct Nested {
   }
 };
 
+constexpr uint32_t kUsual = 7 + ForkDepth::kLevels;
+
 }  // namespace
 
 TEST_CASE("fork depth: a strand leaves records on so many levels from where it begins") {
@@ -39,50 +46,78 @@ TEST_CASE("fork depth: a strand leaves records on so many levels from where it b
   strand.begin_forks(&record);
   CHECK(strand.fork_top == &record);
   CHECK(strand.fork_base == &record);
-  CHECK(strand.fork_depth.limit == 100 + ForkDepth::kFirstLevels);
+  CHECK(strand.fork_depth.limit == 100 + ForkDepth::kLevels);
 }
 
-TEST_CASE("fork depth: nobody waits, and nothing more is left; somebody is given something, and all stays") {
+TEST_CASE("fork depth: a recursion that lasts leaves records on so many levels from where it began") {
   Nested nested;
-  nested.depth.begin(7);
-  CHECK(nested.limit() == 7 + ForkDepth::kFirstLevels);
-  nested.depth.given();
-  CHECK(nested.limit() == 7 + ForkDepth::kFirstLevels);
-  CHECK_FALSE(nested.asks());
-  nested.depth.unwanted();
-  CHECK(nested.limit() == 0);
-  CHECK_FALSE(nested.asks());
+  for (int quantum = 0; quantum < 5; ++quantum) {
+    nested.depth.end_quantum(300, Need::None);
+    CHECK(nested.limit() == kUsual);
+    CHECK_FALSE(nested.asks());
+  }
 }
 
-TEST_CASE("fork depth: where there is nothing to give, more is left from there on, until something is") {
+TEST_CASE("fork depth: recursions that are over within a quantum leave none until one lasts longer") {
   Nested nested;
-  nested.depth.begin(0);
-  nested.depth.wanted(500);
-  CHECK(nested.limit() == 500 + 2 * ForkDepth::kFirstLevels);
+  for (int quantum = 0; quantum < 5; ++quantum) {
+    nested.outer.outlasts = 0;  // another one
+    nested.depth.end_quantum(300, Need::None);
+    CHECK(nested.limit() == (quantum < 1 ? kUsual : 0));
+  }
+  nested.depth.end_quantum(300, Need::None);
+  CHECK(nested.limit() == kUsual);
+}
+
+TEST_CASE("fork depth: what runs without a recursion changes nothing") {
+  ForkDepth depth;
+  depth.begin(3);
+  for (int quantum = 0; quantum < 200; ++quantum) depth.end_quantum(50, Need::Unmet);
+  CHECK(depth.limit == 3 + ForkDepth::kLevels);
+  Nested nested;
+  nested.depth.innermost = nullptr;
+  for (int quantum = 0; quantum < 200; ++quantum) nested.depth.end_quantum(50, Need::Unmet);
+  nested.depth.innermost = &nested.inner;
+  nested.depth.end_quantum(50, Need::Unmet);
   CHECK(nested.asks());
-  nested.depth.given();
-  CHECK(nested.limit() == 500 + 2 * ForkDepth::kFirstLevels);
+  CHECK(nested.limit() == kUsual);
+}
+
+TEST_CASE("fork depth: where there is nothing to give, more is left from there on, until nobody waits") {
+  Nested nested;
+  nested.depth.end_quantum(500, Need::Unmet);
+  CHECK(nested.limit() == kUsual);  // the outermost calls may not have left any
+  CHECK(nested.asks());
+  nested.depth.end_quantum(500, Need::Given);
+  CHECK(nested.limit() == kUsual);
   CHECK_FALSE(nested.asks());
-  nested.depth.wanted(600);
-  CHECK(nested.limit() == 600 + 4 * ForkDepth::kFirstLevels);
+  nested.depth.end_quantum(510, Need::Unmet);
+  CHECK(nested.limit() == 510 + ForkDepth::kLevels);
   CHECK(nested.asks());
+  nested.depth.end_quantum(520, Need::Given);
+  CHECK(nested.limit() == 510 + ForkDepth::kLevels);
+  CHECK_FALSE(nested.asks());
+  nested.depth.end_quantum(600, Need::Unmet);
+  CHECK(nested.limit() == 600 + 2 * ForkDepth::kLevels);
+  nested.depth.end_quantum(600, Need::None);
+  CHECK(nested.limit() == kUsual);
+  CHECK_FALSE(nested.asks());
 }
 
 TEST_CASE("fork depth: what does not help is tried more and more rarely") {
   Nested nested;
-  nested.depth.begin(0);
   uint32_t asked = 0, tries = 0;
   for (int quantum = 0; quantum < 1000; ++quantum) {
     const bool asked_before = nested.asks();
-    nested.depth.wanted(1);
+    nested.depth.end_quantum(300, Need::Unmet);
     asked += nested.asks();
     tries += nested.asks() && !asked_before;
-    CHECK((nested.asks() || nested.limit() == 0));
+    CHECK((nested.asks() || nested.limit() == kUsual));
+    CHECK(nested.depth.limit <= 300 + ForkDepth::kMostLevels);
   }
   CHECK(asked == tries * ForkDepth::kQuantaAsked);
   CHECK(tries < 30);
   CHECK(tries > 10);
-  CHECK(nested.depth.limit <= 1 + ForkDepth::kMostLevels);
 }
 
 }  // namespace posset::interp
