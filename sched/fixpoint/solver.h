@@ -65,7 +65,7 @@ struct SolveOptions {
   std::function<uint64_t()> work;
   double bucket_work = 0;
   int64_t timeout_ns = kNever;  // from the beginning of the solve
-  size_t batch = 256;           // updates after which a worker looks up, at most; fewer where they are slow
+  size_t batch = 2048;          // updates after which a worker looks up, at most; fewer where they are slow
   // Of the residual schedule. Twice as many as by default: with 32 all residuals above 2e-3 would be alike.
   BucketOptions buckets = {.buckets = 64};
   size_t history = 256;         // points of the residual's history that are kept
