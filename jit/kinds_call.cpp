@@ -210,7 +210,8 @@ bool Kinds::lends_to(uint32_t pc, uint32_t reg) const {
   if (!is_in(static_cast<Op>(insn.op), Op::CallKnown, Op::CallValue) || has_leaf(pc)) return false;
   const Kinds* callee = inlined(pc);
   const uint32_t first = insn.a + 2U;
-  return callee && reg >= first && reg < first + insn.c && callee->only_reads(reg - first);
+  if (!callee || !callee->returned_.reached) return false;  // it is called
+  return reg >= first && reg < first + insn.c && callee->only_reads(reg - first);
 }
 
 // Of a parameter.

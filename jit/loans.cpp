@@ -68,7 +68,7 @@ class Search {
     const Insn& insn = chunk_.at(pc);
     const Op op = static_cast<Op>(insn.op);
     loan_.end_begin = loan_.end = pc;
-    if (loan_.is_argument) return kinds_.lends_to(pc, loan_.reg);
+    if (loan_.is_argument) return plan.way == Way::Inline && kinds_.lends_to(pc, loan_.reg);
     if (!taken_) {
       if (op == Op::Field && insn.b == loan_.reg) return plan.way == Way::Inline && (insn.x & bytecode::kConsumeB);
       const uint32_t count = op == Op::Drop ? 1 : op == Op::DropRange ? insn.b : 0;

@@ -3,14 +3,15 @@
 //
 //   taken     TakeIndex, TakeField ... the same place given the register back, as `with` makes them
 //   read      Index, Field         ... Drop of the register, or Field that consumes it
-//   argument  Copy of a variable   ... a call that is inlined, and only reads what it is given
+//   argument  Copy of a variable, or Move of a parameter that is lent itself
+//                                  ... a call that is inlined, and only reads what it is given
 //
-// Of a value taken out the container keeps its word instead of nil, and of a value read or copied the count is not raised;
-// the end does nothing. What is lent to a call is the callee's until that returns: it releases nothing then, and counts the
-// value where it moves it on (Kinds::only_reads). In between there are only instructions that cannot see the container change or its element's
-// count: no calls, no rounds of a loop, nothing that touches the variable it stands in, and nothing that exec does.
+// Of a value taken out the container keeps its word instead of nil, and of a value read or copied the count is not raised; the
+// end does nothing. What is lent to a call is the callee's until that returns: it releases nothing then, and counts the value
+// where it moves it on (Kinds::only_reads). In between there are only instructions that cannot see the container change or its
+// element's count: no calls, no rounds of a loop, nothing that touches the variable it stands in, and nothing that exec does.
 // Where such code exits to bytecode, or raises, it first makes good what the beginning has left out
-// (Translator::settle_loans), so that no other tier knows of loans.
+// (Translator::settle_loans, settle_borrowed), so that no other tier knows of loans.
 #pragma once
 
 #include <cstdint>

@@ -157,7 +157,7 @@ Operand Translator::captured_by(llvm::Value* closure, uint32_t number) {
   return unknown(fixed(load_word(from, 0)), fixed(load_word(from, 8)));
 }
 
-// The arguments are the callee's; where the step is refused they go, as they would with its frame.
+// The arguments are the callee's; where the step is refused they go, as they would with its frame, but those that are lent.
 void Translator::charge_call(uint32_t pc, const Insn& insn) {
   llvm::Value* left = spend(word(1));
   auto* poll = cold("poll");

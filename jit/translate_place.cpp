@@ -277,10 +277,7 @@ void Translator::value_of_ref(uint32_t pc, const Insn& insn) {
   const Operand v = narrowed(load_value(cell_of(ref), Memory::Cells), plan_.result, exit_at(pc));
   if (static_cast<Op>(insn.op) == Op::Field) {
     retain(v);
-    if (insn.x & bytecode::kConsumeB) {
-      if (insn.b != insn.a) write(insn.b, nil());
-      release(ref);
-    }
+    consume_container(insn, ref);
   }
   write(insn.a, v);
 }

@@ -295,6 +295,7 @@ void Translator::instruction(uint32_t pc) {
     handler_ = is_handler(pc) ? pc : 0;
     writers_.clear();
     if (reached_) begin_strip(pc);
+    forget_loans(pc);  // those of the strip
     if (!reached_) b_.CreateUnreachable();
   }
   here_ = pc;
