@@ -141,6 +141,20 @@ const std::vector<Production> kHotProductions = {
     {'h', 1, "${var $~G = []$|\n${for $=i in 0..$n $|{\n$1.push($K)\nif $1[$2 // 2] { $1[$2 // 3] = $K }\n}$}\nprintln($1)$}"},
     {'h', 1, "${var $~a = [1, nil, 2.5, \"s\", true, [1]]$|\n${for $=i in 0..$n $|{\nlet q = $1[$2 % 6]\nprintln(match q {\nn: int => n + $I\nx: float => x\nnil => \"nil\"\ns: str => s + \"!\"\n_ => q\n})\n}$}$}"},
 
+    // ---- arguments that are read, kept, handed on and left behind by errors ----
+    {'h', 3, "${do {\nfn at(q, n) => q[n % len(q)]\nfn on(q, n) => at(q, n + 1) + at(q, n)\nfn fails(q, n) { if n % 4 == $k { throw $a }\nq[n % 3] }\n"
+             "fn ends(q, n) { throw q[n % 3] }\nfn same(q) => q\nfn kept(q, n) { var p = q\np[n % 3] = n\np.push(n)\np[0] + q[n % 3] }\n"
+             "var $~L = [$I, $I, $I]$|\nvar all = []\n${for $=i in 0..$n $|{\ntry {\n$-i += at($1, $2) % 9 + on($1, $2) % 7 + kept($1, $2) % 3\n$-i += fails($1, $2) % 5\n"
+             "if $2 % 5 == $k { all.push(same($1)) }\n$@$e\nends($1, $2)\n} catch e { println(e.message, e.line, e.column, e.trace) }\n$1[$2 % 3] += $I\n"
+             "if $2 == $n { $1 = [$a, $J, $2] }\n}$}\nprintln($1, all)\n}$}"},
+    {'h', 2, "${do {\nfn get(r) => r.value\nfn add(r, n) { r.value += n\nr.value }\nfn other(r, q, n) => if n % 3 == $k { get(r) } else { get(q) }\nlet $=C = ref($I)$|\n"
+             "var held = [ref(0), ref(1)]\n${for $=i in 0..$n $|{\ntry {\n$-i += get($1) % 9 + add($1, $I) % 7 + other($1, held[$2 % 2], $2) % 5\nheld[$2 % 2] = ref($2)\n"
+             "$@$e\n} catch e { println(e.message, e.line) }\n$1.value = $1.value % 1009\n}$}\nprintln($1.value, held)\n}$}"},
+    {'h', 2, "${do {\nfn first(p) => p.items[0]\nfn both(p, q) => first(p) * 3 + first(q)\nfn named(p, n) => if n % 4 == $k { p.name } else { p.name + \" and a long end\" }\n"
+             "fn moved(p, n) => {..p, x: p.x + n}\nvar r = {x: $I, name: $s + \"some text that is long\", items: [$I, $I]}\nvar all = []\n${for $=i in 0..$n $|{\nlet old = r\n"
+             "$-i += both(r, old) % 9 + len(named(r, $1))\nr.items[0] = (r.items[0] + $I) % 1009\nif $1 % 5 == $k { all.push(moved(r, $1)) }\n$@$e\nr = moved(old, 1)\n"
+             "if $1 == $n { r.items = [$J, $a] }\n}$}\nprintln(r, all)\n}$}"},
+
     // ---- calls whose callee is small ----
     {'h', 3, "${do {\nvar $~i = 0$|\n$!fn g($=i, $=i) $|=> $I$>\n${for $=i in 0..$n $|{\n$1 += g($2, $I)\n$@$e\n}$}\nprintln($1)\n}$}"},
     {'h', 2, "${do {\nvar $~f = 0.0$|\n$!fn g($=f, $=i) $|=> $J$>\n${for $=i in 0..$n $|{ $1 += g($1, $2) - g($J, $I) }$}\nprintln($1)\n}$}"},
