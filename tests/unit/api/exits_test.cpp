@@ -97,7 +97,7 @@ const Case kCases[] = {
     {"the kinds of parameters", "fn f(a, b) => a + b", "f(i, 1)", "f(0.5, 1)",
      "at=in f (a.posset:1:15) expected=at entry, r0: int found=at entry, r0: float"},
     {"an item of another kind", "fn f(xs) {\n  let x = xs[0]\n  x + 1\n}", "f([i, \"a\"])", "f([0.5, \"a\"])",
-     "at=in f (a.posset:3:3) expected=int found=float"},
+     "at=in f (a.posset:2:11) expected=inside: int found=inside: float"},
     {"a shape", "fn f(p) => p.x + 1", "f({x: i, y: 2})", "f({y: 2, x: 1})",
      "at=in f (a.posset:1:12) expected=shape {x, y} found=shape {y, x}"},
     {"a callee", "fn g(x) => x + 1\nfn h(x) => x + 2\nfn f(k, x) {\n  var t = 0\n  for _ in 0..3 { t += k(x) }\n  t\n}", "f(g, i)", "f(h, 1)",
