@@ -402,7 +402,7 @@ TEST_CASE("fixpoint parallel regression: a monitor takes no thread of its own, a
                                            }
                                            return system.at(i, live);
                                          }},
-                                        x, {.workers = 4});
+                                        x, {.workers = 4, .batch = 256});
   CHECK(result.status == SolveStatus::Converged);
   CHECK(counting.asked == 4);
   CHECK(ids.size() <= 4);
