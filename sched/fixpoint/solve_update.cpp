@@ -102,16 +102,25 @@ bool Solve::update_by_run(Worker& worker, const RunOfCoordinates& run) {
   return false;
 }
 
+namespace {
+
+bool is_quiet(const Iterate& x, size_t i, double before, double tolerance) { return std::abs(x[i] - before) <= tolerance; }
+
+}  // namespace
+
+// Of the quiet ones only those at the end count, and as a rule there are few.
 template <class S>
 void Solve::settle_run(S& schedule, const RunOfCoordinates& run, Tally& tally) {
+  const double* const before = tally.worker.before.data();
+  if (schedule.supports_rebuild()) {
+    run.each([&, x = x_](size_t k, size_t i) {
+      schedule.notify(run.worker, i, std::abs(x[i] - before[k]));
+      return true;
+    });
+  }
   const size_t size = run.size();
-  size_t quiet_from = 0;  // all from there on were quiet
-  run.each([&, x = x_, before = tally.worker.before.data(), tolerance = tally.tolerance](size_t k, size_t i) {
-    const double residual = std::abs(x[i] - before[k]);
-    if (schedule.supports_rebuild()) schedule.notify(run.worker, i, residual);
-    quiet_from = residual <= tolerance ? quiet_from : k + 1;
-    return true;
-  });
+  size_t quiet_from = size;  // all from there on were quiet
+  while (quiet_from > 0 && is_quiet(x_, run[quiet_from - 1], before[quiet_from - 1], tally.tolerance)) --quiet_from;
   tally.updates += size;
   tally.quiet = quiet_from == 0 ? tally.quiet + size : size - quiet_from;
 }
