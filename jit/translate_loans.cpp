@@ -51,9 +51,7 @@ bool Translator::is_borrowed(uint16_t reg) const {
 // nothing is borrowed any longer.
 void Translator::settle_borrowed() {
   for (uint16_t slot : borrowed_) {
-    const Operand v = load_value(register_pointer(slot), Memory::Frame);
-    llvm::Function* retain = helper("retain", b_.getVoidTy(), {b_.getInt64Ty(), b_.getInt64Ty()});
-    of(Memory::Count, b_.CreateCall(retain, {tag_of(v), payload_of(v)}));
+    retain_rarely(load_value(register_pointer(slot), Memory::Frame));
   }
 }
 
@@ -81,9 +79,7 @@ void Translator::settle_loans() {
       if (each.memory == Memory::Fields) note_field(record_around(each.place, each.field), each.field, nil());
       continue;
     }
-    const Operand v = cached_value(each.loan.reg, state_.kinds[each.loan.reg]);
-    llvm::Function* retain = helper("retain", b_.getVoidTy(), {b_.getInt64Ty(), b_.getInt64Ty()});
-    of(Memory::Count, b_.CreateCall(retain, {tag_of(v), payload_of(v)}));
+    retain_rarely(cached_value(each.loan.reg, state_.kinds[each.loan.reg]));
   }
 }
 

@@ -608,10 +608,15 @@ void Translator::retain(const Operand& v) {
   auto* atomic = cold("atomic");
   b_.CreateCondBr(b_.CreateICmpEQ(count, b_.getInt32(0)), done, atomic);  // never counted
   b_.SetInsertPoint(atomic);
-  llvm::Function* retain = helper("retain", b_.getVoidTy(), {b_.getInt64Ty(), b_.getInt64Ty()});
-  of(Memory::Count, b_.CreateCall(retain, {tag_of(v), payload_of(v)}));
+  retain_rarely(v);
   b_.CreateBr(done);
   go_on_in(done);
+}
+
+// By a call, where the way is cold or the object shared.
+void Translator::retain_rarely(const Operand& v) {
+  llvm::Function* retain = helper("retain", b_.getVoidTy(), {b_.getInt64Ty(), b_.getInt64Ty()});
+  of(Memory::Count, b_.CreateCall(retain, {tag_of(v), payload_of(v)}));
 }
 
 }  // namespace posset::jit

@@ -334,6 +334,7 @@ class Translator {
   }
   llvm::Value* object(const Operand& v) { return b_.CreateIntToPtr(payload_of(v), b_.getPtrTy()); }
   void retain(const Operand& v);
+  void retain_rarely(const Operand& v);
   void release(const Operand& v);
   llvm::BasicBlock* one_less(const Operand& v, llvm::BasicBlock* otherwise, llvm::BasicBlock* done);
   Operand nil() { return {Kind::Nil, nullptr, word(0)}; }

@@ -4,9 +4,9 @@
 //
 // Where the border is, is looked at after every used quantum. As a rule it is some levels below where the recursion began.
 // Recursions that are over within a quantum have nothing that others could be given: they leave nothing, until one lasts
-// longer. If somebody waits and nothing is there that can be given, then calls of either function look again which one to
-// call, for some quanta: first down to the usual levels, which may not have been left; then to more levels from where it runs,
-// twice as many each time. Where that does not help, because what is there is too small, it is tried more and more rarely.
+// longer. If somebody waits and nothing is there that can be given, then for some quanta calls of the function that leaves none
+// look which one to call, too: first down to the usual levels, which may not have been left; then to more levels from where it
+// runs, twice as many each time. Where that does not help, because what is there is too small, it is tried more and more rarely.
 //
 // Of one thing that runs (Strand), and used by its thread only.
 #pragma once
@@ -31,8 +31,8 @@ struct Activation {
   int64_t stack_limit;  // this and what follows only where there are two functions
   int64_t fork_room;
   Activation* outer;
-  int64_t depth;    // of what has entered it
-  int64_t outlasts; // it was there when a quantum had been used
+  int64_t depth;     // of what has entered it
+  int64_t outlasts;  // it was there when a quantum had been used
 };
 
 class ForkDepth {
