@@ -19,6 +19,8 @@
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/TargetParser/Host.h>
 
+#include "jit/fast_selection.h"
+
 namespace posset::jit {
 
 namespace {
@@ -215,6 +217,7 @@ struct Emitter::Parts {
     // follow it.
     module.setTargetTriple(this_machine().triple);
     module.setDataLayout(layout);
+    if (row.level == llvm::CodeGenOptLevel::None) prepare_fast_selection(module);
     if (!*row.passes) return;
     passes.run(module, modules);
     // What was found out about this module; the next may lie at the same address.
