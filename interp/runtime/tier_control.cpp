@@ -20,7 +20,7 @@ constexpr uint32_t kCountedFor = 10000;
 
 // What has not been found running for so many slices has probably ended.
 constexpr uint32_t kIdleSlices = 16;
-// What has been within so few runs now.
+// What has been within so few runs now, or will again: an inner loop between two entries.
 constexpr uint32_t kFewSlices = 2;
 
 // What compiling native code takes as long as too little of it has been timed.
@@ -422,7 +422,12 @@ Reason TierControl::no_use(Compilation& job) {
   const uint32_t idle = idle_slices(job.counted());
   if (job.loop < 0 && job.level < kOptimisingTier) return Reason::none;
   if (is_superseded(job) && !has_gone_on(job, idle)) return Reason::superseded;
-  return idle > kIdleSlices ? Reason::idle : Reason::none;
+  return idle > (has_left_loop(job) ? kFewSlices : kIdleSlices) ? Reason::idle : Reason::none;
+}
+
+// Only the loop's own code asks for more of it.
+bool TierControl::has_left_loop(Compilation& job) const {
+  return job.loop >= 0 && job.counted().inside.load(std::memory_order_relaxed) == 0;
 }
 
 // How long the loop's rounds are nobody knows; the next entry of the code around is one round away from being made. It

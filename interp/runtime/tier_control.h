@@ -116,6 +116,7 @@ class TierControl {
   uint32_t idle_slices(const Counted& counted) const;
   Reason no_use(Compilation& job);
   bool has_gone_on(Compilation& job, uint32_t idle);
+  bool has_left_loop(Compilation& job) const;
   bool is_superseded(const Compilation& job) const;
   void found_running(Counted& counted) const {
     counted.last_slice.store(slices_.load(std::memory_order_relaxed), std::memory_order_relaxed);

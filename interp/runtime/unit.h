@@ -55,6 +55,7 @@ enum class TierStatus : uint8_t { NotStarted, Compiling, Ready, Failed };
 struct Counted {
   std::atomic<uint32_t> count{0};
   std::atomic<uint32_t> last_slice{0};   // of the runtime's, in which it was last found running
+  std::atomic<uint32_t> inside{0};       // a loop: how many runs of it are in its own code
   std::atomic<int64_t> superseded_ns{0}; // since when it runs though the code around it is there
   std::atomic<TierStatus> status[kTiers] = {};
   std::atomic<uint8_t> ready{0};         // highest tier whose code is published
@@ -76,6 +77,18 @@ struct Counted {
     count.store(now, std::memory_order_relaxed);
     return now;
   }
+};
+
+// While it lives, a run of a loop is in the loop's own code.
+class InsideLoop {
+ public:
+  explicit InsideLoop(Counted& loop) : loop_(loop) { loop_.inside.fetch_add(1, std::memory_order_relaxed); }
+  ~InsideLoop() { loop_.inside.fetch_sub(1, std::memory_order_relaxed); }
+  InsideLoop(const InsideLoop&) = delete;
+  InsideLoop& operator=(const InsideLoop&) = delete;
+
+ private:
+  Counted& loop_;
 };
 
 struct Unit {

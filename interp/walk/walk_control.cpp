@@ -67,7 +67,11 @@ bool Walker::go_on_elsewhere(uint32_t loop, Value& result) {
   if (ready.level == 0 || lending_ != 0 || context_.stack_top != frame_ + function_.slot_count)
     return false;
   Value v;
-  LoopExit exit = context_.runtime.tier(ready.level)->enter_loop(context_, ready.code, closure_, frame_, v);
+  LoopExit exit;
+  {
+    InsideLoop inside(counted);
+    exit = context_.runtime.tier(ready.level)->enter_loop(context_, ready.code, closure_, frame_, v);
+  }
   context_.stack_top = frame_ + function_.slot_count;
   switch (exit) {
     case LoopExit::Finished:

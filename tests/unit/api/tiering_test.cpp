@@ -400,6 +400,49 @@ TEST_CASE("tiering: a loop is not made native when it has ended long before") {
   posset_runtime_release(runtime);
 }
 
+TEST_CASE("tiering: a loop that is known to have ended is not made native a moment later") {
+  posset_runtime* runtime = runtime_with_native_stand_in();
+  {
+    World w(runtime, posset_context_defaults());
+    occupy_native_threads(w);
+    make_f_hot(w);
+    REQUIRE_FALSE(body_has_bytecode(runtime, "f"));
+    w.session("for _ in 0..40000 { nil }");  // a few slices of steps
+    compiler.open();
+    posset_runtime_settle(runtime);
+    INFO(explain(w, "f"));
+    CHECK(has(explain(w, "f"), "[idle]"));
+  }
+  posset_runtime_release(runtime);
+}
+
+TEST_CASE("tiering: a loop that waits for a call is made native as if it had been found running") {
+  posset_runtime* runtime = runtime_with_native_stand_in();
+  {
+    World w(runtime, posset_context_defaults());
+    posset_function_row let_go = {};
+    let_go.name = "let_go";
+    let_go.doc = let_go.signature = "";
+    let_go.data = runtime;
+    let_go.function = [](posset_call* call) {
+      compiler.open();
+      posset_runtime_settle(static_cast<posset_runtime*>(call->data));
+      return POSSET_OK;
+    };
+    REQUIRE(posset_define(w.context, &let_go, sizeof let_go, nullptr) == POSSET_OK);
+    occupy_native_threads(w);
+    w.session("fn spin() { for _ in 0..40000 { nil } }\n"
+              "fn f(n, last) {\n  var s = 0\n  for i in 0..n {\n    s += i\n    if i == last { spin()\n let_go() }\n  }\n  s\n}");
+    while (!has(explain(w, "f"), "tier 2: being compiled")) w.session("f(100000, -1)");
+    REQUIRE_FALSE(body_has_bytecode(runtime, "f"));
+    CHECK(w.session("f(1000, 900)") == "499500");
+    INFO(explain(w, "f"));
+    CHECK(has(explain(w, "f"), "[not_translated]"));
+    CHECK_FALSE(has(explain(w, "f"), "[idle]"));
+  }
+  posset_runtime_release(runtime);
+}
+
 TEST_CASE("tiering: a function that is called no more is not optimised") {
   posset_runtime* runtime = runtime_with_stand_ins(posset_bytecode_tier(), UINT32_MAX, 60);
   {
