@@ -445,9 +445,11 @@ bool TierControl::has_gone_on(Compilation& job, uint32_t idle) {
   return static_cast<double>(now_ns - since_ns) >= std::max(usual_ns, scheduler_->estimate_ns(task_type(job.level)));
 }
 
+// Optimised code takes so long to make that the code around the loop will be there, even if it has not been asked for.
 bool TierControl::is_superseded(const Compilation& job) const {
   for (int around = job.loop; around >= 0;) {
     around = job.unit->loop_parents[static_cast<size_t>(around)];
+    if (around >= 0 && job.level == kOptimisingTier) return true;
     if (job.unit->counted(around).status[1].load(std::memory_order_acquire) == TierStatus::Ready) return true;
   }
   return false;

@@ -56,7 +56,7 @@ struct Counted {
   std::atomic<uint32_t> count{0};
   std::atomic<uint32_t> last_slice{0};   // of the runtime's, in which it was last found running
   std::atomic<uint32_t> inside{0};       // a loop: how many runs of it are in its own code
-  std::atomic<int64_t> superseded_ns{0}; // since when it runs though the code around it is there
+  std::atomic<int64_t> superseded_ns{0}; // since when it runs though the code around it is or will be there
   std::atomic<TierStatus> status[kTiers] = {};
   std::atomic<uint8_t> ready{0};         // highest tier whose code is published
   std::atomic<bool> settled{false};      // nothing higher will be asked for: counting has stopped

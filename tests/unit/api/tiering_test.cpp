@@ -443,6 +443,48 @@ TEST_CASE("tiering: a loop that waits for a call is made native as if it had bee
   posset_runtime_release(runtime);
 }
 
+namespace {
+
+// Bytecode for inner loops only, so that the code around them never comes.
+const TierInterface* bytecode_of_inner_loops() {
+  static const TierInterface tier = [] {
+    TierInterface made = *static_cast<const TierInterface*>(posset_bytecode_tier());
+    made.compile = [](posset::interp::RuntimeState& runtime, const posset::syntax::FunctionDecl& decl, int loop, void* below,
+                      Refusal& refusal) -> void* {
+      refusal.reason = Reason::not_translated;
+      if (loop < 1) return nullptr;
+      return static_cast<const TierInterface*>(posset_bytecode_tier())->compile(runtime, decl, loop, below, refusal);
+    };
+    return made;
+  }();
+  return &tier;
+}
+
+}  // namespace
+
+TEST_CASE("tiering: an inner loop is not optimised before the code around it had the time to come") {
+  posset_runtime_options options = posset_runtime_defaults();
+  options.tier2_after = 60;
+  options.tier3_after = 100;
+  posset_runtime* runtime =
+      runtime_with({bytecode_of_inner_loops(), stand_in<2>(), stand_in<3>()}, false, Reason::not_translated, options);
+  {
+    World w(runtime, posset_context_defaults());
+    w.session("fn f(n) {\n  var s = 0\n  for i in 0..2 { for j in 0..n { s += j } }\n  s\n}");
+    std::string seen;
+    while (!has(seen, "[superseded]") && !has(seen, "tier 3: too large")) {
+      w.session("f(20000)");
+      posset_runtime_settle(runtime);
+      seen = explain(w, "f");
+    }
+    INFO(seen);
+    CHECK(has(seen, "[superseded]"));
+    // It goes on for longer than that: then it is.
+    while (!has(explain(w, "f"), "tier 3: too large")) w.session("f(200000)");
+  }
+  posset_runtime_release(runtime);
+}
+
 TEST_CASE("tiering: a function that is called no more is not optimised") {
   posset_runtime* runtime = runtime_with_stand_ins(posset_bytecode_tier(), UINT32_MAX, 60);
   {
