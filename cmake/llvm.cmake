@@ -37,7 +37,7 @@ if(NOT version MATCHES "^19\\.")
 endif()
 
 llvm_config(include_folder --includedir)
-llvm_config(archives --link-static --libfiles jitlink passes ${code_generator})
+llvm_config(archives --link-static --libfiles jitlink ipo vectorize scalaropts instcombine ${code_generator})
 separate_arguments(archives UNIX_COMMAND "${archives}")
 foreach(archive ${archives})
   if(NOT EXISTS "${archive}")

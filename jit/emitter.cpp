@@ -12,7 +12,6 @@
 #include <llvm/IR/Verifier.h>
 #include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/TargetRegistry.h>
-#include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/CommandLine.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
@@ -20,45 +19,24 @@
 #include <llvm/TargetParser/Host.h>
 
 #include "jit/fast_selection.h"
+#include "jit/passes.h"
 
 namespace posset::jit {
 
 namespace {
-
-// Enough to make straight code of what comes from bytecode.
-constexpr const char* kLightPasses =
-    "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg)";
-
-// Of what -O2 does with one function what changes code that comes from bytecode, in its order. The
-// translator inlines and knows kinds and bounds; what passes of -O2 would find out about these
-// again (jump threading, ranges of values, reassociation, constraints) changed nothing in the code
-// of all benchmarks and took a third of the time. So did stores that are overwritten (the frame is
-// written where code is left, and hardly ever twice) and invariants sought before loops are turned
-// round and after they are unrolled. Left out, too, is what works on a whole program, and the
-// vectorizer of straight code: a value is two words, and one load of both waits for the two stores
-// of its parts.
-constexpr const char* kFullPasses =
-    "always-inline,"
-    "function("
-    "sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,"
-    "loop-mssa(loop-simplifycfg,loop-rotate<header-duplication>,licm<allowspeculation>,"
-    "simple-loop-unswitch<no-nontrivial;trivial>),"
-    "loop(indvars),gvn,instcombine<no-verify-fixpoint>,"
-    "loop-vectorize,instcombine<no-verify-fixpoint>,simplifycfg<hoist-common-insts>,"
-    "loop-unroll<O2>,div-rem-pairs)";
 
 // Levels of code generation between these, and the fast register allocator with anything but None,
 // are not worth having: they cost nearly as much and ruin the code.
 struct PipelineRow {
   const char* name;
   llvm::CodeGenOptLevel level;
-  const char* passes;
+  Optimisation passes;
 };
 
 constexpr PipelineRow kRows[kPipelines] = {
-    {"quick", llvm::CodeGenOptLevel::None, ""},
-    {"light", llvm::CodeGenOptLevel::Less, kLightPasses},
-    {"full", llvm::CodeGenOptLevel::Default, kFullPasses},
+    {"quick", llvm::CodeGenOptLevel::None, Optimisation::None},
+    {"light", llvm::CodeGenOptLevel::Less, Optimisation::Light},
+    {"full", llvm::CodeGenOptLevel::Default, Optimisation::Full},
 };
 
 const PipelineRow& row_of(Pipeline pipeline) { return kRows[static_cast<size_t>(pipeline)]; }
@@ -196,21 +174,13 @@ const Machine& this_machine() {
   return machine;
 }
 
-// The analysis managers refer to each other: destroyed in the reverse order.
 struct Emitter::Parts {
   explicit Parts(Pipeline pipeline)
       : row(row_of(pipeline)),
         target(make_target(row)),
         layout(target->createDataLayout()),
-        builder(target.get()),
-        objects(*target, llvm::CodeGenFileType::ObjectFile) {
-    builder.registerModuleAnalyses(modules);
-    builder.registerCGSCCAnalyses(components);
-    builder.registerFunctionAnalyses(functions);
-    builder.registerLoopAnalyses(loops);
-    builder.crossRegisterProxies(loops, functions, components, modules);
-    if (*row.passes) llvm::cantFail(builder.parsePassPipeline(passes, row.passes));
-  }
+        passes(row.passes, *target),
+        objects(*target, llvm::CodeGenFileType::ObjectFile) {}
 
   void run_passes(llvm::Module& module) {
     // A module made by somebody who does not care has another layout, and code generation would
@@ -218,24 +188,13 @@ struct Emitter::Parts {
     module.setTargetTriple(this_machine().triple);
     module.setDataLayout(layout);
     if (row.level == llvm::CodeGenOptLevel::None) prepare_fast_selection(module);
-    if (!*row.passes) return;
-    passes.run(module, modules);
-    // What was found out about this module; the next may lie at the same address.
-    modules.clear();
-    components.clear();
-    functions.clear();
-    loops.clear();
+    passes.run(module);
   }
 
   const PipelineRow& row;
   std::unique_ptr<llvm::TargetMachine> target;
   llvm::DataLayout layout;
-  llvm::PassBuilder builder;
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  llvm::ModulePassManager passes;
+  Passes passes;
   CodeGenerator objects;
 };
 
