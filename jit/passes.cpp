@@ -75,7 +75,8 @@ void add_loops(llvm::FunctionPassManager& to) {
 void add_full(llvm::FunctionPassManager& to) {
   add_light(to);
   add_loops(to);
-  to.addPass(llvm::GVNPass());
+  // What is known on one of two ways is not computed on the other to save it after both: mostly both end in an exit.
+  to.addPass(llvm::GVNPass(llvm::GVNOptions().setPRE(false)));
   to.addPass(combine());
   to.addPass(llvm::LoopVectorizePass());
   to.addPass(combine());
