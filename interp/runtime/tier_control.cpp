@@ -307,10 +307,25 @@ void TierControl::hand_over_deferred(Context& context) noexcept {
 }
 
 void TierControl::attend_deferred(Context& context) noexcept {
-  if (context.deferred.take_late()) scheduler_->hurry(sched::Lane::Compile);
+  const int64_t done = scheduler_->spent_ns();
+  switch (context.deferred.take_late(done)) {
+    case DeferredRequests::Late::No: break;
+    case DeferredRequests::Late::Untaken: scheduler_->hurry(sched::Lane::Compile); break;
+    case DeferredRequests::Late::Undone:
+      if (compiles_here_) compile_some_here();
+      break;
+  }
   if (context.deferred.empty()) return;
   hand_over_deferred(context);
-  context.deferred.hand_over();
+  context.deferred.hand_over(done);
+}
+
+// Where there are fewer processors than threads that want one, those that compile may not run for milliseconds, in which
+// a program walks the tree.
+void TierControl::compile_some_here() {
+  constexpr int kSome = 4;
+  for (int i = 0; i < kSome && scheduler_->run_one(sched::kCompileLane); ++i) {
+  }
 }
 
 // Asked for again at the next execution.

@@ -56,6 +56,8 @@ class TierControl {
   // that of the function's body (loop < 0) or loop.
   int count_and_promote(Context& context, const Function& function, Counted& counted, int loop);
 
+  // Bytecode is made by the compile threads alone, however long they take: for tests that hold these up. Before anything runs.
+  void leave_to_threads() { compiles_here_ = false; }
   // Hands over what the context has deferred.
   void hand_over_deferred(Context& context) noexcept;
   // The context's outermost evaluation has ended: the same, but for what has ended with it.
@@ -100,6 +102,7 @@ class TierControl {
   struct Compilation;
   void bear(Unit& unit, int loop, int level);
   void attend_deferred(Context& context) noexcept;
+  void compile_some_here();
   bool wanted(int level, uint32_t count, Counted& counted, uint32_t passed = 1) const;
   bool is_settled(const Counted& counted, uint32_t count) const;
   bool in_foreground(int level) const;
@@ -144,6 +147,7 @@ class TierControl {
   const sched::Clock& clock_;
   sched::Trace* const trace_;
   std::atomic<uint64_t> jobs_{1};
+  bool compiles_here_ = true;
   std::atomic<uint32_t> slices_{0};  // a clock of the programs' own; evaluations at the same time may lose some
   std::atomic<size_t> pending_{0};  // asked for and not ended
   // Ended, and to be freed by whoever asks next. That is mostly the thread whose memory the trees are: given back

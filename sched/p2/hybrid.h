@@ -133,6 +133,8 @@ class HybridScheduler {
 
   // How a waiting second and a second of work compare; not negative. What waits is ordered anew.
   void set_weights(double runtime_weight, double decay_per_s) { queue_.set_weights(runtime_weight, decay_per_s); }
+  // What tasks of the lane `Compile` have taken so far.
+  int64_t spent_ns() const { return runner_.spent_ns(); }
   double estimate_ns(TaskType type) { return tracker_.estimate_ns(type); }
   // For what was timed elsewhere: compilations that run at once, in the evaluation itself.
   bool record(TaskType type, double took_ns) { return tracker_.record(type, took_ns); }

@@ -68,6 +68,7 @@ posset_runtime* runtime_with(std::initializer_list<const void*> tiers, bool clos
   compiler.answer = [answer] { return answer; };
   posset_runtime* runtime = nullptr;
   REQUIRE(posset_runtime_create(&options, &runtime) == POSSET_OK);
+  if (closed) runtime->state.control.leave_to_threads();
   for (const void* tier : tiers) REQUIRE(posset_attach_tier(runtime, tier) == POSSET_OK);
   return runtime;
 }
@@ -439,6 +440,53 @@ TEST_CASE("tiering: a loop that waits for a call is made native as if it had bee
     INFO(explain(w, "f"));
     CHECK(has(explain(w, "f"), "[not_translated]"));
     CHECK_FALSE(has(explain(w, "f"), "[idle]"));
+  }
+  posset_runtime_release(runtime);
+}
+
+namespace {
+
+std::thread::id evaluating;
+
+// Compile threads that do not come to run until the test lets them, as where the system has no processor for them.
+const TierInterface* bytecode_of_the_evaluating_thread() {
+  static const TierInterface tier = [] {
+    TierInterface made = *static_cast<const TierInterface*>(posset_bytecode_tier());
+    made.compile = [](posset::interp::RuntimeState& runtime, const posset::syntax::FunctionDecl& decl, int loop, void* below,
+                      Refusal& refusal) {
+      std::unique_lock lock(compiler.mutex);
+      compiler.changed.wait(lock, [] { return !compiler.closed || std::this_thread::get_id() == evaluating; });
+      lock.unlock();
+      return static_cast<const TierInterface*>(posset_bytecode_tier())->compile(runtime, decl, loop, below, refusal);
+    };
+    return made;
+  }();
+  return &tier;
+}
+
+}  // namespace
+
+TEST_CASE("tiering: who waits for bytecode makes it where the compile threads do not run") {
+  evaluating = std::this_thread::get_id();
+  posset_runtime* runtime = runtime_with({bytecode_of_the_evaluating_thread()}, false, Reason::not_translated);
+  compiler.closed = true;
+  {
+    World w(runtime, posset_context_defaults());
+    // More than there are compile threads to take one each.
+    const size_t count = posset::sched::hardware_threads() + 4;
+    std::string functions = "nil\n", calls = "0";
+    for (size_t i = 0; i < count; ++i) {
+      const std::string n = std::to_string(i);
+      functions += "fn g" + n + "(x) => x + " + n + "\n";
+      calls += " + g" + n + "(i)";
+    }
+    w.session(functions);
+    w.session("for i in 0..2000 { " + calls + " }");
+    size_t made = 0;
+    for (size_t i = 0; i < count; ++i) made += body_has_bytecode(runtime, "g" + std::to_string(i));
+    CHECK(made > 0);
+    compiler.open();
+    posset_runtime_settle(runtime);
   }
   posset_runtime_release(runtime);
 }
