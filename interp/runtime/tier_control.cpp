@@ -291,7 +291,7 @@ void TierControl::hand_over(const Function& function, int loop, int level, bool 
   auto job = std::make_unique<Compilation>(runtime_.units.share(*function.unit), KeptTrees(*function.decl),
                                            function.decl, loop, level, next_job());
   if (at_once || in_foreground(level)) {
-    compile(*job);
+    stacks_.run([&] { compile(*job); });
   } else {
     submit(std::move(job));
   }
@@ -322,10 +322,14 @@ void TierControl::attend_deferred(Context& context) noexcept {
 
 // Where there are fewer processors than threads that want one, those that compile may not run for milliseconds, in which
 // a program walks the tree.
-void TierControl::compile_some_here() {
+void TierControl::compile_some_here() noexcept try {
   constexpr int kSome = 4;
-  for (int i = 0; i < kSome && scheduler_->run_one(sched::kCompileLane); ++i) {
-  }
+  stacks_.run([this] {
+    for (int i = 0; i < kSome && scheduler_->run_one(sched::kCompileLane); ++i) {
+    }
+  });
+} catch (const std::bad_alloc&) {
+  // They wait for the threads, as before.
 }
 
 // Asked for again at the next execution.

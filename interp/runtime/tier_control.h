@@ -15,6 +15,7 @@
 #include "interp/runtime/function.h"
 #include "interp/runtime/unit.h"
 #include "sched/base/clock.h"
+#include "sched/base/stack_pool.h"
 #include "sched/base/thread_safety.h"
 #include "sched/base/trace.h"
 
@@ -102,7 +103,7 @@ class TierControl {
   struct Compilation;
   void bear(Unit& unit, int loop, int level);
   void attend_deferred(Context& context) noexcept;
-  void compile_some_here();
+  void compile_some_here() noexcept;
   bool wanted(int level, uint32_t count, Counted& counted, uint32_t passed = 1) const;
   bool is_settled(const Counted& counted, uint32_t count) const;
   bool in_foreground(int level) const;
@@ -148,6 +149,8 @@ class TierControl {
   sched::Trace* const trace_;
   std::atomic<uint64_t> jobs_{1};
   bool compiles_here_ = true;
+  // For compilers, which recurse as deep as the source is nested, on threads that evaluate.
+  sched::StackPool stacks_{size_t{16} << 20};
   std::atomic<uint32_t> slices_{0};  // a clock of the programs' own; evaluations at the same time may lose some
   std::atomic<size_t> pending_{0};  // asked for and not ended
   // Ended, and to be freed by whoever asks next. That is mostly the thread whose memory the trees are: given back

@@ -227,6 +227,30 @@ TEST_CASE("hostile scripts in bytecode") { run_scripts(1); }
 
 TEST_CASE("sources that nest deeply") { run_sources(deep_sources()); }
 
+// Each function is walked once, so the calls take much of the task's stack; the last one calls a built-in with a function, and
+// is compiled before it runs. That used what was left of the stack, and more.
+TEST_CASE("a deep expression is compiled where little stack is left") {
+  constexpr int kNested = 470;
+  posset_runtime_options options = posset_runtime_defaults();
+  posset_runtime* runtime = nullptr;
+  REQUIRE(posset_default_runtime(&options, &runtime) == POSSET_OK);
+  std::string deep;
+  for (int i = 0; i < kNested; ++i) deep += "x + (";
+  deep += "x" + std::string(kNested, ')');
+  for (int calls = 100; calls <= 240; calls += 10) {
+    CAPTURE(calls);
+    std::string source = "fn last(x) => len(map([1, 2], y => y)) + " + deep + "\n";
+    for (int i = 0; i < calls; ++i) {
+      const std::string next = i + 1 < calls ? "f" + std::to_string(i + 1) + "()" : "last(1)";
+      source += "fn f" + std::to_string(i) + "() => 1 + " + next + "\n";
+    }
+    source += "await (spawn f0())";
+    World w(runtime, posset_context_defaults());
+    CHECK(w.show(source) == std::to_string(calls + 2 + kNested + 1));
+  }
+  posset_runtime_release(runtime);
+}
+
 TEST_CASE("sources that are long") { run_sources(long_sources()); }
 
 TEST_CASE("floods of output end at the limit of output") {
