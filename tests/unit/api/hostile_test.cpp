@@ -239,14 +239,15 @@ TEST_CASE("a deep expression is compiled where little stack is left") {
   deep += "x" + std::string(kNested, ')');
   for (int calls = 100; calls <= 240; calls += 10) {
     CAPTURE(calls);
-    std::string source = "fn last(x) => len(map([1, 2], y => y)) + " + deep + "\n";
+    std::string source = "let xs = [1, 2]\nfn last(x) => len(map(xs, y => y)) + " +
+                         std::to_string(calls) + " + (" + deep + ")\n";  // each a unit of its own
     for (int i = 0; i < calls; ++i) {
       const std::string next = i + 1 < calls ? "f" + std::to_string(i + 1) + "()" : "last(1)";
       source += "fn f" + std::to_string(i) + "() => 1 + " + next + "\n";
     }
     source += "await (spawn f0())";
     World w(runtime, posset_context_defaults());
-    CHECK(w.show(source) == std::to_string(calls + 2 + kNested + 1));
+    CHECK(w.show(source) == std::to_string(calls + 2 + calls + kNested + 1));
   }
   posset_runtime_release(runtime);
 }
