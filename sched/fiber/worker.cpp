@@ -161,9 +161,9 @@ void Worker::add_blocked(std::vector<BlockedTask>& blocked) const {
 
 void Worker::add_to(Statistics& statistics) const {
   MutexLock lock(mutex_);
-  statistics.done += counts_.done;
-  statistics.failed += counts_.failed;
-  statistics.cancelled += counts_.cancelled;
+  statistics.done += ends_.done.load(std::memory_order_relaxed);
+  statistics.failed += ends_.failed.load(std::memory_order_relaxed);
+  statistics.cancelled += ends_.cancelled.load(std::memory_order_relaxed);
   statistics.stolen += counts_.stolen;
   statistics.switches += counts_.switches;
   statistics.threads += started_;
@@ -243,12 +243,9 @@ void Worker::run_fiber(void* fiber) {
 
 void Worker::work(Fiber& self) {
   while (self.task_) {
-    const TaskState state = run_task(self);
+    run_task(self);
     self.task_->release();
     mutex_.lock();
-    counts_.done += state == TaskState::Done;
-    counts_.failed += state == TaskState::Failed;
-    counts_.cancelled += state == TaskState::Cancelled;
     policy_.finish(self);
     self.task_ = nullptr;
     self.told_ = 0;
@@ -256,10 +253,15 @@ void Worker::work(Fiber& self) {
   }
 }
 
-TaskState Worker::run_task(Fiber& self) {
+void Worker::Ends::add(TaskState state) {
+  auto& count = state == TaskState::Done ? done : state == TaskState::Failed ? failed : cancelled;
+  count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
+void Worker::run_task(Fiber& self) {
   Task& task = *self.task_;
   crew_.has_begun(task);
-  if (!task.try_start(self)) return TaskState::Cancelled;
+  if (!task.try_start(self)) return ends_.add(TaskState::Cancelled);
   const int64_t began_ns = crew_.trace_started(task);
   TaskState state = TaskState::Done;
   std::exception_ptr error;
@@ -274,8 +276,8 @@ TaskState Worker::run_task(Fiber& self) {
   task.drop();
   if (error) crew_.tell_error(task, error);
   crew_.trace_finished(task, state, began_ns);
+  ends_.add(state);
   task.end(state, std::move(error));
-  return state;
 }
 
 // `self` is blocked, or waits for a turn: the thread does something else until it is its turn.

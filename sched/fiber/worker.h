@@ -131,7 +131,12 @@ class Worker {
 
  private:
   struct Counts {
-    uint64_t done = 0, failed = 0, cancelled = 0, stolen = 0, switches = 0;
+    uint64_t stolen = 0, switches = 0;
+  };
+  // How tasks ended. Written by its own thread before the end is told, so that who is told finds it here; relaxed.
+  struct Ends {
+    std::atomic<uint64_t> done{0}, failed{0}, cancelled{0};
+    void add(TaskState state);
   };
 
   bool start_thread() POSSET_REQUIRES(mutex_);
@@ -139,7 +144,7 @@ class Worker {
   void wake() POSSET_REQUIRES(mutex_);
   void run_thread();
   void work(Fiber& fiber);
-  TaskState run_task(Fiber& fiber);
+  void run_task(Fiber& fiber);
   void suspend(Fiber& self) POSSET_RELEASE(mutex_);
   void next_task(Fiber& self) POSSET_RELEASE(mutex_);
   void switch_to(Fiber& from, Fiber& to) POSSET_RELEASE(mutex_);
@@ -163,6 +168,7 @@ class Worker {
   WorkerPolicy policy_ POSSET_GUARDED_BY(mutex_);
   std::vector<std::unique_ptr<Fiber>> fibers_ POSSET_GUARDED_BY(mutex_);  // by number
   Counts counts_ POSSET_GUARDED_BY(mutex_);
+  Ends ends_;
   bool cap_reported_ POSSET_GUARDED_BY(mutex_) = false;
   const char* main_waits_for_ POSSET_GUARDED_BY(mutex_) = "";
   bool started_ POSSET_GUARDED_BY(mutex_) = false;
