@@ -1,6 +1,6 @@
 // What is done to a module before code generation, by pipeline, with the analyses that it asks for. Passes are named
-// one by one: LLVM's PassBuilder, which takes them as text, knows all that there are, and with it two thirds of
-// LLVM's passes would be linked and their options registered each time the library is opened.
+// one by one: LLVM's PassBuilder, which takes them as text, knows all that there are: with it the library would be
+// a third larger, and the options of all of them registered each time it is opened.
 #pragma once
 
 #include <llvm/IR/PassManager.h>

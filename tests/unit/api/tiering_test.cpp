@@ -349,26 +349,33 @@ TEST_CASE("tiering: a loop is not made native when the code around it has come m
 
 namespace {
 
-// Bytecode that is compiled when the test lets it.
-const TierInterface* delayed_bytecode() {
+// Bytecode of what `may_compile` says, which may take its time.
+template <bool (*may_compile)(int loop)>
+const TierInterface* bytecode_where() {
   static const TierInterface tier = [] {
     TierInterface made = *static_cast<const TierInterface*>(posset_bytecode_tier());
     made.compile = [](posset::interp::RuntimeState& runtime, const posset::syntax::FunctionDecl& decl, int loop, void* below,
-                      Refusal& refusal) {
-      std::unique_lock lock(compiler.mutex);
-      compiler.changed.wait(lock, [] { return !compiler.closed; });
-      const auto* bytecode = static_cast<const TierInterface*>(posset_bytecode_tier());
-      return bytecode->compile(runtime, decl, loop, below, refusal);
+                      Refusal& refusal) -> void* {
+      refusal.reason = Reason::not_translated;
+      if (!may_compile(loop)) return nullptr;
+      return static_cast<const TierInterface*>(posset_bytecode_tier())->compile(runtime, decl, loop, below, refusal);
     };
     return made;
   }();
   return &tier;
 }
 
+// When the test lets it.
+bool when_opened(int) {
+  std::unique_lock lock(compiler.mutex);
+  compiler.changed.wait(lock, [] { return !compiler.closed; });
+  return true;
+}
+
 }  // namespace
 
 TEST_CASE("tiering: bytecode that comes late records types before code is made for them") {
-  posset_runtime* runtime = runtime_with_stand_ins(delayed_bytecode(), 100000, 400);
+  posset_runtime* runtime = runtime_with_stand_ins(bytecode_where<when_opened>(), 100000, 400);
   {
     World w(runtime, posset_context_defaults());
     w.session("fn f(x) => x + 1");
@@ -449,26 +456,17 @@ namespace {
 std::thread::id evaluating;
 
 // Compile threads that do not come to run until the test lets them, as where the system has no processor for them.
-const TierInterface* bytecode_of_the_evaluating_thread() {
-  static const TierInterface tier = [] {
-    TierInterface made = *static_cast<const TierInterface*>(posset_bytecode_tier());
-    made.compile = [](posset::interp::RuntimeState& runtime, const posset::syntax::FunctionDecl& decl, int loop, void* below,
-                      Refusal& refusal) {
-      std::unique_lock lock(compiler.mutex);
-      compiler.changed.wait(lock, [] { return !compiler.closed || std::this_thread::get_id() == evaluating; });
-      lock.unlock();
-      return static_cast<const TierInterface*>(posset_bytecode_tier())->compile(runtime, decl, loop, below, refusal);
-    };
-    return made;
-  }();
-  return &tier;
+bool on_the_evaluating_thread(int) {
+  std::unique_lock lock(compiler.mutex);
+  compiler.changed.wait(lock, [] { return !compiler.closed || std::this_thread::get_id() == evaluating; });
+  return true;
 }
 
 }  // namespace
 
 TEST_CASE("tiering: who waits for bytecode makes it where the compile threads do not run") {
   evaluating = std::this_thread::get_id();
-  posset_runtime* runtime = runtime_with({bytecode_of_the_evaluating_thread()}, false, Reason::not_translated);
+  posset_runtime* runtime = runtime_with({bytecode_where<on_the_evaluating_thread>()}, false, Reason::not_translated);
   compiler.closed = true;
   {
     World w(runtime, posset_context_defaults());
@@ -493,20 +491,8 @@ TEST_CASE("tiering: who waits for bytecode makes it where the compile threads do
 
 namespace {
 
-// Bytecode for inner loops only, so that the code around them never comes.
-const TierInterface* bytecode_of_inner_loops() {
-  static const TierInterface tier = [] {
-    TierInterface made = *static_cast<const TierInterface*>(posset_bytecode_tier());
-    made.compile = [](posset::interp::RuntimeState& runtime, const posset::syntax::FunctionDecl& decl, int loop, void* below,
-                      Refusal& refusal) -> void* {
-      refusal.reason = Reason::not_translated;
-      if (loop < 1) return nullptr;
-      return static_cast<const TierInterface*>(posset_bytecode_tier())->compile(runtime, decl, loop, below, refusal);
-    };
-    return made;
-  }();
-  return &tier;
-}
+// So that the code around them never comes.
+bool for_inner_loops(int loop) { return loop >= 1; }
 
 }  // namespace
 
@@ -515,7 +501,7 @@ TEST_CASE("tiering: an inner loop is not optimised before the code around it had
   options.tier2_after = 60;
   options.tier3_after = 100;
   posset_runtime* runtime =
-      runtime_with({bytecode_of_inner_loops(), stand_in<2>(), stand_in<3>()}, false, Reason::not_translated, options);
+      runtime_with({bytecode_where<for_inner_loops>(), stand_in<2>(), stand_in<3>()}, false, Reason::not_translated, options);
   {
     World w(runtime, posset_context_defaults());
     w.session("fn f(n) {\n  var s = 0\n  for i in 0..2 { for j in 0..n { s += j } }\n  s\n}");
