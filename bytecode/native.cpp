@@ -2,6 +2,7 @@
 #include "bytecode/native.h"
 
 #include "bytecode/exits.h"
+#include "bytecode/frame_map.h"
 #include "bytecode/handlers_call.h"
 #include "bytecode/slow.h"
 #include "bytecode/vm.h"
@@ -116,56 +117,26 @@ bool native_call(NativeFrame* frame, const Insn* pc) try {
 
 bool native_poll(Context* context) { return context->poll(); }
 
-int64_t native_raised(NativeFrame* frame, const Insn* pc) {
-  Frame at{pc, frame->registers, frame->closure, frame->chunk};
-  if (!unwind(*frame->context, at, frame->registers)) return -1;
-  return frame->chunk->index_of(at.pc);
+// Frames that are inlined have no handlers.
+int64_t native_raised(NativeFrame* outermost, const uint32_t* map, uint32_t place, const uint64_t* parts) {
+  const FramesLeft left = restore_frames(*outermost, map, place, parts);
+  Context& context = *outermost->context;
+  const Insn* pc = left.pc;
+  for (NativeFrame* frame = left.innermost;; frame = frame->caller) {
+    Frame at{pc, frame->registers, frame->closure, frame->chunk};
+    const bool is_handled = unwind(context, at, frame->registers);
+    if (frame == outermost) return is_handled ? frame->chunk->index_of(at.pc) : -1;
+    context.leave_failed();
+    pc = frame->call;
+  }
 }
 
 void native_retain(uint64_t word0, uint64_t word1) { interp::retain(Borrowed{word0, word1}); }
 
-namespace {
-
-using interp::FieldKinds;
-using interp::Heap;
-
-// The parts as values; how many there are.
-uint32_t tell_parts(uint32_t kinds, const uint64_t* parts, Borrowed* values) {
-  static constexpr interp::Tag kTags[] = {interp::Tag::Nil, interp::Tag::Int, interp::Tag::Float, interp::Tag::Bool};
-  const auto count = static_cast<uint32_t>(std::bit_width(kinds) + 1) / 2;
-  for (uint32_t n = 0; n < count; ++n) values[n] = {static_cast<uint64_t>(kTags[kinds >> (2 * n) & 3]), parts[n]};
-  return count;
-}
-
-interp::Object* box_record(Heap& heap, uint32_t shape, uint32_t kinds, const Borrowed* values, uint32_t count) {
-  static_assert(sizeof(interp::Record) + FieldKinds::kFields * sizeof(Borrowed) <= Heap::kMostOverdrawn);
-  const size_t bytes = sizeof(interp::Record) + count * sizeof(Borrowed);
-  auto* made = static_cast<interp::Record*>(heap.make_object_overdrawn(bytes, interp::Tag::Record));
-  made->shape = shape;
-  made->size = static_cast<uint16_t>(count);
-  made->kinds = static_cast<uint16_t>(kinds);
-  std::copy_n(values, count, made->new_fields());
-  return made;
-}
-
-interp::Object* box_list(Heap& heap, const Borrowed* values, uint32_t count) {
-  static_assert(sizeof(interp::List) + FieldKinds::kFields * sizeof(Borrowed) <= Heap::kMostOverdrawn);
-  const interp::Packing packing = interp::packing_for_all(values, count);
-  const size_t bytes = sizeof(interp::List) + count * interp::element_bytes(packing);
-  auto* made = static_cast<interp::List*>(heap.make_object_overdrawn(bytes, interp::Tag::List, static_cast<uint8_t>(packing)));
-  interp::fill_new_list(made, values, count);
-  return made;
-}
-
-}  // namespace
-
 // The code that calls this cannot go back to where it could say that there is no memory, so the limit is overdrawn, and the
 // slice of steps ends there, or is the last one (Context::poll).
 uint64_t native_box(Context* context, uint32_t shape, uint32_t kinds, const uint64_t* parts, bool goes_on) {
-  Borrowed values[FieldKinds::kFields];
-  const uint32_t count = tell_parts(kinds, parts, values);
-  interp::Object* made = shape == UINT32_MAX ? box_list(context->heap, values, count)
-                                             : box_record(context->heap, shape, kinds, values, count);
+  interp::Object* made = box_parts(context->heap, shape, kinds, parts);
   if (goes_on && context->heap.is_overdrawn()) context->end_slice();
   return std::bit_cast<uint64_t>(made);
 }
@@ -222,38 +193,47 @@ Borrowed finish_in_bytecode(NativeFrame& frame, const Resume& from) {
   return how == Leave::Failed ? Borrowed::failure() : result.take();
 }
 
-// As the machine would have left the frames around an inlined one; gives the outermost.
-NativeFrame& save_frames(NativeFrame& inner, uint32_t depth) {
-  NativeFrame* frame = &inner;
+// As the machine would have left the frames around an inlined one.
+void save_frames(const NativeFrame* frame, uint32_t depth) {
   for (; depth > 0; --depth) {
     const NativeFrame& caller = *frame->caller;
     const Insn* after = frame->call + length_of(static_cast<Op>(frame->call->op));
     reinterpret_cast<SavedFrame*>(frame->registers)[-1] = {after, caller.registers, caller.closure, caller.chunk};
     frame = frame->caller;
   }
-  return *frame;
 }
 
-}  // namespace
-
-Borrowed native_resume(NativeFrame* frame, const Insn* pc, uint32_t depth, uint32_t expected, NativeEntry self) {
-  NativeFrame& outermost = save_frames(*frame, depth);
-  const uint32_t at = frame->chunk->index_of(pc);
-  if (frame->context->heap.is_overdrawn()) frame->context->end_slice();  // by what has just been boxed, perhaps
-  if (!frame->context->take_forced_exit()) {
-    const Expected::Why why = Expected{expected}.why();
+// The code `self` has been left.
+Borrowed go_on_in_bytecode(const FramesLeft& left, NativeFrame& outermost, NativeEntry self) {
+  NativeFrame& frame = *left.innermost;
+  Context& context = *frame.context;
+  save_frames(&frame, left.depth);
+  const uint32_t at = frame.chunk->index_of(left.pc);
+  if (context.heap.is_overdrawn()) context.end_slice();  // by what has just been boxed, perhaps
+  if (!context.take_forced_exit()) {
+    const Expected::Why why = left.expected.why();
     const bool is_new = why == Expected::Why::New;
-    if (why == Expected::Why::Captured) record_callee(*frame, at);
-    trace_exit(*frame, outermost, at, depth, {expected});
-    const bool is_fault = Expected{expected}.is_fault();
-    if (is_fault) note_exit(*frame->chunk, at, why);
+    if (why == Expected::Why::Captured) record_callee(frame, at);
+    trace_exit(frame, outermost, at, left.depth, left.expected);
+    const bool is_fault = left.expected.is_fault();
+    if (is_fault) note_exit(*frame.chunk, at, why);
     // What was new is known after a look or two; whether what has failed will do so again, is not. Code that has been
     // replaced may have many activations left, all of which exit: that says nothing of the code that is there now.
     const bool is_current = outermost.chunk->native.load(std::memory_order_acquire) == self;
     if (is_fault && is_current) count_exit(outermost, is_new ? kManyExits / 2 : 1);
   }
-  frame->context->depth += depth;
-  return finish_in_bytecode(*frame, {frame->chunk->code.get() + at, frame->place, frame->shared_cell != 0, outermost.registers});
+  context.depth += left.depth;
+  return finish_in_bytecode(frame, {frame.chunk->code.get() + at, frame.place, frame.shared_cell != 0, outermost.registers});
+}
+
+}  // namespace
+
+Borrowed native_exit(NativeFrame* outermost, const uint32_t* map, uint32_t place, const uint64_t* parts, NativeEntry self) {
+  return go_on_in_bytecode(restore_frames(*outermost, map, place, parts), *outermost, self);
+}
+
+Borrowed native_refuse(NativeFrame* frame, const Insn* pc, uint32_t expected, NativeEntry self) {
+  return go_on_in_bytecode({frame, pc, 0, {expected}}, *frame, self);
 }
 
 Borrowed native_decline(NativeFrame* frame, const Insn* pc) { return finish_in_bytecode(*frame, {pc}); }

@@ -74,6 +74,7 @@ Known joined(const Known& a, const Known& b);
 // As the object that it becomes, where it is unboxed.
 Known boxed(const Known& v);
 interp::Tag tag_of_kind(Kind kind);
+inline bool is_unknown(Kind kind) { return kind == Kind::Any || kind == Kind::None; }
 // Whether every value of the kind fits the type, or none does; nothing: some may.
 std::optional<bool> told_by_kind(const bytecode::Chunk::Type& type, Kind kind);
 // Of a mask of the profile: what has been met there always, else Any.

@@ -10,20 +10,6 @@
 
 namespace posset::jit {
 
-namespace {
-
-// As in bytecode::Expected.
-uint32_t bit_of_kind(Kind kind) {
-  using bytecode::Seen;
-  if (kind == Kind::Any || kind == Kind::None || kind == Kind::UnboxedList) return bytecode::Expected::kAnything;
-  if (is_list(kind)) return static_cast<uint32_t>(Seen::kFirstPacking) + static_cast<uint32_t>(packing_of_kind(kind));
-  return static_cast<uint32_t>(tag_of_kind(kind));
-}
-
-bool is_unknown(Kind kind) { return kind == Kind::Any || kind == Kind::None; }
-
-}  // namespace
-
 interp::Packing packing_of_kind(Kind kind) {
   switch (kind) {
     case Kind::Ints: return interp::Packing::Int;
@@ -170,38 +156,6 @@ void Translator::flush_operands(uint32_t pc) {
   });
 }
 
-Translator::Unflushed Translator::unflushed(uint32_t pc, bool but_operands) {
-  Unflushed found;
-  RegisterSet done(chunk_.registers);
-  for_each_access(chunk_, pc, [&](const Access& each) {
-    for (uint32_t reg = each.first; but_operands && each.read && reg < each.first + each.count; ++reg) done.add(reg);
-  });
-  for (uint32_t reg = 0; reg < chunk_.registers; ++reg) {
-    if (!cached(reg) || done.has(reg) || !state_.dirty.has(reg) || !kinds_->live(pc, reg)) continue;
-    found.emplace_back(reg, as_flushed(state_.known(reg)));
-  }
-  return found;
-}
-
-// Takes them back to the frame on the way to `then`, the last ones first: these come and go, so that many ways have
-// the rest in common. Registers are variables here, so code does not mind where it is come from. Written out for
-// each way, this is half of all code.
-Translator::Landing& Translator::flushing(const Unflushed& registers, Landing& then) {
-  Landing* next = &then;
-  llvm::IRBuilder<>::InsertPointGuard keep_place(b_);
-  for (const auto& each : registers) {
-    Landing& made = flushes_[{each, next->block}];
-    if (!made.block) {
-      open(made, cold("flush"), then.expects);
-      b_.SetInsertPoint(made.block);
-      flush(each.first, each.second);
-      go_to(*next, made.pc, made.expected);
-    }
-    next = &made;
-  }
-  return *next;
-}
-
 void Translator::reload(uint32_t reg, Kind kind) {
   if (!cached(reg)) return;
   keep(reg, kind, load_value(register_pointer(static_cast<uint16_t>(reg)), Memory::Frame));
@@ -308,102 +262,5 @@ llvm::Value* Translator::both_hold(llvm::Value* first, const std::function<llvm:
   both->addIncoming(holds, behind);
   return both;
 }
-
-llvm::BasicBlock* Translator::exit_at(uint32_t pc) {
-  if (exit_) return exit_;
-  if (beyond_leaf_) return exit_ = beyond_leaf_;
-  const uint32_t begin = kinds_->exit_pc(pc, plan_);
-  return exit_ = exit_with(begin, expectation(pc - begin));
-}
-
-llvm::BasicBlock* Translator::exit_with(uint32_t pc, uint32_t expected) {
-  llvm::IRBuilder<>::InsertPointGuard keep_place(b_);
-  llvm::BasicBlock* made = cold("exit");
-  b_.SetInsertPoint(made);
-  settle_loans();
-  go_to(flushing(unflushed(pc, false), exit_landing()), pc_address(pc), b_.getInt32(expected));
-  return made;
-}
-
-Translator::Landing& Translator::exit_landing() {
-  Landing& made = exits_[strip_];
-  if (made.block) return made;
-  llvm::IRBuilder<>::InsertPointGuard keep_place(b_);
-  open(made, cold("leave"), true);
-  b_.SetInsertPoint(made.block);
-  flush_callers();
-  for (Translator* each = this; each; each = each->caller_) each->settle_borrowed();
-  leave_to_bytecode(pc_come_from(made), expected_at(made));
-  return made;
-}
-
-// What the guards of the instruction at hand take for granted.
-uint32_t Translator::expectation(uint32_t ahead) const {
-  using bytecode::Expected;
-  const Kind kinds[Expected::kOperands] = {plan_.a, plan_.b, plan_.c, plan_.part == Kind::Any ? plan_.result : plan_.part};
-  uint32_t word = std::min(ahead, Expected::kMostAhead) << Expected::kAheadShift;
-  for (int n = 0; n < Expected::kOperands; ++n) word |= bit_of_kind(kinds[n]) << (Expected::kBits * n);
-  return plan_.way == Way::Exit ? word | Expected::because(Expected::Why::New) : word;
-}
-
-uint32_t Translator::expectation_behind_call(Kind kind, uint32_t argument) const {
-  using bytecode::Expected;
-  return Expected::because(Expected::Why::Result) | argument << (Expected::kBits * Expected::A) |
-         bit_of_kind(kind) << (Expected::kBits * Expected::Part);
-}
-
-uint32_t Translator::expectation_of_captured(Kind kind, uint32_t number) const {
-  using bytecode::Expected;
-  return Expected::because(Expected::Why::Captured) | std::min(number, Expected::kLastNumber) << (Expected::kBits * Expected::A) |
-         bit_of_kind(kind) << (Expected::kBits * Expected::Part);
-}
-
-uint32_t Translator::expectation_at_entry(uint32_t reg, Kind kind) const {
-  using bytecode::Expected;
-  return Expected::because(Expected::Why::Entry) | std::min(reg, Expected::kMostRegisters) |
-         bit_of_kind(kind) << (Expected::kBits * Expected::Part);
-}
-
-void Translator::leave_to_bytecode(llvm::Value* pc, llvm::Value* expected) {
-  if (caller_) {
-    link_frames();
-  } else {
-    give_fuel_back();
-  }
-  llvm::Type* pair = llvm::StructType::get(b_.getInt64Ty(), b_.getInt64Ty());
-  llvm::Function* resume = helper("resume", pair, {b_.getPtrTy(), b_.getPtrTy(), b_.getInt32Ty(), b_.getInt32Ty(), b_.getPtrTy()});
-  llvm::Value* left = caller_ ? native_frame_ : frame();
-  return_left(b_.CreateCall(resume, {left, pc, b_.getInt32(calls_deep()), expected, unit_.entered.front()}));
-}
-
-// ---- exit stress ----
-
-// From here on the instruction may be made to exit; null: not so. Registers are as they are for its guards, so that what it
-// wants boxed is.
-llvm::BranchInst* Translator::begin_guarded() {
-  if (strip_ || !reached_ || !is_stressed()) return nullptr;
-  auto* next = block("guarded");
-  llvm::BranchInst* way = b_.CreateBr(next);
-  go_on_in(next);
-  return way;
-}
-
-// If the instruction that is made by now can exit at all.
-void Translator::end_guarded(llvm::BranchInst* way) {
-  if (!way || !exit_ || plan_.way == Way::Exit) return;
-  llvm::IRBuilder<>::InsertPointGuard keep_place(b_);
-  b_.SetInsertPoint(way);
-  b_.CreateCondBr(is_exit_forced(), exit_, way->getSuccessor(0));
-  way->eraseFromParent();
-}
-
-llvm::Value* Translator::is_exit_forced() {
-  llvm::Value* at = word_pointer(host(), offsetof(interp::Context, guards_left));
-  llvm::Value* left = b_.CreateSub(of(Memory::Host, load(b_.getInt64Ty(), at)), word(1));
-  of(Memory::Host, put(left, at));
-  return b_.CreateICmpSLE(left, word(0));
-}
-
-bool Translator::is_stressed() const { return chunk_.runtime->options.exit_stress != 0; }
 
 }  // namespace posset::jit

@@ -175,7 +175,7 @@ llvm::Value* Translator::has_room(llvm::Value* registers, llvm::Value* base, llv
   llvm::Value* lowest = load(b_.getPtrTy(), word_pointer(host(), low));
   llvm::Value* yes = b_.CreateICmpULE(end, most);
   yes = b_.CreateAnd(yes, b_.CreateICmpULT(depth, limit));
-  yes = b_.CreateAnd(yes, b_.CreateICmpUGE(native_frame_, lowest));
+  yes = b_.CreateAnd(yes, b_.CreateICmpUGE(native_frame(), lowest));
   return b_.CreateAnd(yes, b_.CreateICmpSGT(fuel(), word(0)));
 }
 

@@ -277,7 +277,7 @@ void Translator::newer_code(uint32_t to) {
   }
   llvm::Type* pair = llvm::StructType::get(b_.getInt64Ty(), b_.getInt64Ty());
   llvm::Function* newer = helper("newer", pair, {b_.getPtrTy(), b_.getPtrTy(), b_.getPtrTy()});
-  llvm::Value* result = b_.CreateCall(newer, {native_frame_, function_, pc_address(to)});
+  llvm::Value* result = b_.CreateCall(newer, {native_frame(), function_, pc_address(to)});
   auto* left = cold("left");
   llvm::Value* stays = b_.CreateICmpEQ(b_.CreateExtractValue(result, 0), tag_word(Tag::Unset));
   b_.CreateCondBr(stays, block_at(to), left);

@@ -82,11 +82,9 @@ void Translator::enter_from_frame() {
 void Translator::begin_wrapper(llvm::Function* made) {
   in_wrapper_ = true;
   function_ = made;
-  unit_.native_frames.clear();
   b_.SetInsertPoint(llvm::BasicBlock::Create(*context_, "entry", function_));
   closure_ = function_->getArg(1);
   registers_ = function_->getArg(2);
-  native_frame_ = native_frame_for(0);
 }
 
 void Translator::end_wrapper() {
@@ -94,7 +92,7 @@ void Translator::end_wrapper() {
   insert_late_blocks();
   for (auto* all : {&tags_, &payloads_, &numbers_}) all->assign(chunk_.registers, nullptr);
   parts_.clear();
-  parts_passed_ = nullptr;
+  size_areas();
 }
 
 void Translator::say_direct(Translation& made) const {

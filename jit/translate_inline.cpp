@@ -183,10 +183,6 @@ void Translator::charge_call(uint32_t pc, const Insn& insn) {
   go_on_in(charged);
 }
 
-void Translator::raise_at_call(uint32_t pc) {
-  go_to(flushing(unflushed_around_call(pc), raised_at(pc)), pc_address(pc));
-}
-
 // ---- the callee's frame ----
 
 void Translator::take_arguments(const Insn& insn) {
@@ -201,14 +197,12 @@ void Translator::take_arguments(const Insn& insn) {
 }
 
 void Translator::run_inlined() {
-  native_frame_ = native_frame_for(calls_deep());
   fuel_ = caller_->fuel_;
   find_leaders();
   shape_loops();
   b_.CreateBr(way_to(0));
   for (uint32_t pc = 0; pc < chunk_.size; pc += chunk_.length_at(pc)) instruction(pc);
   if (!b_.GetInsertBlock()->getTerminator()) b_.CreateUnreachable();
-  for (const auto& each : raised_) inlined_raised_block(each.second);
 }
 
 // As leave() does, with the caller's registers in place of the words returned.
@@ -226,52 +220,16 @@ void Translator::leave_inlined(const Insn& insn) {
   b_.CreateBr(after_call_);
 }
 
-// It has no handlers: the error is the caller's.
-void Translator::inlined_raised_block(const Landing& raised) {
-  go_on_in(raised.block);
-  settle_borrowed();
-  give_fuel_back();
-  llvm::Function* unwind = helper("raised", b_.getInt64Ty(), {b_.getPtrTy(), b_.getPtrTy()});
-  b_.CreateCall(unwind, {frame(), pc_come_from(raised)});
-  b_.CreateCall(helper("left", b_.getVoidTy(), {b_.getPtrTy()}), {host()});
-  caller_->raise_at_call(call_pc_);
-}
-
 // ---- what helpers see ----
-
-// What the frame owns or will read while the call runs. From the call's window on the registers are the callee's, and
-// hold what it has there.
-Translator::Unflushed Translator::unflushed_around_call(uint32_t pc) {
-  Unflushed found;
-  const Insn& insn = chunk_.at(pc);
-  for (uint32_t reg = 0; reg < insn.a; ++reg) {
-    if (!cached(reg) || !state_.dirty.has(reg) || !kinds_->live(pc, reg)) continue;
-    found.emplace_back(reg, as_flushed(state_.known(reg)));
-  }
-  return found;
-}
-
-void Translator::flush_callers() {
-  for (Translator* each = this; each->caller_; each = each->caller_) {
-    for (const auto& [reg, known] : each->caller_->unflushed_around_call(each->call_pc_)) each->caller_->flush(reg, known);
-  }
-}
 
 llvm::Value* Translator::frame() {
   if (caller_ || fills_frame_late()) fill_frame();
-  return native_frame_;
-}
-
-llvm::Value* Translator::native_frame_for(uint32_t deep) {
-  std::vector<llvm::Value*>& frames = unit_.native_frames;
-  while (frames.size() <= deep) {
-    frames.push_back(new_variable(llvm::ArrayType::get(b_.getInt64Ty(), sizeof(NativeFrame) / 8)));
-  }
-  return frames[deep];
+  return native_frame();
 }
 
 void Translator::fill_frame() {
-  auto set = [&](uint64_t offset, llvm::Value* v) { put(v, word_pointer(native_frame_, offset)); };
+  llvm::Value* filled = native_frame();
+  auto set = [&](uint64_t offset, llvm::Value* v) { put(v, word_pointer(filled, offset)); };
   set(offsetof(NativeFrame, context), host());
   set(offsetof(NativeFrame, closure), closure());
   set(offsetof(NativeFrame, registers), registers_);
@@ -286,17 +244,6 @@ llvm::Value* Translator::call_framed(llvm::Function* callee, llvm::ArrayRef<llvm
   llvm::Value* result = b_.CreateCall(callee, arguments);
   put(depth, at);
   return result;
-}
-
-// For helpers that look at the frames around, too.
-void Translator::link_frames() {
-  for (Translator* each = this; each->caller_; each = each->caller_) {
-    each->fill_frame();
-    put(each->caller_->native_frame_, word_pointer(each->native_frame_, offsetof(NativeFrame, caller)));
-    put(each->caller_->pc_address(each->call_pc_), word_pointer(each->native_frame_, offsetof(NativeFrame, call)));
-  }
-  give_fuel_back();
-  if (unit_.root->fills_frame_late()) unit_.root->fill_frame();
 }
 
 // Of both functions, where there are two: it is not known which will be entered.

@@ -47,14 +47,6 @@ bool Translator::is_borrowed(uint16_t reg) const {
   return std::find(borrowed_.begin(), borrowed_.end(), reg) != borrowed_.end();
 }
 
-// Behind an exit or an error everything is counted as in bytecode. In the frame, where all is written by then, is nil if
-// nothing is borrowed any longer.
-void Translator::settle_borrowed() {
-  for (uint16_t slot : borrowed_) {
-    retain_rarely(load_value(register_pointer(slot), Memory::Frame));
-  }
-}
-
 // Code is made in the order of the bytecode, but for conditions of loops.
 void Translator::forget_loans(uint32_t pc) {
   std::erase_if(lent_, [&](const Lent& each) { return pc <= each.loan.first || pc > each.loan.end; });
@@ -72,15 +64,26 @@ llvm::Value* Translator::record_around(llvm::Value* place, uint32_t field) {
 
 // Everything as bytecode has it. An error has done so before it came to a handler.
 void Translator::settle_loans() {
+  settle_places();
+  for (uint32_t reg : lent_registers()) retain_rarely(cached_value(reg, state_.kinds[reg]));
+}
+
+// Of what has been taken out.
+void Translator::settle_places() {
   for (const Lent& each : lent_) {
-    if (each.loan.first < handler_) continue;
-    if (each.place) {
-      store_value(each.place, nil(), each.memory);
-      if (each.memory == Memory::Fields) note_field(record_around(each.place, each.field), each.field, nil());
-      continue;
-    }
-    retain_rarely(cached_value(each.loan.reg, state_.kinds[each.loan.reg]));
+    if (each.loan.first < handler_ || !each.place) continue;
+    store_value(each.place, nil(), each.memory);
+    if (each.memory == Memory::Fields) note_field(record_around(each.place, each.field), each.field, nil());
   }
+}
+
+// What they hold has no owner for it.
+std::vector<uint32_t> Translator::lent_registers() const {
+  std::vector<uint32_t> found;
+  for (const Lent& each : lent_) {
+    if (each.loan.first >= handler_ && !each.place) found.push_back(each.loan.reg);
+  }
+  return found;
 }
 
 }  // namespace posset::jit

@@ -448,18 +448,6 @@ void Translator::write_result(uint32_t pc, const Insn& insn, const Operand& v) {
   write(insn.a, {kind, nullptr, v.payload});
 }
 
-// On in bytecode behind the call. It is no fault of that instruction; what has made the callee give something else has
-// been recorded where it happened.
-void Translator::exit_behind_call(uint32_t pc, const Insn& insn, uint32_t expected) {
-  const uint32_t next = pc + chunk_.length_at(pc);
-  Unflushed registers;
-  for (uint32_t reg = 0; reg < chunk_.registers; ++reg) {
-    if (reg == insn.a || !cached(reg) || !after_.dirty.has(reg) || !kinds_->live(next, reg)) continue;
-    registers.emplace_back(reg, as_flushed(after_.known(reg)));
-  }
-  go_to(flushing(registers, exit_landing()), pc_address(next), b_.getInt32(expected));
-}
-
 // What the function expects; arguments that are not known to fit are looked at. False: they do not.
 bool Translator::native_arguments(const Insn& insn, std::vector<llvm::Value*>& arguments, llvm::BasicBlock* slow) {
   const Translator& called = outermost();
@@ -491,7 +479,7 @@ bool Translator::native_arguments(const Insn& insn, std::vector<llvm::Value*>& a
 
 // Registers and nesting, steps and native stack: none of the differences is below zero, which is one question.
 llvm::Value* Translator::has_room_for_itself(llvm::ArrayRef<llvm::Value*> arguments, llvm::Value* lowest) {
-  llvm::Value* stack = b_.CreateSub(b_.CreatePtrToInt(native_frame_, b_.getInt64Ty()), lowest);
+  llvm::Value* stack = b_.CreateSub(b_.CreatePtrToInt(native_frame(), b_.getInt64Ty()), lowest);
   return b_.CreateICmpSGE(b_.CreateOr(b_.CreateOr(stack, arguments[kRoom]), arguments[kSteps]), word(0));
 }
 

@@ -51,6 +51,10 @@ void Translator::take_fuel() {
 
 void Translator::give_fuel_back() {
   charge_strip();
+  return_fuel();
+}
+
+void Translator::return_fuel() {
   if (fuel_) of(Memory::Host, put(load(b_.getInt64Ty(), fuel_), word_pointer(host(), kFuel)));
   if (unit_.root->activation_) put(depth_here(), word_pointer(host(), offsetof(interp::Context, depth)));
 }

@@ -145,16 +145,14 @@ llvm::Value* Translator::fresh_list(const Operand& v, Kind kind, llvm::BasicBloc
 }
 
 llvm::Value* Translator::object_by_helper(const Operand& v, bool goes_on) {
-  constexpr uint64_t kMost = FieldKinds::kFields;
-  Translator& root = *unit_.root;
-  if (!root.parts_passed_) root.parts_passed_ = new_variable(llvm::ArrayType::get(b_.getInt64Ty(), kMost));
+  unit_.root->parts_boxed_ = FieldKinds::kFields;
   for (uint32_t part = 0; part < v.parts.size(); ++part) {
-    put(payload_of(v.parts[part]), word_pointer(root.parts_passed_, part * sizeof(uint64_t)));
+    put(payload_of(v.parts[part]), word_pointer(parts_passed(), part * sizeof(uint64_t)));
   }
   llvm::Value* shape = v.kind == Kind::UnboxedList ? b_.getInt32(kNoShape) : shape_id(v.shape);
   llvm::Function* box = helper("box", b_.getInt64Ty(), {b_.getPtrTy(), b_.getInt32Ty(), b_.getInt32Ty(), b_.getPtrTy(), b_.getInt8Ty()});
   llvm::Value* kinds = b_.getInt32(known_of(v).fields);
-  return b_.CreateCall(box, {host(), shape, kinds, root.parts_passed_, b_.getInt8(goes_on)});
+  return b_.CreateCall(box, {host(), shape, kinds, parts_passed(), b_.getInt8(goes_on)});
 }
 
 // ---- entries ----

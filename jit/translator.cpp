@@ -11,8 +11,6 @@
 
 namespace posset::jit {
 
-using bytecode::NativeFrame;
-
 namespace {
 
 constexpr uint32_t kMostEntries = 64;  // at loop heads, a bit of NativeEntrance each
@@ -21,7 +19,7 @@ constexpr uint8_t kEnds = bytecode::Ends;
 
 // Ends of slices, exits, errors.
 bool is_rare(std::string_view helper) {
-  static constexpr std::string_view kRare[] = {"poll", "raised", "resume", "decline", "left", "newer", "box"};
+  static constexpr std::string_view kRare[] = {"poll", "raised", "exit", "refuse", "decline", "left", "newer", "box"};
   return std::find(std::begin(kRare), std::end(kRare), helper) != std::end(kRare);
 }
 
@@ -85,6 +83,7 @@ std::unique_ptr<Translation> Translator::run() {
   for (size_t n = 1; n < versions_->size(); ++n) Translator(*this, n, *(*versions_)[n].kinds).make_version(*result);
   result->symbol = unit_.entered.front()->getName().str();
   result->heads = heads_;
+  unit_.maps.finish(*module_);
   result->bindings = std::move(own_->bindings);
   result->context = std::move(own_->context);
   result->module = std::move(own_->module);
@@ -108,7 +107,6 @@ void Translator::make_version(Translation& made) {
 
 void Translator::make_body() {
   unit_.root = this;
-  unit_.native_frames.clear();
   find_leaders();
   prologue();
   for (uint32_t pc = 0; pc < chunk_.size; pc += chunk_.length_at(pc)) instruction(pc);
@@ -140,11 +138,7 @@ void Translator::prologue() {
     closure_ = function_->getArg(1);
     registers_ = function_->getArg(2);
   }
-  native_frame_ = native_frame_for(0);
-  if (is_quick()) {
-    left_at_ = new_variable(b_.getPtrTy());
-    left_expecting_ = new_variable(b_.getInt32Ty());
-  }
+  if (is_quick()) left_place_ = new_variable(b_.getInt32Ty());
   if (!fills_frame_late()) fill_frame();
   find_steps();
   shape_loops();
@@ -240,7 +234,10 @@ void Translator::leave_at_entry(uint32_t pc, uint32_t number, llvm::PHINode* exp
   expected->addIncoming(b_.getInt32(expectation_at_entry(0, Kind::Any)), refused);
   b_.CreateBr(left);
   b_.SetInsertPoint(left);
-  leave_to_bytecode(pc_address(pc), expected);
+  give_fuel_back();
+  llvm::Type* pointer = b_.getPtrTy();
+  llvm::Function* refuse = helper("refuse", unit_.entered.front()->getReturnType(), {pointer, pointer, b_.getInt32Ty(), pointer});
+  return_left(b_.CreateCall(refuse, {frame(), pc_address(pc), expected, unit_.entered.front()}));
 }
 
 // Does not go on where it does not fit, and has changed nothing then. `number`: of the entry, those of loops are taken rarely.
@@ -379,89 +376,7 @@ llvm::BasicBlock* Translator::slow_way(uint32_t pc, llvm::BasicBlock* after) {
   return slow;
 }
 
-// ---- errors ----
-
-void Translator::raise_unless(llvm::Value* ok, uint32_t pc) {
-  auto* fine = block("fine");
-  branch(b_.CreateICmpNE(ok, b_.getInt8(0)), fine, nullptr);
-  raise(pc, true);
-  go_on_in(fine);
-}
-
-// `operands_done`: exec or a call has had the instruction's operands in the frame.
-void Translator::raise(uint32_t pc, bool operands_done) {
-  go_to(flushing(unflushed(pc, operands_done), raised_at(pc)), pc_address(pc));
-}
-
-void Translator::open(Landing& landing, llvm::BasicBlock* block, bool with_expectation) {
-  landing.block = block;
-  landing.expects = with_expectation;
-  if (is_quick()) return;
-  landing.pc = llvm::PHINode::Create(b_.getPtrTy(), 8, "pc", block);
-  if (with_expectation) landing.expected = llvm::PHINode::Create(b_.getInt32Ty(), 8, "expected", block);
-}
-
-void Translator::go_to(Landing& landing, llvm::Value* pc, llvm::Value* expected) {
-  if (is_quick()) {
-    if (pc) put(pc, left_at_);
-    if (expected) put(expected, left_expecting_);
-  } else {
-    landing.pc->addIncoming(pc, b_.GetInsertBlock());
-    if (landing.expected) landing.expected->addIncoming(expected, b_.GetInsertBlock());
-  }
-  b_.CreateBr(landing.block);
-}
-
-llvm::Value* Translator::pc_come_from(const Landing& landing) {
-  return is_quick() ? static_cast<llvm::Value*>(load(b_.getPtrTy(), left_at_)) : landing.pc;
-}
-
-llvm::Value* Translator::expected_at(const Landing& landing) {
-  return is_quick() ? static_cast<llvm::Value*>(load(b_.getInt32Ty(), left_expecting_)) : landing.expected;
-}
-
-// One block for all instructions with the same handlers. A block for all would be part of every loop that has a
-// handler, and a way into it from every other.
-Translator::Landing& Translator::raised_at(uint32_t pc) {
-  std::vector<uint32_t> handlers;
-  for (const bytecode::Region& region : chunk_.regions) {
-    if (pc >= region.begin && pc < region.end) handlers.push_back(region.handler);
-  }
-  Landing& raised = raised_[handlers];
-  if (!raised.block) open(raised, block("raised"), false);
-  return raised;
-}
-
-// A handler's block, which finds everything in the frame.
-llvm::BasicBlock* Translator::handler_block(uint32_t pc) {
-  llvm::IRBuilder<>::InsertPointGuard keep_place(b_);
-  auto* reads = cold("handler");
-  b_.SetInsertPoint(reads);
-  const State& state = kinds_->at_leader(pc);
-  for (uint32_t reg = 0; reg < chunk_.registers; ++reg) {
-    if (state.kinds[reg] != Kind::None) reload(reg, state.kinds[reg]);
-  }
-  b_.CreateBr(blocks_[pc]);
-  return reads;
-}
-
-// Unwinds within the frame; a handler of the chunk goes on natively.
-void Translator::raised_block(const std::vector<uint32_t>& handlers, const Landing& raised) {
-  go_on_in(raised.block);
-  give_fuel_back();
-  llvm::Function* unwind = helper("raised", b_.getInt64Ty(), {b_.getPtrTy(), b_.getPtrTy()});
-  llvm::Value* found = b_.CreateCall(unwind, {frame(), pc_come_from(raised)});
-  auto* left = block("left");
-  auto* choice = b_.CreateSwitch(found, left);
-  std::vector<bool> seen(chunk_.size, false);
-  for (uint32_t handler : handlers) {
-    if (seen[handler]) continue;
-    seen[handler] = true;
-    choice->addCase(llvm::cast<llvm::ConstantInt>(word(handler)), handler_block(handler));
-  }
-  go_on_in(left);
-  return_words(tag_word(Tag::Failed), word(0));
-}
+// ---- the end ----
 
 void Translator::finish() {
   if (!b_.GetInsertBlock()->getTerminator()) b_.CreateUnreachable();
@@ -472,6 +387,7 @@ void Translator::finish() {
     b_.SetInsertPoint(&each);
     b_.CreateUnreachable();
   }
+  size_areas();
 }
 
 // ---- blocks, values ----

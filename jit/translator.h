@@ -15,6 +15,7 @@
 
 #include <map>
 #include <string>
+#include <tuple>
 #include <unordered_set>
 #include <vector>
 
@@ -24,6 +25,7 @@
 #include "interp/value/objects.h"
 #include "jit/bindings.h"
 #include "jit/choices.h"
+#include "jit/frame_maps.h"
 #include "jit/kinds.h"
 #include "jit/loans.h"
 #include "jit/loops.h"
@@ -82,7 +84,7 @@ class Translator {
     std::vector<LateBlock> late;
     Translator* root = nullptr;
     std::vector<llvm::Function*> entered;  // from elsewhere, by version; from the machine the first
-    std::vector<llvm::Value*> native_frames;  // by how many calls deep: no two of one depth run at a time
+    FrameMaps maps;
   };
 
   // ---- translator.cpp ----
@@ -102,21 +104,6 @@ class Translator {
   bool inlined(uint32_t pc, const Insn& insn);  // false: left to exec
   void generic(uint32_t pc);
   void generic_branch(uint32_t pc, llvm::Value* next);
-  // Code that many instructions come to, with which one it was and, where that is of use, what it expected. In quick
-  // code these are in variables, which cost less to compile.
-  struct Landing {
-    llvm::BasicBlock* block = nullptr;
-    llvm::PHINode* pc = nullptr;
-    llvm::PHINode* expected = nullptr;
-    bool expects = false;
-  };
-  llvm::Value* pc_come_from(const Landing& landing);
-  llvm::Value* expected_at(const Landing& landing);
-  void open(Landing& landing, llvm::BasicBlock* block, bool with_expectation);
-  void go_to(Landing& landing, llvm::Value* pc, llvm::Value* expected = nullptr);
-  // Where errors go that are raised at an instruction: by the handlers around it.
-  Landing& raised_at(uint32_t pc);
-  void raised_block(const std::vector<uint32_t>& handlers, const Landing& raised);
   void finish();
 
   // What bindings.h names: an address, or a number of 32 bits.
@@ -132,10 +119,6 @@ class Translator {
   // Most of them are called in rare cases only, which the layout of the code is to know.
   llvm::Function* helper(const char* name, llvm::Type* result, std::initializer_list<llvm::Type*> parameters);
   llvm::Value* call_exec(uint32_t pc);
-  // Goes to the error path unless the helper's outcome (i8) says all is well.
-  void raise_unless(llvm::Value* ok, uint32_t pc);
-  void raise(uint32_t pc, bool operands_done = false);
-  llvm::BasicBlock* handler_block(uint32_t pc);
 
   llvm::BasicBlock* block(const char* name);  // not placed yet
   llvm::BasicBlock* late(const char* name);   // at the end of the function
@@ -249,6 +232,7 @@ class Translator {
   void find_steps();
   void take_fuel();
   void give_fuel_back();
+  void return_fuel();
   llvm::Value* fuel();
   void set_fuel(llvm::Value* left);
   llvm::Value* spend(llvm::Value* steps);  // what is left
@@ -276,11 +260,6 @@ class Translator {
   void keep(uint32_t reg, Kind kind, const Operand& v);
   void flush(uint32_t reg, const Known& known);
   void flush_operands(uint32_t pc);
-  // Registers that are not in the frame, as what they are.
-  using Unflushed = std::vector<std::pair<uint32_t, Known>>;
-  static Known as_flushed(const Known& v) { return is_unboxed(v.kind) ? v : Known(v.kind); }
-  Unflushed unflushed(uint32_t pc, bool but_operands);
-  Landing& flushing(const Unflushed& registers, Landing& then);
   void reload(uint32_t reg, Kind kind);
   void reload_written(uint32_t pc);
   bool start_instruction(uint32_t pc);
@@ -288,17 +267,59 @@ class Translator {
   void require(uint32_t pc, uint16_t reg, Kind wanted);
   llvm::Value* is_kind(const Operand& v, Kind wanted);
   llvm::Value* both_hold(llvm::Value* first, const std::function<llvm::Value*()>& second);
+  // ---- translate_exits.cpp ----
+  // Registers that are not in the frame, as what they are.
+  using Unflushed = std::vector<std::pair<uint32_t, Known>>;
+  static Known as_flushed(const Known& v) { return is_unboxed(v.kind) ? v : Known(v.kind); }
+  Unflushed unflushed(uint32_t pc, bool but_operands);
+  Unflushed unflushed_around_call(uint32_t pc);
+  // Code that many ways out come to, with the number of the place which they began at. In quick code that is in a
+  // variable, which costs less to compile.
+  struct Landing {
+    llvm::BasicBlock* block = nullptr;
+    llvm::PHINode* place = nullptr;
+  };
+  void open(Landing& landing, llvm::BasicBlock* block);
+  void go_to(Landing& landing, llvm::Value* place);
+  static llvm::Value* place_come_from(const Landing& landing) { return landing.place; }
+  llvm::Value* place_left(const Landing& landing);
+  Landing& flushing(const Unflushed& registers, Landing& then);
+  void put_raw(uint32_t reg, const Known& known);
+  Landing& way_out(bool raises, uint32_t pc);
+  Landing& outward(bool raises);
+  Landing& exit_landing();
+  // In the frame map.
+  uint32_t values_of(const Unflushed& registers);
+  uint32_t place(uint32_t pc, uint32_t expected, const Unflushed& registers, const std::vector<uint32_t>& retained);
+  uint32_t inlined_as();
   // Goes back to bytecode at the instruction.
   llvm::BasicBlock* exit_at(uint32_t pc);
   llvm::BasicBlock* exit_with(uint32_t pc, uint32_t expected);
-  Landing& exit_landing();
-  void leave_to_bytecode(llvm::Value* pc, llvm::Value* expected);
+  void exit_behind_call(uint32_t pc, const Insn& insn, uint32_t expected);
   uint32_t expectation(uint32_t ahead) const;
   uint32_t expectation_at_entry(uint32_t reg, Kind kind) const;
   uint32_t expectation_behind_call(Kind kind, uint32_t argument) const;
   uint32_t expectation_of_captured(Kind kind, uint32_t number) const;
+  // Goes to the error path unless the helper's outcome (i8) says all is well.
+  void raise_unless(llvm::Value* ok, uint32_t pc);
+  void raise(uint32_t pc, bool operands_done = false);
+  void raise_at_call(uint32_t pc);
+  void raise_with(uint32_t pc, const Unflushed& registers);
+  // Where errors go that are raised at an instruction: by the handlers around it.
+  Landing& raised_at(uint32_t pc);
+  llvm::BasicBlock* handler_block(uint32_t pc);
+  void raised_block(const std::vector<uint32_t>& handlers, const Landing& raised);
+  llvm::AllocaInst* new_area();
+  llvm::Value* native_frame();
+  llvm::Value* parts_passed();
+  uint32_t first_part(uint32_t reg, uint32_t count);
+  void size_areas();
   // Guards that fail at random, see RuntimeOptions::exit_stress.
   bool is_stressed() const;
+  llvm::BranchInst* begin_guarded();
+  void end_guarded(llvm::BranchInst* way);
+  llvm::Value* is_exit_forced();
+
   // ---- translate_forks.cpp ----
   bool leave_forks(const Insn& insn);
   bool leaves_records() const;
@@ -307,9 +328,6 @@ class Translator {
   llvm::Value* fork_top();
   void set_fork_top(llvm::Value* record);
 
-  llvm::BranchInst* begin_guarded();
-  void end_guarded(llvm::BranchInst* way);
-  llvm::Value* is_exit_forced();
   llvm::Value* word_pointer(llvm::Value* base, uint64_t offset);
   llvm::Value* register_pointer(uint16_t reg) { return word_pointer(registers_, uint64_t{reg} * sizeof(Borrowed)); }
   Operand read(uint16_t reg);
@@ -508,10 +526,11 @@ class Translator {
   bool is_lent(uint16_t reg) const;
   bool lend_argument(const Insn& insn);
   bool is_borrowed(uint16_t reg) const;
-  void settle_borrowed();
   void forget_loans(uint32_t pc);
   llvm::Value* record_around(llvm::Value* place, uint32_t field);
   void settle_loans();
+  void settle_places();
+  std::vector<uint32_t> lent_registers() const;
   bool is_handler(uint32_t pc) const;
 
   // ---- translate_make.cpp ----
@@ -602,11 +621,9 @@ class Translator {
   void require_unit(const Kinds& caller, uint32_t pc, llvm::Value* number, llvm::BasicBlock* otherwise);
   Operand require_captured(llvm::Value* closure, uint32_t number, Kind kind, llvm::BasicBlock* otherwise);
   void charge_call(uint32_t pc, const Insn& insn);
-  void raise_at_call(uint32_t pc);
   void take_arguments(const Insn& insn);
   void run_inlined();
   void leave_inlined(const Insn& insn);
-  void inlined_raised_block(const Landing& raised);
   // ---- translate_direct.cpp ----
   bool is_direct() const;
   llvm::Function* new_direct_function();
@@ -657,7 +674,6 @@ class Translator {
   void finish_helper_call(uint32_t pc, const Insn& insn);
   void take_back(uint32_t pc, const Insn& insn, const Operand& result);
   void write_result(uint32_t pc, const Insn& insn, const Operand& v);
-  void exit_behind_call(uint32_t pc, const Insn& insn, uint32_t expected);
   void return_value(const Operand& v);
   void return_words(llvm::Value* tag, llvm::Value* payload);
   void return_struct(llvm::ArrayRef<llvm::Value*> words);
@@ -665,16 +681,12 @@ class Translator {
   const Translator& outermost() const { return caller_ ? caller_->outermost() : *this; }
 
   // ---- translate_inline.cpp ----
-  Unflushed unflushed_around_call(uint32_t pc);
-  void flush_callers();
-  llvm::Value* native_frame_for(uint32_t deep);
   uint32_t calls_deep() const { return caller_ ? caller_->calls_deep() + 1 : 0; }
   // What helpers are given: of an inlined frame it is filled in here.
   llvm::Value* frame();
   void fill_frame();
   // Calls a helper as the frame at hand; deep calls count while it runs.
   llvm::Value* call_framed(llvm::Function* callee, llvm::ArrayRef<llvm::Value*> arguments);
-  void link_frames();
   uint32_t most_with_forking(uint32_t (Kinds::*count)() const) const;
   llvm::Value* has_room_inlined();
 
@@ -707,12 +719,18 @@ class Translator {
   bool is_outermost_closure_ = true;       // what runs here is what the function was entered with
   std::map<uint32_t, Operand> captured_;  // what has been read and looked at before the call
   llvm::Value* registers_ = nullptr;
-  llvm::Value* native_frame_ = nullptr;    // NativeFrame, an alloca; use frame()
+  // Allocas, see size_areas(); of the outermost only.
+  llvm::AllocaInst *frames_ = nullptr, *parts_passed_ = nullptr;
+  uint32_t frames_count_ = 0, parts_count_ = 0, parts_boxed_ = 0;
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> parts_at_;  // by depth, register and how many they are
   std::vector<llvm::BasicBlock*> blocks_;  // by instruction; null: no leader
   std::vector<llvm::Value*> pcs_;          // by instruction; null: nobody has asked
   std::map<std::vector<uint32_t>, Landing> raised_;  // by the handlers
-  std::map<const Strip*, Landing> exits_;            // by the strip they are in
-  std::map<std::pair<std::pair<uint32_t, Known>, llvm::BasicBlock*>, Landing> flushes_;  // by what comes then
+  Landing exits_;
+  std::map<bool, Landing> outward_;  // by whether it is an error
+  std::map<std::pair<const Strip*, llvm::BasicBlock*>, Landing> charges_;  // by what comes then, as these:
+  std::map<std::pair<std::pair<uint32_t, Known>, llvm::BasicBlock*>, Landing> flushes_;
+  uint32_t inlined_as_ = 0;  // use inlined_as()
 
   // Stage 2: loops, see translate_loops.cpp.
   struct Passing {
@@ -746,7 +764,7 @@ class Translator {
   llvm::Value* entry_number_ = nullptr;
   uint64_t heads_ = 0;  // loop heads where the code can be entered
 
-  llvm::AllocaInst *left_at_ = nullptr, *left_expecting_ = nullptr;  // see Landing
+  llvm::AllocaInst* left_place_ = nullptr;  // see Landing
 
   // The instruction at hand.
   bool reached_ = true;
@@ -762,7 +780,6 @@ class Translator {
   uint32_t handler_ = 0;  // where the block being made begins, when errors come to it
   std::vector<llvm::AllocaInst*> tags_, payloads_, numbers_;  // by register
   std::map<std::pair<uint32_t, bool>, llvm::AllocaInst*> parts_;  // by part_number, and whether it is a float
-  llvm::AllocaInst* parts_passed_ = nullptr;                      // to the helper
 };
 
 }  // namespace posset::jit

@@ -23,7 +23,7 @@ namespace posset::interp {
 struct Shape;
 
 #define POSSET_JIT_SYMBOL "posset_jit_entry"
-constexpr uint32_t kNativeVersion = 8;
+constexpr uint32_t kNativeVersion = 9;
 constexpr const char* kNativePlugin = "libposset_jit.so";
 
 // What tells that both sides were made from the same headers (native_layout.h).

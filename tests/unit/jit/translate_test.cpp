@@ -10,19 +10,22 @@
 
 #include <doctest/doctest.h>
 #include <llvm/IR/Constants.h>
+#include <llvm/IR/GlobalVariable.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Verifier.h>
 
 #include <posset/attach.h>
 #include <posset/posset.h>
 
-#include "bytecode/exits.h"
+#include "bytecode/frame_map.h"
 #include "interp/runtime/context.h"
 
 namespace {
 
 using posset::bytecode::Chunk;
 using posset::bytecode::Expected;
+using posset::bytecode::FramePlace;
+using posset::bytecode::kFrameInlinedWords;
 using posset::interp::RuntimeState;
 using posset::jit::Translation;
 
@@ -49,40 +52,47 @@ struct Look {
 
 uint64_t constant(const llvm::Value* v) { return llvm::cast<llvm::ConstantInt>(v)->getZExtValue(); }
 
-// Ways out share code, so that what each expects comes together step by step.
-void look_at_exits(const llvm::Value* expected, Look& look) {
-  if (const auto* joined = llvm::dyn_cast<llvm::PHINode>(expected)) {
-    const size_t entries = look.entry_exits;
-    for (const llvm::Use& each : joined->incoming_values()) look_at_exits(each.get(), look);
-    // One way out, whichever register it was.
-    const size_t others = look.exits - look.entry_exits;
-    look.entry_exits = std::min(look.entry_exits, entries + 1);
-    look.exits = others + look.entry_exits;
+// Ways out share code, so that what each says comes together step by step.
+template <class LookAtOne>
+void look_at_ways(const llvm::Value* said, Look& look, const LookAtOne& look_at_one) {
+  if (const auto* joined = llvm::dyn_cast<llvm::PHINode>(said)) {
+    for (const llvm::Use& each : joined->incoming_values()) look_at_ways(each.get(), look, look_at_one);
     return;
   }
-  if (const auto* read = llvm::dyn_cast<llvm::LoadInst>(expected)) {  // quick code has it in a variable
+  if (const auto* read = llvm::dyn_cast<llvm::LoadInst>(said)) {  // quick code has it in a variable
     for (const llvm::User* each : read->getPointerOperand()->users()) {
-      if (const auto* kept = llvm::dyn_cast<llvm::StoreInst>(each)) look_at_exits(kept->getValueOperand(), look);
+      if (const auto* kept = llvm::dyn_cast<llvm::StoreInst>(each)) look_at_ways(kept->getValueOperand(), look, look_at_one);
     }
     return;
   }
-  ++look.exits;
-  if (!llvm::isa<llvm::ConstantInt>(expected)) {  // a helper has looked at all registers at the head of a loop
-    ++look.entry_exits;
-    return;
+  look_at_one(said);
+}
+
+// By the frame map, which the call refers to.
+void look_at_exits(const llvm::CallInst& call, Look& look) {
+  const auto* map = llvm::cast<llvm::GlobalVariable>(call.getArgOperand(1));
+  const auto* words = llvm::cast<llvm::ConstantDataSequential>(map->getInitializer()->getAggregateElement(0U));
+  auto word = [&](uint64_t at) { return static_cast<uint32_t>(words->getElementAsInteger(static_cast<unsigned>(at))); };
+  std::set<uint64_t> places;
+  look_at_ways(call.getArgOperand(2), look, [&](const llvm::Value* place) { places.insert(constant(place)); });
+  for (uint64_t place : places) {
+    const FramePlace left{word(place), word(place + 1), word(place + 2), word(place + 3), word(place + 4)};
+    ++look.exits;
+    look.new_exits += Expected{left.expected}.why() == Expected::Why::New;
+    uint64_t depth = 0;
+    for (uint32_t frame = left.inlined; frame != 0; frame = word(frame + kFrameInlinedWords - 1)) ++depth;
+    look.deepest_exit = std::max(look.deepest_exit, depth);
   }
-  const Expected one{static_cast<uint32_t>(constant(expected))};
-  look.new_exits += one.why() == Expected::Why::New;
-  look.entry_exits += one.why() == Expected::Why::Entry;
 }
 
 void look_at_call(const llvm::CallInst& call, Look& look) {
   const llvm::Function* callee = call.getCalledFunction();
   if (!callee || !callee->isDeclaration() || callee->isIntrinsic()) return;
   ++look.calls[callee->getName().str()];
-  if (callee->getName() != "resume") return;
-  look_at_exits(call.getArgOperand(3), look);
-  look.deepest_exit = std::max(look.deepest_exit, constant(call.getArgOperand(2)));
+  if (callee->getName() == "exit") return look_at_exits(call, look);
+  if (callee->getName() != "refuse") return;
+  ++look.entry_exits;  // one way out, whichever register it was
+  ++look.exits;
 }
 
 Look look_at(const Translation& translation) {
