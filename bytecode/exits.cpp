@@ -297,7 +297,9 @@ Answer ask_captured(const Guard& guard) {
 
 Answer ask_all(const Guard& guard) {
   switch (guard.expected.why()) {
-    case Expected::Why::Operands: break;
+    case Expected::Why::Operands:
+    case Expected::Why::Raised:
+    case Expected::Why::Refused: break;
     case Expected::Why::New: return std::pair{std::string("never reached"), std::string("reached")};
     case Expected::Why::Entry: return ask_entry(guard);
     case Expected::Why::Result: return ask_result_of_call(guard);

@@ -30,6 +30,8 @@ struct Expected {
     Choice,  // at a jump behind which both ways have been computed: a sum on the one taken does not overflow
     Captured,  // before a call: what its callee has captured, number A, is of the kind of Part
     Part,      // at a Merge: the part is still to be computed here
+    Raised,    // it is no exit: the instruction has raised an error
+    Refused,   // nor that: the step of the call is, and its arguments are still to be given up
   };
   static constexpr uint32_t kMostRegisters = (1 << 2 * kBits) - 1;  // in the place of A and B
   static constexpr uint32_t kLastNumber = kAnything - 1;  // in the place of a kind; and those behind it
@@ -42,6 +44,7 @@ struct Expected {
   uint32_t reg() const { return word & kMostRegisters; }
   // Results of calls and parts are no fault of the code behind them: an exit of the callee's has been noted where it was.
   bool is_fault() const { return why() != Why::Result && why() != Why::Part; }
+  bool is_error() const { return why() == Why::Raised || why() == Why::Refused; }
   uint32_t ahead() const { return word >> kAheadShift & kMostAhead; }
 };
 

@@ -117,18 +117,32 @@ bool native_call(NativeFrame* frame, const Insn* pc) try {
 
 bool native_poll(Context* context) { return context->poll(); }
 
-// Frames that are inlined have no handlers.
-int64_t native_raised(NativeFrame* outermost, const uint32_t* map, uint32_t place, const uint64_t* parts) {
-  const FramesLeft left = restore_frames(*outermost, map, place, parts);
-  Context& context = *outermost->context;
+namespace {
+
+// As its callee would, had it been entered.
+void drop_refused(const NativeFrame& frame, const Insn* call) {
+  const interp::Closure* callee = callee_at(frame, frame.chunk->index_of(call));
+  drop_arguments(*callee->function, frame.registers + call->a + 2);
+}
+
+// Where the error is handled, or -1: all registers are released. Frames that are inlined have no handlers.
+int64_t unwind_frames(const FramesLeft& left, const NativeFrame& outermost) {
+  Context& context = *outermost.context;
+  if (left.expected.why() == Expected::Why::Refused) drop_refused(*left.innermost, left.pc);
   const Insn* pc = left.pc;
   for (NativeFrame* frame = left.innermost;; frame = frame->caller) {
     Frame at{pc, frame->registers, frame->closure, frame->chunk};
     const bool is_handled = unwind(context, at, frame->registers);
-    if (frame == outermost) return is_handled ? frame->chunk->index_of(at.pc) : -1;
+    if (frame == &outermost) return is_handled ? frame->chunk->index_of(at.pc) : -1;
     context.leave_failed();
     pc = frame->call;
   }
+}
+
+}  // namespace
+
+int64_t native_raised(NativeFrame* outermost, const uint32_t* map, uint32_t place, const uint64_t* parts) {
+  return unwind_frames(restore_frames(*outermost, map, place, parts), *outermost);
 }
 
 void native_retain(uint64_t word0, uint64_t word1) { interp::retain(Borrowed{word0, word1}); }
@@ -229,7 +243,10 @@ Borrowed go_on_in_bytecode(const FramesLeft& left, NativeFrame& outermost, Nativ
 }  // namespace
 
 Borrowed native_exit(NativeFrame* outermost, const uint32_t* map, uint32_t place, const uint64_t* parts, NativeEntry self) {
-  return go_on_in_bytecode(restore_frames(*outermost, map, place, parts), *outermost, self);
+  const FramesLeft left = restore_frames(*outermost, map, place, parts);
+  if (!left.expected.is_error()) return go_on_in_bytecode(left, *outermost, self);
+  unwind_frames(left, *outermost);
+  return Borrowed::failure();
 }
 
 Borrowed native_refuse(NativeFrame* frame, const Insn* pc, uint32_t expected, NativeEntry self) {

@@ -151,7 +151,9 @@ llvm::Value* Translator::place_left(const Landing& landing) {
   return is_quick() ? static_cast<llvm::Value*>(load(b_.getInt32Ty(), left_place_)) : landing.place;
 }
 
+// Errors that the function does not handle leave like exits.
 Translator::Landing& Translator::way_out(bool raises, uint32_t pc) {
+  raises = raises && !handlers_at(pc).empty();
   Landing& behind = caller_ ? outward(raises) : raises ? raised_at(pc) : exit_landing();
   if (!strip_ || (caller_ && caller_->strip_ == strip_)) return behind;
   Landing& made = charges_[{strip_, behind.block}];
@@ -177,6 +179,16 @@ Translator::Landing& Translator::outward(bool raises) {
   return made;
 }
 
+// Inlined frames have no handlers.
+std::vector<uint32_t> Translator::handlers_at(uint32_t pc) const {
+  if (caller_) return caller_->handlers_at(call_pc_);
+  std::vector<uint32_t> found;
+  for (const bytecode::Region& region : chunk_.regions) {
+    if (pc >= region.begin && pc < region.end) found.push_back(region.handler);
+  }
+  return found;
+}
+
 Translator::Landing& Translator::exit_landing() {
   if (exits_.block) return exits_;
   llvm::IRBuilder<>::InsertPointGuard keep_place(b_);
@@ -199,9 +211,15 @@ llvm::BasicBlock* Translator::exit_at(uint32_t pc) {
   return exit_ = exit_with(begin, expectation(pc - begin));
 }
 
-llvm::BasicBlock* Translator::exit_with(uint32_t pc, uint32_t expected) {
+llvm::BasicBlock* Translator::exit_with(uint32_t pc, uint32_t expected) { return leave_before(pc, expected, false); }
+
+// Where the step of a call is refused. The arguments are still there.
+llvm::BasicBlock* Translator::refused_at(uint32_t pc) { return leave_before(pc, Expected::because(Expected::Why::Refused), true); }
+
+// With all that the instruction would find.
+llvm::BasicBlock* Translator::leave_before(uint32_t pc, uint32_t expected, bool raises) {
   llvm::IRBuilder<>::InsertPointGuard keep_place(b_);
-  llvm::BasicBlock* made = cold("exit");
+  llvm::BasicBlock* made = cold(raises ? "refused" : "exit");
   b_.SetInsertPoint(made);
   settle_places();
   Unflushed registers = unflushed(pc, false);
@@ -210,7 +228,7 @@ llvm::BasicBlock* Translator::exit_with(uint32_t pc, uint32_t expected) {
     const bool is_there = std::any_of(registers.begin(), registers.end(), [&](auto& each) { return each.first == reg; });
     if (!is_there && state_.dirty.has(reg)) registers.emplace_back(reg, as_flushed(state_.known(reg)));
   }
-  go_to(flushing(registers, way_out(false, pc)), b_.getInt32(place(pc, expected, registers, lent)));
+  go_to(flushing(registers, way_out(raises, pc)), b_.getInt32(place(pc, expected, registers, lent)));
   return made;
 }
 
@@ -259,22 +277,16 @@ void Translator::raise_unless(llvm::Value* ok, uint32_t pc) {
 }
 
 // `operands_done`: exec or a call has had the instruction's operands in the frame.
-void Translator::raise(uint32_t pc, bool operands_done) { raise_with(pc, unflushed(pc, operands_done)); }
-
-void Translator::raise_at_call(uint32_t pc) { raise_with(pc, unflushed_around_call(pc)); }
-
-void Translator::raise_with(uint32_t pc, const Unflushed& registers) {
-  go_to(flushing(registers, way_out(true, pc)), b_.getInt32(place(pc, 0, registers, {})));
+void Translator::raise(uint32_t pc, bool operands_done) {
+  const Unflushed registers = unflushed(pc, operands_done);
+  const uint32_t raised = Expected::because(Expected::Why::Raised);
+  go_to(flushing(registers, way_out(true, pc)), b_.getInt32(place(pc, raised, registers, {})));
 }
 
 // One block for all instructions with the same handlers. A block for all would be part of every loop that has a
 // handler, and a way into it from every other.
 Translator::Landing& Translator::raised_at(uint32_t pc) {
-  std::vector<uint32_t> handlers;
-  for (const bytecode::Region& region : chunk_.regions) {
-    if (pc >= region.begin && pc < region.end) handlers.push_back(region.handler);
-  }
-  Landing& raised = raised_[handlers];
+  Landing& raised = raised_[handlers_at(pc)];
   if (!raised.block) open(raised, block("raised"));
   return raised;
 }

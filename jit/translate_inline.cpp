@@ -46,7 +46,7 @@ void Translator::inline_call(uint32_t pc, const Insn& insn) {
     require_unit(*kinds_, pc, take_callee(pc, insn, callee), exit_at(pc));
     callee.read_captured();
   }
-  strip_ ? charge_strip_call() : charge_call(pc, insn);
+  strip_ ? charge_strip_call() : charge_call(pc);
   callee.is_outermost_closure_ = itself;
   callee.registers_ = register_pointer(static_cast<uint16_t>(insn.a + 2));
   callee.after_call_ = block("after");
@@ -157,29 +157,15 @@ Operand Translator::captured_by(llvm::Value* closure, uint32_t number) {
   return unknown(fixed(load_word(from, 0)), fixed(load_word(from, 8)));
 }
 
-// The arguments are the callee's; where the step is refused they go, as they would with its frame, but those that are lent.
-void Translator::charge_call(uint32_t pc, const Insn& insn) {
+// Where the step is refused the arguments go, as they would with a frame of the callee.
+void Translator::charge_call(uint32_t pc) {
   llvm::Value* left = spend(word(1));
   auto* poll = cold("poll");
-  auto* refused = cold("refused");
   auto* charged = block("charged");
   b_.CreateCondBr(b_.CreateICmpSLT(left, word(0)), poll, charged);
   b_.SetInsertPoint(poll);
   llvm::Value* ok = call_poll();
-  b_.CreateCondBr(b_.CreateICmpNE(ok, b_.getInt8(0)), charged, refused);
-  b_.SetInsertPoint(refused);
-  const uint64_t lent = kinds_->inlined(pc)->chunk().inout_mask;
-  for (uint32_t n = 0; n < insn.c; ++n) {
-    const auto reg = static_cast<uint16_t>(insn.a + 2 + n);
-    if (n < 64 && (lent >> n & 1)) {
-      if (cached(reg)) flush(reg, state_.known(reg));
-      continue;
-    }
-    const Operand v = read(reg);
-    if (is_unboxed(v.kind) || is_lent(reg)) continue;
-    b_.CreateCall(helper("release_value", b_.getVoidTy(), {b_.getInt64Ty(), b_.getInt64Ty()}), {tag_of(v), payload_of(v)});
-  }
-  raise_at_call(pc);
+  b_.CreateCondBr(b_.CreateICmpNE(ok, b_.getInt8(0)), charged, refused_at(pc));
   go_on_in(charged);
 }
 

@@ -287,6 +287,7 @@ class Translator {
   void put_raw(uint32_t reg, const Known& known);
   Landing& way_out(bool raises, uint32_t pc);
   Landing& outward(bool raises);
+  std::vector<uint32_t> handlers_at(uint32_t pc) const;
   Landing& exit_landing();
   // In the frame map.
   uint32_t values_of(const Unflushed& registers);
@@ -295,6 +296,8 @@ class Translator {
   // Goes back to bytecode at the instruction.
   llvm::BasicBlock* exit_at(uint32_t pc);
   llvm::BasicBlock* exit_with(uint32_t pc, uint32_t expected);
+  llvm::BasicBlock* refused_at(uint32_t pc);
+  llvm::BasicBlock* leave_before(uint32_t pc, uint32_t expected, bool raises);
   void exit_behind_call(uint32_t pc, const Insn& insn, uint32_t expected);
   uint32_t expectation(uint32_t ahead) const;
   uint32_t expectation_at_entry(uint32_t reg, Kind kind) const;
@@ -303,8 +306,6 @@ class Translator {
   // Goes to the error path unless the helper's outcome (i8) says all is well.
   void raise_unless(llvm::Value* ok, uint32_t pc);
   void raise(uint32_t pc, bool operands_done = false);
-  void raise_at_call(uint32_t pc);
-  void raise_with(uint32_t pc, const Unflushed& registers);
   // Where errors go that are raised at an instruction: by the handlers around it.
   Landing& raised_at(uint32_t pc);
   llvm::BasicBlock* handler_block(uint32_t pc);
@@ -620,7 +621,7 @@ class Translator {
   void require_function(const Operand& v, llvm::BasicBlock* otherwise);
   void require_unit(const Kinds& caller, uint32_t pc, llvm::Value* number, llvm::BasicBlock* otherwise);
   Operand require_captured(llvm::Value* closure, uint32_t number, Kind kind, llvm::BasicBlock* otherwise);
-  void charge_call(uint32_t pc, const Insn& insn);
+  void charge_call(uint32_t pc);
   void take_arguments(const Insn& insn);
   void run_inlined();
   void leave_inlined(const Insn& insn);
