@@ -23,6 +23,9 @@ constexpr uint32_t kIdleSlices = 16;
 // What has been within so few runs now, or will again: an inner loop between two entries.
 constexpr uint32_t kFewSlices = 2;
 
+// What is found running more rarely than once in so many takes too little of the time to wait for.
+constexpr uint32_t kMostUsualGap = 128;
+
 // What compiling native code takes as long as too little of it has been timed.
 constexpr double kUsualNativeNs = 2 * sched::kMillisecond, kUsualOptimisedNs = 10 * sched::kMillisecond;
 // A loop in code that the code around it will replace is looked at after so many of its slices again.
@@ -537,10 +540,23 @@ void TierControl::request_above(const Compilation& below) {
   }
 }
 
-// Of one evaluation: those that run at the same time end slices, too.
+// What calls small functions most of the time is rarely found running, though it is.
+void TierControl::found_running(Counted& counted) const {
+  const uint32_t now = slices_.load(std::memory_order_relaxed);
+  const uint32_t before = counted.last_slice.load(std::memory_order_relaxed);
+  if (before == now) return;
+  counted.last_slice.store(now, std::memory_order_relaxed);
+  if (before == 0) return;
+  const uint32_t gap = std::min(now - before, kMostUsualGap);
+  counted.usual_gap.store((counted.usual_gap.load(std::memory_order_relaxed) + gap) / 2, std::memory_order_relaxed);
+}
+
+// Beyond twice as many as usually pass. Of one evaluation: those that run at the same time end slices, too.
 uint32_t TierControl::idle_slices(const Counted& counted) const {
   const uint32_t passed = slices_.load(std::memory_order_relaxed) - counted.last_slice.load(std::memory_order_relaxed);
-  return passed / static_cast<uint32_t>(std::max<int64_t>(1, scheduler_->evaluations()));
+  const uint32_t usual = 2 * counted.usual_gap.load(std::memory_order_relaxed);
+  const auto evaluations = static_cast<uint32_t>(std::max<int64_t>(1, scheduler_->evaluations()));
+  return (passed - std::min(passed, usual)) / evaluations;
 }
 
 // The loops' own code, and the walker, have recorded what the code around would otherwise have to find out.

@@ -122,9 +122,7 @@ class TierControl {
   bool has_gone_on(Compilation& job, uint32_t idle);
   bool has_left_loop(Compilation& job) const;
   bool is_superseded(const Compilation& job) const;
-  void found_running(Counted& counted) const {
-    counted.last_slice.store(slices_.load(std::memory_order_relaxed), std::memory_order_relaxed);
-  }
+  void found_running(Counted& counted) const;
   // False: it was of no use, and nothing was compiled.
   bool compile(Compilation& job);
   void make(Compilation& job, const TierInterface& tier);

@@ -55,6 +55,7 @@ enum class TierStatus : uint8_t { NotStarted, Compiling, Ready, Failed };
 struct Counted {
   std::atomic<uint32_t> count{0};
   std::atomic<uint32_t> last_slice{0};   // of the runtime's, in which it was last found running
+  std::atomic<uint32_t> usual_gap{0};    // slices between two times that it was, of late
   std::atomic<uint32_t> inside{0};       // a loop: how many runs of it are in its own code
   std::atomic<int64_t> superseded_ns{0}; // since when it runs though the code around it is or will be there
   std::atomic<TierStatus> status[kTiers] = {};

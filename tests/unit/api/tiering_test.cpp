@@ -424,6 +424,24 @@ TEST_CASE("tiering: a loop that is known to have ended is not made native a mome
   posset_runtime_release(runtime);
 }
 
+TEST_CASE("tiering: what is found running only now and then is not taken for ended in between") {
+  posset_runtime* runtime = runtime_with_native_stand_in();
+  {
+    World w(runtime, posset_context_defaults());
+    occupy_native_threads(w);
+    make_f_hot(w);
+    for (int round = 0; round < 5; ++round) {
+      w.session("f(10)");
+      w.session("for _ in 0..40000 { nil }");
+    }
+    compiler.open();
+    posset_runtime_settle(runtime);
+    INFO(explain(w, "f"));
+    CHECK_FALSE(has(explain(w, "f"), "[idle]"));
+  }
+  posset_runtime_release(runtime);
+}
+
 TEST_CASE("tiering: a loop that waits for a call is made native as if it had been found running") {
   posset_runtime* runtime = runtime_with_native_stand_in();
   {
