@@ -305,6 +305,7 @@ Answer ask_all(const Guard& guard) {
     case Expected::Why::Result: return ask_result_of_call(guard);
     case Expected::Why::Choice: return std::pair{std::string("ints that do not overflow, on the way taken"), std::string("overflow")};
     case Expected::Why::Part: return std::pair{std::string("a part that is still to be computed"), std::string("its result")};
+    case Expected::Why::Steps: return std::pair{std::string("steps for all inlined calls"), std::string("fewer")};
     case Expected::Why::Captured:
       if (Answer answer = ask_captured(guard)) return answer;
   }

@@ -30,6 +30,7 @@ struct Expected {
     Choice,  // at a jump behind which both ways have been computed: a sum on the one taken does not overflow
     Captured,  // before a call: what its callee has captured, number A, is of the kind of Part
     Part,      // at a Merge: the part is still to be computed here
+    Steps,     // before a call: there are enough steps for all that its callee calls, too, within what the limit leaves
     Raised,    // it is no exit: the instruction has raised an error
     Refused,   // nor that: the step of the call is, and its arguments are still to be given up
   };
@@ -43,7 +44,7 @@ struct Expected {
   uint32_t kind(Operand operand) const { return word >> (kBits * operand) & kAnything; }
   uint32_t reg() const { return word & kMostRegisters; }
   // Results of calls and parts are no fault of the code behind them: an exit of the callee's has been noted where it was.
-  bool is_fault() const { return why() != Why::Result && why() != Why::Part; }
+  bool is_fault() const { return why() != Why::Result && why() != Why::Part && why() != Why::Steps; }
   bool is_error() const { return why() == Why::Raised || why() == Why::Refused; }
   uint32_t ahead() const { return word >> kAheadShift & kMostAhead; }
 };

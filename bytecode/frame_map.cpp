@@ -132,7 +132,7 @@ FramesLeft restore_frames(NativeFrame& frame, const uint32_t* words, uint32_t nu
     map.retain(what.retained, *each);
     inlined = what.outer;
   }
-  return {&innermost, innermost.chunk->code.get() + innermost.chunk->size + place.pc, depth, {place.expected}};
+  return {&innermost, innermost.chunk->code.get() + innermost.chunk->size + place.pc, depth, place.steps, {place.expected}};
 }
 
 }  // namespace posset::bytecode

@@ -28,6 +28,7 @@ struct FramePlace {
   uint32_t expected;  // exits.h
   uint32_t values;    // of the frame's registers
   uint32_t retained;  // slots that become one owner more
+  uint32_t steps;     // charged beforehand, and not taken
   uint32_t inlined;   // what the frame is; none: the one that the code was entered with
 };
 constexpr uint32_t kFramePlaceWords = sizeof(FramePlace) / sizeof(uint32_t);
@@ -62,6 +63,7 @@ struct FramesLeft {
   NativeFrame* innermost;
   const Insn* pc;
   uint32_t depth;  // frames around it, down to the one that the code was entered with
+  uint32_t steps;  // to be given back
   Expected expected;
 };
 

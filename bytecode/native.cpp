@@ -128,6 +128,7 @@ void drop_refused(const NativeFrame& frame, const Insn* call) {
 // Where the error is handled, or -1: all registers are released. Frames that are inlined have no handlers.
 int64_t unwind_frames(const FramesLeft& left, const NativeFrame& outermost) {
   Context& context = *outermost.context;
+  context.fuel += left.steps;
   if (left.expected.why() == Expected::Why::Refused) drop_refused(*left.innermost, left.pc);
   const Insn* pc = left.pc;
   for (NativeFrame* frame = left.innermost;; frame = frame->caller) {
@@ -237,6 +238,7 @@ Borrowed go_on_in_bytecode(const FramesLeft& left, NativeFrame& outermost, Nativ
     if (is_fault && is_current) count_exit(outermost, is_new ? kManyExits / 2 : 1);
   }
   context.depth += left.depth;
+  context.fuel += left.steps;
   return finish_in_bytecode(frame, {frame.chunk->code.get() + at, frame.place, frame.shared_cell != 0, outermost.registers});
 }
 
@@ -250,7 +252,7 @@ Borrowed native_exit(NativeFrame* outermost, const uint32_t* map, uint32_t place
 }
 
 Borrowed native_refuse(NativeFrame* frame, const Insn* pc, uint32_t expected, NativeEntry self) {
-  return go_on_in_bytecode({frame, pc, 0, {expected}}, *frame, self);
+  return go_on_in_bytecode({frame, pc, 0, 0, {expected}}, *frame, self);
 }
 
 Borrowed native_decline(NativeFrame* frame, const Insn* pc) { return finish_in_bytecode(*frame, {pc}); }

@@ -15,7 +15,7 @@ uint32_t FrameMaps::add(const std::vector<uint32_t>& words) {
 }
 
 uint32_t FrameMaps::place(const bytecode::FramePlace& place) {
-  return add({place.pc, place.expected, place.values, place.retained, place.inlined});
+  return add({place.pc, place.expected, place.values, place.retained, place.steps, place.inlined});
 }
 
 uint32_t FrameMaps::inlined(const bytecode::FrameInlined& frame) {

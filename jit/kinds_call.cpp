@@ -296,6 +296,27 @@ void Kinds::note_return(const Insn& insn, const State& state) {
   }
 }
 
+std::optional<uint32_t> Kinds::steps_of_calls() const {
+  uint32_t steps = 0;
+  State state = at_leader(0);
+  for (uint32_t pc = 0; pc < chunk_.size; pc += chunk_.length_at(pc)) {
+    const uint8_t flags = bytecode::info(chunk_.op_at(pc)).flags;
+    box(to_box(pc, state), state);
+    const Plan plan = this->plan(pc, state);
+    if (plan.way == Way::Exit) break;
+    if (plan.way != Way::Inline || (flags & bytecode::Branch)) return std::nullopt;
+    if (flags & bytecode::Step) {
+      const Kinds* callee = inlined(pc);
+      const auto inner = callee && !has_leaf(pc) ? callee->steps_of_calls() : std::nullopt;
+      if (!inner) return std::nullopt;
+      steps += 1 + *inner;
+    }
+    if (flags & bytecode::Ends) break;
+    state = after(pc, plan, state);
+  }
+  return steps;
+}
+
 uint32_t Kinds::extent() const {
   uint32_t most = chunk_.registers;
   for (const auto& [pc, callee] : callees_) {

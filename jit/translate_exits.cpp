@@ -55,7 +55,7 @@ uint32_t Translator::values_of(const Unflushed& registers) {
 }
 
 uint32_t Translator::place(uint32_t pc, uint32_t expected, const Unflushed& registers, const std::vector<uint32_t>& retained) {
-  return unit_.maps.place({pc, expected, values_of(registers), unit_.maps.slots(retained), inlined_as()});
+  return unit_.maps.place({pc, expected, values_of(registers), unit_.maps.slots(retained), unit_.steps_ahead, inlined_as()});
 }
 
 // What the frame map says of this frame.

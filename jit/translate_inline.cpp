@@ -9,11 +9,13 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "bytecode/exits.h"
 #include "interp/runtime/context.h"
 #include "jit/translator.h"
 
 namespace posset::jit {
 
+using bytecode::Expected;
 using bytecode::NativeFrame;
 using interp::Context;
 
@@ -46,7 +48,7 @@ void Translator::inline_call(uint32_t pc, const Insn& insn) {
     require_unit(*kinds_, pc, take_callee(pc, insn, callee), exit_at(pc));
     callee.read_captured();
   }
-  strip_ ? charge_strip_call() : charge_call(pc);
+  begin_steps(pc, callee);
   callee.is_outermost_closure_ = itself;
   callee.registers_ = register_pointer(static_cast<uint16_t>(insn.a + 2));
   callee.after_call_ = block("after");
@@ -55,6 +57,7 @@ void Translator::inline_call(uint32_t pc, const Insn& insn) {
     if (is_lent(static_cast<uint16_t>(insn.a + 2 + n))) callee.borrowed_.push_back(n);
   }
   callee.run_inlined();
+  if (!is_charged_) unit_.steps_ahead = 0;
   go_on_in(callee.after_call_);
 }
 
@@ -157,16 +160,38 @@ Operand Translator::captured_by(llvm::Value* closure, uint32_t number) {
   return unknown(fixed(load_word(from, 0)), fixed(load_word(from, 8)));
 }
 
-// Where the step is refused the arguments go, as they would with a frame of the callee.
-void Translator::charge_call(uint32_t pc) {
-  llvm::Value* left = spend(word(1));
+// What only computes is charged for all calls that it makes, at once.
+void Translator::begin_steps(uint32_t pc, Translator& callee) {
+  callee.is_charged_ = is_charged_;
+  if (strip_) return charge_strip_call();
+  if (is_charged_) {
+    --unit_.steps_ahead;
+    return;
+  }
+  const uint32_t ahead = callee.kinds_->steps_of_calls().value_or(0);
+  charge_call(pc, 1 + ahead);
+  callee.is_charged_ = ahead != 0;
+  unit_.steps_ahead = ahead;
+}
+
+// Where the first step is refused the arguments go, as they would with a frame of the callee. A slice may end before several
+// steps; if the next has too few of them the limit is near, and bytecode finds out at which of them it is.
+void Translator::charge_call(uint32_t pc, uint32_t steps) {
   auto* poll = cold("poll");
   auto* charged = block("charged");
+  llvm::Value* left = steps == 1 ? spend(word(1)) : b_.CreateSub(fuel(), word(steps));
   b_.CreateCondBr(b_.CreateICmpSLT(left, word(0)), poll, charged);
   b_.SetInsertPoint(poll);
-  llvm::Value* ok = call_poll();
-  b_.CreateCondBr(b_.CreateICmpNE(ok, b_.getInt8(0)), charged, refused_at(pc));
+  llvm::Value* polled = b_.CreateICmpNE(call_poll(), b_.getInt8(0));
+  auto* enough = steps == 1 ? charged : cold("enough");
+  b_.CreateCondBr(polled, enough, refused_at(pc));
+  if (steps != 1) {
+    b_.SetInsertPoint(enough);
+    llvm::BasicBlock* few = exit_with(pc, Expected::because(Expected::Why::Steps));
+    b_.CreateCondBr(b_.CreateICmpSLT(fuel(), word(steps)), few, charged);
+  }
   go_on_in(charged);
+  if (steps != 1) spend(word(steps));
 }
 
 // ---- the callee's frame ----

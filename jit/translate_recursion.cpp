@@ -309,7 +309,7 @@ void Translator::return_left(llvm::Value* result) {
 
 // Charges the call and does the leaf of the callee. Where that is not all, the step is given back and the call is made.
 llvm::BasicBlock* Translator::begin_with_leaf(uint32_t pc, const Insn& insn) {
-  charge_call(pc);
+  charge_call(pc, 1);
   Translator leaf(*this, *kinds_->inlined(pc), pc);
   leaf.registers_ = register_pointer(static_cast<uint16_t>(insn.a + 2));
   leaf.after_call_ = block("after");

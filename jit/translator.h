@@ -85,6 +85,7 @@ class Translator {
     Translator* root = nullptr;
     std::vector<llvm::Function*> entered;  // from elsewhere, by version; from the machine the first
     FrameMaps maps;
+    uint32_t steps_ahead = 0;  // charged for calls that are still to come
   };
 
   // ---- translator.cpp ----
@@ -621,7 +622,8 @@ class Translator {
   void require_function(const Operand& v, llvm::BasicBlock* otherwise);
   void require_unit(const Kinds& caller, uint32_t pc, llvm::Value* number, llvm::BasicBlock* otherwise);
   Operand require_captured(llvm::Value* closure, uint32_t number, Kind kind, llvm::BasicBlock* otherwise);
-  void charge_call(uint32_t pc);
+  void begin_steps(uint32_t pc, Translator& callee);
+  void charge_call(uint32_t pc, uint32_t steps);
   void take_arguments(const Insn& insn);
   void run_inlined();
   void leave_inlined(const Insn& insn);
@@ -703,6 +705,7 @@ class Translator {
   Unit& unit_;
   Translator* const caller_ = nullptr;
   const uint32_t call_pc_ = 0;             // in the caller
+  bool is_charged_ = false;              // together with the call, and so is what it calls
   llvm::BasicBlock* after_call_ = nullptr;
   llvm::BasicBlock* beyond_leaf_ = nullptr;  // where the call is made after all; null: all of it is inlined
   llvm::LLVMContext* const context_;

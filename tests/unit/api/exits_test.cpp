@@ -54,6 +54,7 @@ class NativeWorld {
     REQUIRE(posset_define(context_, &row, sizeof row, nullptr) == POSSET_OK);
   }
   posset_runtime* runtime() { return runtime_; }
+  posset_context* context() { return context_; }
   const std::string& printed() const { return printed_; }
   // Until there is code of tier 3, as far as there can be.
   void warm_up(const std::string& call) {
@@ -338,6 +339,67 @@ TEST_CASE("exits: code entered in a loop gives back the record that its frame ha
   CHECK(world.printed() == "[[1, 2], [1, 3], [2, 3]] 0\n");
 }
 
+
+namespace {
+
+// Functions that only call others which are inlined, too: all their steps are charged for at once.
+const char* const kChargedAtOnce =
+    "fn vec(x, y) => {x: x, y: y}\n"
+    "fn add(a, b) => vec(a.x + b.x, a.y + b.y)\n"
+    "fn twice(a) => add(a, a)\n"
+    "fn both(a, b) => add(twice(a), twice(b))\n"
+    "fn odd(i) => if i % 5 == 3 { 0.5 } else if i % 7 == 4 { \"text\" } else { i % 10 }\n"
+    "fn main(n) {\n"
+    "  var sum = 0.0\n"
+    "  for i in 0..n {\n"
+    "    try {\n"
+    "      let v = both(vec(i, 1), vec(sum % 100, odd(i)))\n"
+    "      sum = sum + v.y\n"
+    "    } catch { sum = sum + 1 }\n"
+    "  }\n"
+    "  sum\n"
+    "}\n";
+
+// Evaluations with ever more steps, on one runtime: how each ends, and what it has counted.
+class Stepped {
+ public:
+  explicit Stepped(const posset_runtime_options& options) : world_(options) { world_.run(kChargedAtOnce); }
+
+  std::string outcome(uint64_t steps) {
+    posset_context_options limits = posset_context_defaults();
+    limits.step_limit = steps;
+    REQUIRE(posset_context_set_options(world_.context(), &limits) == POSSET_OK);
+    posset_value value = posset_nil();
+    const posset_status status = posset_session_eval(world_.context(), text("b.posset"), text("main(100000)"), &value, nullptr);
+    posset_release(value);
+    if (status != POSSET_RAISED) return "no error";
+    posset_error* error = posset_take_error(world_.context());
+    std::string report;
+    REQUIRE(posset_error_render(error, false, append, &report) == POSSET_OK);
+    posset_error_free(error);
+    posset_statistics statistics = {};
+    statistics.size = sizeof statistics;
+    REQUIRE(posset_context_statistics(world_.context(), &statistics) == POSSET_OK);
+    return report + std::to_string(statistics.steps);
+  }
+
+ private:
+  NativeWorld world_;
+};
+
+}  // namespace
+
+// Where an error or an exit comes between calls that are charged for together, the steps of the later ones are given back.
+TEST_CASE("exits: the step limit is met at the same one of several calls that are charged at once") {
+  if (!posset_native_tier(3)) return;
+  posset_runtime_options walker = hot();
+  walker.forced_tier = 0;
+  Stepped expected(walker), native(hot());
+  for (uint64_t steps = 30000; steps < 30040; ++steps) {
+    CAPTURE(steps);
+    CHECK(native.outcome(steps) == expected.outcome(steps));
+  }
+}
 
 namespace {
 

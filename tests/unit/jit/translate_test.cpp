@@ -76,7 +76,7 @@ void look_at_exits(const llvm::CallInst& call, Look& look) {
   std::set<uint64_t> places;
   look_at_ways(call.getArgOperand(2), look, [&](const llvm::Value* place) { places.insert(constant(place)); });
   for (uint64_t place : places) {
-    const FramePlace left{word(place), word(place + 1), word(place + 2), word(place + 3), word(place + 4)};
+    const FramePlace left{word(place), word(place + 1), word(place + 2), word(place + 3), word(place + 4), word(place + 5)};
     ++look.exits;
     look.new_exits += Expected{left.expected}.why() == Expected::Why::New;
     uint64_t depth = 0;
@@ -214,6 +214,16 @@ TEST_CASE("translate: callees within callees are left with every frame") {
   run("fn a3(x) => x + 1\nfn a2(x) => a3(x) * 2\nfn a1(x) => a2(x) - 3\nfn a0(n) {\n  var t = 0\n  for i in 0..n { t += a1(i) }\n  t\n}\nfor k in 0..60 { a0(k) }");
   CHECK(look("a0", 2).inlined == 3);
   CHECK(look("a0", 2).deepest_exit == 3);
+}
+
+TEST_CASE("translate: what only calls what is inlined, too, is charged for all steps at once") {
+  run("fn a3(x) => x + 1\nfn a2(x) => a3(x) * 2\nfn a1(x) => a2(x) - a3(x)\nfn a0(n) => a1(n) + a1(n + 1)\n"
+      "fn b3(x) => if x > 3 { x } else { 1 }\nfn b2(x) => b3(x) * 2\nfn b0(n) => b2(n)\n"
+      "for k in 0..60 { a0(k); b0(k) }");
+  CHECK(look("a0", 2).inlined == 8);
+  CHECK(look("a0", 2).calls["poll"] == 2);
+  CHECK(look("b0", 2).inlined == 2);
+  CHECK(look("b0", 2).calls["poll"] == 2);  // one way or the other
 }
 
 TEST_CASE("translate: a loop over a packed list runs in strips") {
