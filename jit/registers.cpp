@@ -76,7 +76,20 @@ llvm::AllocaInst* Translator::new_unset_variable(llvm::Type* type) {
   if (is_quick()) return made;
   auto* nothing = new llvm::StoreInst(llvm::PoisonValue::get(type), made, false, alignment(type));
   nothing->insertAfter(made);
+  unit_.unset.push_back(nothing);
   return made;
+}
+
+// What is set in one place, as most are, has its value wherever it is read: without the other store that is plain to see
+// and costs no search for where ways meet, which took a third of the time to optimise code with many variables.
+void Translator::forget_needless_unsets() {
+  for (llvm::StoreInst* nothing : unit_.unset) {
+    const llvm::Value* variable = nothing->getPointerOperand();
+    const auto stores = std::count_if(variable->user_begin(), variable->user_end(),
+                                      [](const llvm::User* each) { return llvm::isa<llvm::StoreInst>(each); });
+    if (stores <= 2) nothing->eraseFromParent();
+  }
+  unit_.unset.clear();
 }
 
 llvm::AllocaInst* Translator::new_variable(llvm::Type* type) {

@@ -93,6 +93,7 @@ void Translator::end_wrapper() {
   for (auto* all : {&tags_, &payloads_, &numbers_}) all->assign(chunk_.registers, nullptr);
   parts_.clear();
   size_areas();
+  forget_needless_unsets();
 }
 
 void Translator::say_direct(Translation& made) const {

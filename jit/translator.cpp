@@ -388,6 +388,7 @@ void Translator::finish() {
     b_.CreateUnreachable();
   }
   size_areas();
+  forget_needless_unsets();
 }
 
 // ---- blocks, values ----

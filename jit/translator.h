@@ -85,6 +85,7 @@ class Translator {
     Translator* root = nullptr;
     std::vector<llvm::Function*> entered;  // from elsewhere, by version; from the machine the first
     FrameMaps maps;
+    std::vector<llvm::StoreInst*> unset;  // of variables in which there is nothing yet
     uint32_t steps_ahead = 0;  // charged for calls that are still to come
   };
 
@@ -256,6 +257,7 @@ class Translator {
   bool cached(uint32_t reg) const { return !kinds_->pinned(reg); }
   llvm::AllocaInst* new_variable(llvm::Type* type);
   llvm::AllocaInst* new_unset_variable(llvm::Type* type);
+  void forget_needless_unsets();
   llvm::AllocaInst* variable(std::vector<llvm::AllocaInst*>& all, uint32_t reg, llvm::Type* type);
   Operand cached_value(uint32_t reg, const Known& known);
   void keep(uint32_t reg, Kind kind, const Operand& v);
