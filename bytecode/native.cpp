@@ -119,10 +119,14 @@ bool native_poll(Context* context) { return context->poll(); }
 
 namespace {
 
-// As its callee would, had it been entered.
+// As its callee would, had it been entered. What is called may be another function by now, unless it is a module's own.
 void drop_refused(const NativeFrame& frame, const Insn* call) {
-  const interp::Closure* callee = callee_at(frame, frame.chunk->index_of(call));
-  drop_arguments(*callee->function, frame.registers + call->a + 2);
+  const bool is_known = static_cast<Op>(call->op) == Op::CallKnown;
+  const uint64_t lent = is_known ? frame.closure->function->links[call->b]->as<Closure>()->function->inout_mask
+                                 : std::bit_cast<uint64_t>(call[1]);
+  for (uint32_t n = 0; n < call->c; ++n) {
+    if (n >= 64 || !(lent >> n & 1)) drop(frame.registers[call->a + 2 + n]);
+  }
 }
 
 // Where the error is handled, or -1: all registers are released. Frames that are inlined have no handlers.
@@ -223,6 +227,7 @@ Borrowed go_on_in_bytecode(const FramesLeft& left, NativeFrame& outermost, Nativ
   NativeFrame& frame = *left.innermost;
   Context& context = *frame.context;
   save_frames(&frame, left.depth);
+  context.fuel += left.steps;  // before the slice ends
   const uint32_t at = frame.chunk->index_of(left.pc);
   if (context.heap.is_overdrawn()) context.end_slice();  // by what has just been boxed, perhaps
   if (!context.take_forced_exit()) {
@@ -238,7 +243,6 @@ Borrowed go_on_in_bytecode(const FramesLeft& left, NativeFrame& outermost, Nativ
     if (is_fault && is_current) count_exit(outermost, is_new ? kManyExits / 2 : 1);
   }
   context.depth += left.depth;
-  context.fuel += left.steps;
   return finish_in_bytecode(frame, {frame.chunk->code.get() + at, frame.place, frame.shared_cell != 0, outermost.registers});
 }
 

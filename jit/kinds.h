@@ -211,10 +211,10 @@ class Kinds {
   uint32_t depth() const;
   // Registers between the windows of a frame and of what it calls, at most.
   uint32_t widest() const;
-  // The units inlined, at any depth.
   // Those of the calls that it makes, if these are inlined, too, and it has one way only, all of which is done in place:
   // nobody looks at the count of steps on it. Nothing: it is not like that.
   std::optional<uint32_t> steps_of_calls() const;
+  // The units inlined, at any depth.
   void for_each_inlined(const std::function<void(uint32_t unit, const bytecode::Chunk&)>& visit) const;
 
   // What is unboxed and the instruction needs as an object, before it is planned. What it has been copied from in front of

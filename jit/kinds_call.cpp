@@ -297,10 +297,12 @@ void Kinds::note_return(const Insn& insn, const State& state) {
 }
 
 std::optional<uint32_t> Kinds::steps_of_calls() const {
+  constexpr uint32_t kMost = 16;  // a slice ends so many steps early, and under exit stress it has hardly more
   uint32_t steps = 0;
   State state = at_leader(0);
   for (uint32_t pc = 0; pc < chunk_.size; pc += chunk_.length_at(pc)) {
     const uint8_t flags = bytecode::info(chunk_.op_at(pc)).flags;
+    if (pc != 0 && is_leader(pc)) return std::nullopt;
     box(to_box(pc, state), state);
     const Plan plan = this->plan(pc, state);
     if (plan.way == Way::Exit) break;
@@ -310,6 +312,7 @@ std::optional<uint32_t> Kinds::steps_of_calls() const {
       const auto inner = callee && !has_leaf(pc) ? callee->steps_of_calls() : std::nullopt;
       if (!inner) return std::nullopt;
       steps += 1 + *inner;
+      if (steps > kMost) return std::nullopt;
     }
     if (flags & bytecode::Ends) break;
     state = after(pc, plan, state);

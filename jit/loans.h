@@ -11,7 +11,7 @@
 // where it moves it on (Kinds::only_reads). In between there are only instructions that cannot see the container change or its
 // element's count: no calls, no rounds of a loop, nothing that touches the variable it stands in, and nothing that exec does.
 // Where such code exits to bytecode, or raises, it first makes good what the beginning has left out
-// (Translator::settle_loans, settle_borrowed), so that no other tier knows of loans.
+// (Translator::settle_loans, bytecode/frame_map.h), so that no other tier knows of loans.
 #pragma once
 
 #include <cstdint>

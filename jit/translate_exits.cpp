@@ -296,6 +296,7 @@ llvm::BasicBlock* Translator::handler_block(uint32_t pc) {
   llvm::IRBuilder<>::InsertPointGuard keep_place(b_);
   auto* reads = cold("handler");
   b_.SetInsertPoint(reads);
+  take_fuel();  // steps may have been given back
   const State& state = kinds_->at_leader(pc);
   for (uint32_t reg = 0; reg < chunk_.registers; ++reg) {
     if (state.kinds[reg] != Kind::None) reload(reg, state.kinds[reg]);

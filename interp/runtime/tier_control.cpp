@@ -546,7 +546,7 @@ void TierControl::found_running(Counted& counted) const {
   const uint32_t before = counted.last_slice.load(std::memory_order_relaxed);
   if (before == now) return;
   counted.last_slice.store(now, std::memory_order_relaxed);
-  if (before == 0) return;
+  if (before == 0 || static_cast<int32_t>(now - before) < 0) return;  // threads that count together lose some
   const uint32_t gap = std::min(now - before, kMostUsualGap);
   counted.usual_gap.store((counted.usual_gap.load(std::memory_order_relaxed) + gap) / 2, std::memory_order_relaxed);
 }
