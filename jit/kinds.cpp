@@ -324,17 +324,17 @@ Kind Kinds::expected(uint32_t reg) const {
 namespace {
 
 // With b a register: how c is given, by the order of opcodes.
-enum class Form : uint8_t { Registers, Constant, ConstantFirst, Immediate };
+enum class OperandForm : uint8_t { Registers, Constant, ConstantFirst, Immediate };
 
 struct Arithmetic {
   Op first;  // of its forms
-  Form form;
+  OperandForm form;
 };
 
 Arithmetic arithmetic(Op op) {
   static constexpr Op kFirst[] = {Op::Add, Op::Sub, Op::Mul, Op::Div, Op::IntDiv, Op::Mod};
   const Op first = *std::prev(std::upper_bound(std::begin(kFirst), std::end(kFirst), op));
-  return {first, static_cast<Form>(static_cast<int>(op) - static_cast<int>(first))};
+  return {first, static_cast<OperandForm>(static_cast<int>(op) - static_cast<int>(first))};
 }
 
 }  // namespace
@@ -347,8 +347,8 @@ Kind Kinds::guessed(uint32_t reg) const {
     const auto op = static_cast<Op>(insn.op);
     if (!is_in(op, Op::Add, Op::ModI) || insn.b != reg) continue;
     const Arithmetic what = arithmetic(op);
-    if (what.form == Form::Immediate) guess = joined(guess, Kind::Int);
-    if (what.form == Form::Constant) guess = joined(guess, constant_kind(insn.c));
+    if (what.form == OperandForm::Immediate) guess = joined(guess, Kind::Int);
+    if (what.form == OperandForm::Constant) guess = joined(guess, constant_kind(insn.c));
   }
   return is_number(guess) ? guess : Kind::Any;
 }
@@ -630,10 +630,10 @@ Plan Kinds::number_plan(uint32_t pc, const Insn& insn, const State& before) cons
     return fits ? Plan{Way::Inline, Kind::Any, b, Kind::Any, b} : Plan{Way::Dynamic};
   }
   const auto [first, form] = arithmetic(op);
-  const bool constant_first = form == Form::ConstantFirst;
+  const bool constant_first = form == OperandForm::ConstantFirst;
   const Kind b = constant_first ? constant_kind(insn.b) : speculated(before.kinds[insn.b], pc, Seen::First);
-  const Kind c = form == Form::Constant    ? constant_kind(insn.c)
-                 : form == Form::Immediate ? Kind::Int
+  const Kind c = form == OperandForm::Constant    ? constant_kind(insn.c)
+                 : form == OperandForm::Immediate ? Kind::Int
                                            : speculated(before.kinds[insn.c], pc, constant_first ? Seen::First : Seen::Second);
   if (!is_number(b) || !is_number(c)) {
     const Kind other = b == Kind::Float ? c : c == Kind::Float ? b : Kind::None;
