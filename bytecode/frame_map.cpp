@@ -2,6 +2,7 @@
 #include "bytecode/frame_map.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "interp/value/list.h"

@@ -9,7 +9,7 @@
 //   header   where ids of shapes begin, in bytes; where addresses of chunks do
 //   place    FramePlace
 //   inlined  FrameInlined
-//   values   how many there are; each FrameValue, with two more words behind those of Form Parts
+//   values   how many there are; each FrameValue, with two more words behind those of kParts
 //   slots    how many there are; registers
 #pragma once
 
@@ -31,7 +31,6 @@ struct FramePlace {
   uint32_t steps;     // charged beforehand, and not taken
   uint32_t inlined;   // what the frame is; none: the one that the code was entered with
 };
-constexpr uint32_t kFramePlaceWords = sizeof(FramePlace) / sizeof(uint32_t);
 
 // A frame that is inlined into another. The code has put its closure into its native frame, which lies behind the other's.
 struct FrameInlined {

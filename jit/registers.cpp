@@ -4,8 +4,6 @@
 #include <cassert>
 #include <cstddef>
 
-#include "bytecode/exits.h"
-#include "interp/runtime/context.h"
 #include "jit/translator.h"
 
 namespace posset::jit {

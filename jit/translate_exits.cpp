@@ -2,7 +2,6 @@
 // (bytecode/frame_map.h), puts what only the code has into the frames, and goes on to where all of its kind leave. What is
 // on the way is shared by all that have it in common, from the registers of the frame down to those of the frames around.
 #include <algorithm>
-#include <cassert>
 #include <cstddef>
 
 #include "bytecode/exits.h"

@@ -1,5 +1,5 @@
 // The translator's state and what its families share. Definitions by family: translator.cpp (blocks,
-// prologue, errors, generic instructions), translate_arith.cpp, translate_control.cpp, translate_data.cpp,
+// prologue, generic instructions), translate_exits.cpp, translate_arith.cpp, translate_control.cpp, translate_data.cpp,
 // translate_place.cpp, translate_pattern.cpp, translate_make.cpp, translate_build.cpp, translate_call.cpp.
 //
 // Registers are kept in variables of the function, by what is known of them (kinds.h): an int, list or bool in one
