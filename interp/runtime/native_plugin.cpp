@@ -2,10 +2,12 @@
 #include "interp/runtime/native_plugin.h"
 
 #include <exception>
+#include <mimalloc.h>
 
 #include "interp/runtime/context.h"
 #include "interp/runtime/native_layout.h"
 #include "interp/runtime/trace_events.h"
+#include "interp/value/huge_pages.h"
 #include "sched/base/plugin.h"
 
 namespace posset::interp {
@@ -49,7 +51,17 @@ constexpr TierInterface make_tier() {
   return tier;
 }
 
+// The compiler takes some megabytes from the thread that opens it, which is the one that compiles.
+void use_huge_pages() {
+  void* block = mi_malloc(1);
+  if (block) HugePages().use_around(block);
+  mi_free(block);
+}
+
 }  // namespace
+
+// The threads that compile begin later.
+NativePlugin::NativePlugin(std::string file) : file_(std::move(file)) { HugePages::map_segments_whole(); }
 
 void NativePlugin::try_open() {
   auto entry = reinterpret_cast<NativePluginEntry>(sched::plugin_symbol(file_, POSSET_JIT_SYMBOL));
@@ -60,6 +72,7 @@ void NativePlugin::try_open() {
 const NativeFunctions* NativePlugin::open(RuntimeState& runtime, Reason& refusal) {
   std::call_once(once_, [&] {
     const int64_t start_ns = runtime.clock.now_ns();
+    use_huge_pages();
     try_open();
     if (!runtime.trace) return;
     runtime.trace->record(static_cast<uint16_t>(TierEvent::native_opened),

@@ -104,7 +104,7 @@ struct NativeCodeHead {
 class NativePlugin {
  public:
   // `file` as in sched/base/plugin.h.
-  explicit NativePlugin(std::string file) : file_(std::move(file)) {}
+  explicit NativePlugin(std::string file);
 
   // Opens it, the first time. Null with `refusal` set: not there, or of another version. Any thread.
   const NativeFunctions* open(RuntimeState& runtime, Reason& refusal);

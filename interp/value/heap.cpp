@@ -15,6 +15,7 @@ namespace posset::interp {
 namespace {
 constexpr size_t kSliceBytes = 4096;
 constexpr size_t kChunkPages = 16;
+constexpr size_t kHugePagesFrom = size_t{1} << 20;  // half a huge page
 constexpr size_t kFirstCycleThreshold = 1000;
 constexpr size_t kFirstCycleBytes = size_t{64} << 20;
 // Near the limit, work that freed little must not be repeated for every slice: it may look at this
@@ -156,6 +157,7 @@ bool Heap::add_chunk(size_t pages) {
     mi_free(chunk);
     return false;
   }
+  use_huge_pages(memory);
   *chunk = {chunks_, memory, pages, pages};
   chunks_ = chunk;
   for (size_t i = pages; i-- > 0;) {
@@ -166,6 +168,10 @@ bool Heap::add_chunk(size_t pages) {
     free_pages_ = page;
   }
   return true;
+}
+
+void Heap::use_huge_pages(const void* memory) {
+  if (used_ >= kHugePagesFrom) huge_pages_.use_around(memory);
 }
 
 // ---- giving pages back ----
@@ -279,6 +285,7 @@ void* Heap::allocate_large(size_t bytes) {
     discharge(total);
     return nullptr;
   }
+  use_huge_pages(block);
   block->heap = this;
   block->previous = nullptr;
   block->next = large_;
@@ -318,6 +325,7 @@ LargeBlock* Heap::copied(LargeBlock* block, size_t bytes) {
     larger->free();
     return nullptr;
   }
+  use_huge_pages(larger);
   larger->heap = this;
   larger->previous = block->previous;
   larger->next = block->next;

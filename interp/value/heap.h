@@ -22,6 +22,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "interp/value/huge_pages.h"
 #include "interp/value/large_block.h"
 #include "interp/value/value.h"
 
@@ -260,6 +261,7 @@ class Heap {
 
   bool refill(size_t cls);
   Page* take_page();
+  void use_huge_pages(const void* memory);
   bool add_chunk(size_t pages);
   void free_page(Page* page);
   void free_chunk(Chunk* chunk);
@@ -292,6 +294,7 @@ class Heap {
   ShapeTable& shapes_;
   const Heap* family_ = this;
   size_t used_ = 0;
+  HugePages huge_pages_;
   size_t limit_;
   bool overdrawn_ = false, resorted_ = false;
   alignas(kGranule) unsigned char last_resort_[2][kMostOverdrawn] = {};  // records, lists
