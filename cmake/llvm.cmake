@@ -8,9 +8,9 @@
 set(POSSET_LLVM OFF)
 
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
-  set(code_generator x86codegen)
+  set(target X86)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
-  set(code_generator aarch64codegen)
+  set(target AArch64)
 else()
   message(STATUS "posset: no native tiers for ${CMAKE_SYSTEM_PROCESSOR}")
   return()
@@ -37,6 +37,7 @@ if(NOT version MATCHES "^19\\.")
 endif()
 
 llvm_config(include_folder --includedir)
+string(TOLOWER "${target}codegen" code_generator)
 llvm_config(archives --link-static --libfiles jitlink ipo vectorize scalaropts instcombine ${code_generator})
 separate_arguments(archives UNIX_COMMAND "${archives}")
 foreach(archive ${archives})
@@ -53,8 +54,23 @@ if(NOT POSSET_LIBRARY_z OR NOT POSSET_LIBRARY_zstd)
   return()
 endif()
 
+# The tables of every processor's scheduling name each of their rows for whoever debugs LLVM. Those names are a megabyte
+# of addresses that loading would have to relocate, page by page, before the first unit is compiled: without the
+# relocations they are null and their pages stay in the file.
+llvm_config(archive_folder --libdir)
+set(archive ${archive_folder}/libLLVM${target}Desc.a)
+set(tables ${target}MCTargetDesc.cpp.o)
+add_custom_command(OUTPUT ${tables}
+  COMMAND ${CMAKE_AR} x ${archive} ${tables}
+  COMMAND ${CMAKE_OBJCOPY} --remove-section=.rela.data.rel.ro.*SchedClassesE ${tables}
+  DEPENDS ${archive}
+  COMMENT "Taking names from LLVM's scheduling tables"
+  VERBATIM)
+add_custom_target(llvm_tables DEPENDS ${tables})
+
 set(POSSET_LLVM ON)
 add_library(third_party_llvm INTERFACE)
 target_include_directories(third_party_llvm SYSTEM INTERFACE "${include_folder}")
-target_link_libraries(third_party_llvm INTERFACE ${archives} third_party_zlib third_party_zstd
+add_dependencies(third_party_llvm llvm_tables)
+target_link_libraries(third_party_llvm INTERFACE ${CMAKE_CURRENT_BINARY_DIR}/${tables} ${archives} third_party_zlib third_party_zstd
                                                  Threads::Threads ${CMAKE_DL_LIBS} m)
