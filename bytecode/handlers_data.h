@@ -258,6 +258,16 @@ POSSET_HANDLER bool old_is_current(State& s, uint16_t reg, Borrowed cell) {
   if (reg == kNoRegister) return true;
   return s.r[reg].word0 == cell.word0 && s.r[reg].word1 == cell.word1;
 }
+// m[k] op= number for a key that is there and costs no steps. A default is not looked at then; who has to give one back
+// goes the other way.
+POSSET_HANDLER bool update_entry(State& s, Insn i, syntax::BinaryOp op) {
+  const Borrowed base = *s.place, key = s.r[i.a];
+  if (!base.is_map() || !interp::is_unique(base.object()) || !(key.is_int() || key.is_string())) return false;
+  Borrowed* cell = interp::map_find(base.as<interp::Map>(), key);
+  if (!cell) return false;
+  const bool ready = i.x & kSense ? !s.r[i.c].is_heap() : old_is_current(s, i.c, *cell);
+  return ready && update_number(*cell, op, s.r[i.b]);
+}
 POSSET_HANDLER const Insn* op_UpdateIndex(State& s, Insn i) {
   auto op = static_cast<syntax::BinaryOp>(next_word(s));
   Borrowed base = *s.place, index = s.r[i.a];
@@ -276,6 +286,7 @@ POSSET_HANDLER const Insn* op_UpdateIndex(State& s, Insn i) {
       }
     }
   }
+  if (update_entry(s, i, op)) return s.pc + 2;
   bool ok = update_index(s.cx, s.place, s.r[i.a], op, old_value(s, i.c), fallback, &s.r[i.b], i.x & kConsumeB);
   return ok ? s.pc + 2 : nullptr;
 }

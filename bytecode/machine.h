@@ -12,6 +12,7 @@
 #include "interp/runtime/forks.h"
 #include "interp/value/compare.h"
 #include "interp/value/list.h"
+#include "interp/value/map.h"
 #include "interp/value/string.h"
 
 namespace posset::bytecode {
