@@ -52,7 +52,7 @@ POSSET_HANDLER bool step(State& s) { return --s.cx.fuel >= 0 || s.cx.poll(); }
 POSSET_HANDLER const Insn* end_of_slice(State& s, const Insn* head) {
   if (!s.in_machine) return head;
   ask_again(s.cx, *s.closure->function, *s.chunk, head);
-  if (!s.chunk->native.load(std::memory_order_relaxed)) return head;
+  if (!s.chunk->native.load(std::memory_order_relaxed)) return record_again(s.cx, *s.closure->function, *s.chunk, head);
   s.native_entry = native_entry_at(*s.chunk, head);
   return s.native_entry ? &kEnterNativeLoop : head;
 }

@@ -85,6 +85,9 @@ void drop_arguments(const interp::Function& function, Borrowed* arguments);
 void count_call(Context& context, const interp::Function& function);
 // The slice of steps ends at a loop head of the chunk: its code of a higher tier is asked for again if it was refused.
 void ask_again(Context& context, const interp::Function& function, const Chunk& chunk, const Insn* head);
+// Where code goes on at the end of a slice of steps that has no native code yet: it records a little more, so that what
+// its first rounds did not meet is known when native code is made.
+const Insn* record_again(Context& context, const interp::Function& function, Chunk& chunk, const Insn* head);
 // The slice of steps ends in a call of the function: the same for its body. False: a limit was hit.
 bool end_slice_in_call(Context& context, const interp::Function& function);
 // How native code of the chunk is entered at this loop head; 0: not here.

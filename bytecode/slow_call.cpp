@@ -49,6 +49,9 @@ void drop_arguments(const interp::Function& function, Borrowed* arguments) {
   }
 }
 
+// Once in a slice of some ten thousand instructions.
+constexpr int32_t kRecordingAgain = 100;
+
 void count_call(Context& context, const interp::Function& function) {
   context.runtime.control.count_and_promote(context, function, function.unit->body, -1);
 }
@@ -60,9 +63,20 @@ void ask_again(Context& context, const interp::Function& function, const Chunk& 
   if (entry != 0) context.runtime.control.ask_again(function, chunk.loop_heads[entry - 1].loop, chunk.loop);
 }
 
+const Insn* record_again(Context& context, const interp::Function& function, Chunk& chunk, const Insn* head) {
+  if (!context.runtime.control.awaits_native(function.unit->counted(chunk.loop))) return head;
+  chunk.recording_budget.store(kRecordingAgain, std::memory_order_relaxed);
+  return chunk.code.get() + chunk.index_of(head);
+}
+
 bool end_slice_in_call(Context& context, const interp::Function& function) {
   if (!context.poll()) return false;
   context.runtime.control.ask_again(function, -1, -1);
+  if (void* code = function.direct_code.load(std::memory_order_acquire)) {
+    auto& chunk = *static_cast<Chunk*>(code);
+    const Insn* plain = chunk.code.get() + chunk.size;  // unless there is native code meanwhile
+    chunk.entry.compare_exchange_strong(plain, record_again(context, function, chunk, plain), std::memory_order_relaxed);
+  }
   return true;
 }
 

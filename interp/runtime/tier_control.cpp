@@ -196,6 +196,11 @@ bool TierControl::may_promote(const Counted& counted) const {
   return false;
 }
 
+bool TierControl::awaits_native(const Counted& counted) const {
+  const TierStatus status = counted.status[2].load(std::memory_order_relaxed);
+  return (status == TierStatus::NotStarted || status == TierStatus::Compiling) && runtime_.options.max_tier >= 2 && runtime_.tier(2);
+}
+
 void TierControl::make_for_columns(const Function& function) {
   Counted& counted = function.unit->body;
   void* below = counted.code[1].load(std::memory_order_acquire);

@@ -77,6 +77,8 @@ class TierControl {
   void end_slice() { slices_.store(slices_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
   // Counting can still lead to a compilation.
   bool may_promote(const Counted& counted) const;
+  // Quick native code is still to be made, or is being made.
+  bool awaits_native(const Counted& counted) const;
   // The code of a tier exits often: it is made anew from what the profile says by now; after some times it is given up.
   // What there is stays until the other comes, unless it goes on like this. `times` is counted up before it is made.
   void make_anew(const Function& function, int loop, int level, std::atomic<uint32_t>& times);

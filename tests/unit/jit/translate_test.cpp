@@ -121,8 +121,12 @@ Look look_at(const Translation& translation) {
 std::mutex mutex;
 std::map<std::pair<std::string, int>, Look> looks;
 
+// While it is held the tier has asked for code, and nobody has begun to make it.
+std::mutex held;
+
 void* look_and_refuse(RuntimeState& runtime, const posset::syntax::FunctionDecl&, int, void* below,
                       posset::interp::Refusal& refusal) {
+  std::lock_guard until_held_no_more(held);
   const auto& chunk = *static_cast<const Chunk*>(below);
   const posset::jit::Bodies bodies = [&](uint32_t unit) {
     return static_cast<const Chunk*>(runtime.tier(1)->body_of_unit(runtime, unit));
@@ -144,8 +148,8 @@ posset::interp::TierInterface looking_tier() {
   return tier;
 }
 
-// Runs the source in bytecode, which records; what is executed 50 times is translated.
-void run(const char* source, uint32_t exit_stress = 0, uint32_t workers = 0) {
+// Runs the source in bytecode, which records; what is executed 50 times is translated, `at_end` only when it has run.
+void run(const char* source, uint32_t exit_stress = 0, uint32_t workers = 0, bool at_end = false) {
   static const posset::interp::TierInterface tier = looking_tier();
   posset_runtime_options options = posset_runtime_defaults();
   options.forced_tier = 1;
@@ -160,8 +164,11 @@ void run(const char* source, uint32_t exit_stress = 0, uint32_t workers = 0) {
   const posset_context_options limits = posset_context_defaults();
   REQUIRE(posset_context_create(runtime, &limits, &context) == POSSET_OK);
   posset_value value = posset_nil();
+  std::unique_lock holding(held, std::defer_lock);
+  if (at_end) holding.lock();
   CHECK(posset_eval(context, posset_text_of(source), &value, nullptr) == POSSET_OK);
   posset_release(value);
+  if (at_end) holding.unlock();
   posset_runtime_settle(runtime);
   posset_context_release(context);
   posset_runtime_release(runtime);
@@ -379,6 +386,16 @@ TEST_CASE("translate: what has never run is a way out, and no code") {
   CHECK(look("rare", 2).execs() == 0);
   CHECK(look("rare", 1).new_exits == 1);
   CHECK(look("rare", 1).execs() == 0);
+}
+
+TEST_CASE("translate: what is first met while code waits to be made is no way out of it") {
+  const char* source =
+      "fn late_loop(n) {\n  var t = 0\n  for i in 0..n { if i > 3000 { t += len(str(i)) } else { t += 1 } }\n  t\n}\n"
+      "fn late_call(i) => if i > 3000 { len(str(i)) } else { 1 }\n"
+      "late_loop(100000)\nvar t = 0\nfor i in 0..100000 { t += late_call(i) }";
+  run(source, 0, 0, true);
+  CHECK(look("late_call", 2).new_exits == 0);
+  CHECK(look("late_loop", 2).new_exits == 0);
 }
 
 TEST_CASE("translate: stage 1 is for the types seen, and leaves the shapes of loops to stage 2") {
