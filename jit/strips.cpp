@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 
+#include "jit/range_bounds.h"
+
 namespace posset::jit {
 
 using bytecode::Chunk;
@@ -14,6 +16,7 @@ namespace {
 
 constexpr uint32_t kLongestBody = 200;  // words: the body is made twice
 constexpr size_t kMostLeftOut = 8;      // blocks
+constexpr int64_t kFewestWorthwhile = 8;  // rounds, where the program says how many: asking takes as long as two or three
 
 using Known = std::map<uint16_t, int>;  // terms by register
 using Form = Term::Form;
@@ -360,6 +363,7 @@ class LoopBody : public Body {
     strip_.free = latch.x & bytecode::kFree;
     strip_.by = through == Kind::Nil ? Strip::By::Range : Strip::By::Items;
     strip_.counter = through == Kind::Nil ? latch.b : static_cast<uint16_t>(latch.a + 1);
+    if (op == Op::ForRange && range_bounds(kinds_, loop_, latch.a).rounds().value_or(kFewestWorthwhile) < kFewestWorthwhile) return false;
     return through == Kind::Nil || (is_packed(through) && kinds_.at_leader(loop_.head).kinds[latch.a] == through);
   }
 

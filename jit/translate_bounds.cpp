@@ -3,10 +3,10 @@
 // out of the frame, and would make code for all others too. So they are given the bound that they keep anyhow, in a way
 // that it understands.
 #include <optional>
-#include <utility>
 
 #include <llvm/IR/Intrinsics.h>
 
+#include "jit/range_bounds.h"
 #include "jit/translator.h"
 
 namespace posset::jit {
@@ -23,7 +23,7 @@ void Translator::bound_by_loop(const Loop& loop) {
 }
 
 void Translator::bound_by_range(const Loop& loop, const Insn& latch) {
-  const std::optional<int16_t> first = first_number(loop, latch.a);
+  const std::optional<int16_t> first = range_bounds(*kinds_, loop, latch.a).first;
   if (!first) return;
   bound(loop, static_cast<uint16_t>(latch.a + 1), llvm::Intrinsic::smax, *first);
   bool changes = false;
@@ -33,22 +33,6 @@ void Translator::bound_by_range(const Loop& loop, const Insn& latch) {
     });
   }
   if (!changes) bound(loop, latch.b, llvm::Intrinsic::smax, *first);
-}
-
-// Where the range at that register begins, if the program says so in the place where the loop is entered.
-std::optional<int16_t> Translator::first_number(const Loop& loop, uint16_t range) const {
-  if (!loop.tidy) return std::nullopt;  // it may be entered elsewhere, too
-  struct Placed {
-    uint32_t pc = 0;
-    const Insn* insn = nullptr;
-  } loads, enters;
-  for (uint32_t pc = 0; pc + 1 < loop.head; pc += chunk_.length_at(pc)) loads = std::exchange(enters, {pc, &chunk_.at(pc)});
-  if (!loads.insn || chunk_.op_at(loop.head - 1) != Op::Jump) return std::nullopt;
-  if (static_cast<Op>(enters.insn->op) != Op::IterRange || enters.insn->a != range) return std::nullopt;
-  // Where other ways lead to it too, it is not always that number.
-  if (kinds_->is_leader(enters.pc)) return std::nullopt;
-  const bool known = static_cast<Op>(loads.insn->op) == Op::LoadInt && loads.insn->a == enters.insn->b;
-  return known ? std::optional(loads.insn->imm_b()) : std::nullopt;
 }
 
 // Of a number compared with one that the program says.

@@ -161,7 +161,6 @@ class Translator {
   void bound_by_loop(const Loop& loop);
   void bound_by_range(const Loop& loop, const Insn& latch);
   void bound_by_condition(const Loop& loop, const Insn& latch);
-  std::optional<int16_t> first_number(const Loop& loop, uint16_t range) const;
   void bound(const Loop& loop, uint16_t reg, unsigned intrinsic, int64_t by);
 
   // ---- translate_strips.cpp ----

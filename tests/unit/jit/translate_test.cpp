@@ -240,6 +240,15 @@ TEST_CASE("translate: a loop over a packed list runs in strips") {
   CHECK_FALSE(look("summed", 1).blocks.contains("strip"));
 }
 
+TEST_CASE("translate: a loop whose few rounds the program tells runs in no strip") {
+  run("fn few(xs) {\n  var t = 0\n  for i in 1..=7 { t += xs[i] }\n  t\n}\nfn more(xs) {\n  var t = 0\n  for i in 1..9 { t += xs[i] }\n  t\n}\n"
+      "fn unknown(xs, n) {\n  var t = 0\n  for i in 1..n { t += xs[i] }\n  t\n}\n"
+      "let xs = [for i in 0..40 => i]\nfor k in 0..60 { few(xs); more(xs); unknown(xs, 5) }");
+  CHECK_FALSE(look("few", 2).blocks.contains("strip"));
+  CHECK(look("more", 2).blocks.contains("strip"));
+  CHECK(look("unknown", 2).blocks.contains("strip"));
+}
+
 TEST_CASE("translate: a strip is left for a block that does what it cannot") {
   run("fn walk(n, xs) => if n == 0 { len(xs) } else { walk(n - 1, xs) }\n"
       "fn rare(xs, m) {\n  var t = 0\n  for i in 0..len(xs) {\n    if xs[i] % m != 0 { continue }\n    t += walk(2, xs)\n  }\n  t\n}\n"
