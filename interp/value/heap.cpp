@@ -14,7 +14,7 @@ namespace posset::interp {
 
 namespace {
 constexpr size_t kSliceBytes = 4096;
-constexpr size_t kChunkPages = 16;
+constexpr size_t kChunkPages = 19;  // and room to align them: 20 pages, a size that mimalloc has
 constexpr size_t kHugePagesFrom = size_t{1} << 20;  // half a huge page
 constexpr size_t kFirstCycleThreshold = 1000;
 constexpr size_t kFirstCycleBytes = size_t{64} << 20;
