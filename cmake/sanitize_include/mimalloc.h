@@ -46,3 +46,7 @@ static inline size_t mi_good_size(size_t size) { return size; }
 static inline void mi_collect(bool) {}
 static inline void mi_thread_init() {}
 static inline void mi_thread_done() {}
+
+// Options say how mimalloc gets its memory.
+enum mi_option_t { mi_option_eager_commit_delay };
+static inline void mi_option_set(mi_option_t, long) {}
