@@ -204,6 +204,8 @@ struct SeenInside {
 
 // For how many instructions a chunk records: docs/decisions/002-recording-half.md says why so few.
 constexpr int32_t kRecording = 1000;
+// A budget above this is of a chunk that records again for a moment, which ends here, whether code is still asked for or not.
+constexpr int32_t kRecordingBriefly = 1 << 28;
 
 struct Chunk {
   static constexpr size_t kMostVersions = interp::Signatures::kMost;

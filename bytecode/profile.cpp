@@ -200,7 +200,8 @@ void note(Chunk& chunk, uint32_t at, const Borrowed* registers, const Borrowed* 
 
 bool record(Chunk& chunk, const Insn* pc, const Borrowed* registers, const Borrowed* place, const Function& function) {
   const uint32_t at = chunk.index_of(pc);
-  const int32_t left = chunk.recording_budget.load(std::memory_order_relaxed) - 1;
+  int32_t left = chunk.recording_budget.load(std::memory_order_relaxed) - 1;
+  if (left == kRecordingBriefly) left = -kLongestRecording;
   chunk.recording_budget.store(left, std::memory_order_relaxed);
   const bool has_run = chunk.profile[at].load(std::memory_order_relaxed) & Seen::kRan;
   if (at == 0 && !chunk.is_loop) chunk.signatures.note(interp::Signature::of(registers, chunk.outline.parameters));

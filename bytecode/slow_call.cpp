@@ -50,7 +50,7 @@ void drop_arguments(const interp::Function& function, Borrowed* arguments) {
 }
 
 // Once in a slice of some ten thousand instructions.
-constexpr int32_t kRecordingAgain = 100;
+constexpr int32_t kRecordingAgain = 250;
 
 void count_call(Context& context, const interp::Function& function) {
   context.runtime.control.count_and_promote(context, function, function.unit->body, -1);
@@ -64,8 +64,9 @@ void ask_again(Context& context, const interp::Function& function, const Chunk& 
 }
 
 const Insn* record_again(Context& context, const interp::Function& function, Chunk& chunk, const Insn* head) {
-  if (!context.runtime.control.awaits_native(function.unit->counted(chunk.loop))) return head;
-  chunk.recording_budget.store(kRecordingAgain, std::memory_order_relaxed);
+  const bool records = head < chunk.code.get() + chunk.size;
+  if (records || !context.runtime.control.awaits_native(function.unit->counted(chunk.loop))) return head;
+  chunk.recording_budget.store(kRecordingBriefly + kRecordingAgain, std::memory_order_relaxed);
   return chunk.code.get() + chunk.index_of(head);
 }
 

@@ -34,11 +34,9 @@ RangeBounds range_bounds(const Kinds& kinds, const Loop& loop, uint16_t range) {
   for (size_t n = 1; n < ahead.size() && ahead[n] != kNone && !kinds.is_leader(ahead[n - 1]); ++n) {
     const Insn& load = chunk.at(ahead[n]);
     if (chunk.op_at(ahead[n]) != Op::LoadInt || (load.a != enters.b && load.a != enters.c)) break;
-    const auto number = static_cast<int16_t>(load.imm_b());
+    const int64_t number = load.imm_b();
     if (load.a == enters.b && !bounds.first) bounds.first = number;
-    if (load.a == enters.c && !bounds.last && (enters.x & bytecode::kSense || number > INT16_MIN)) {
-      bounds.last = static_cast<int16_t>(number - (enters.x & bytecode::kSense ? 0 : 1));
-    }
+    if (load.a == enters.c && !bounds.last) bounds.last = enters.x & bytecode::kSense ? number : number - 1;
   }
   return bounds;
 }

@@ -10,11 +10,11 @@
 namespace posset::jit {
 
 struct RangeBounds {
-  std::optional<int16_t> first, last;  // `last` is in it
+  std::optional<int64_t> first, last;  // `last` is in it
 
   // If both are known.
   std::optional<int64_t> rounds() const {
-    return first && last ? std::optional(int64_t{*last} - *first + 1) : std::nullopt;
+    return first && last ? std::optional(*last - *first + 1) : std::nullopt;
   }
 };
 

@@ -23,7 +23,7 @@ void Translator::bound_by_loop(const Loop& loop) {
 }
 
 void Translator::bound_by_range(const Loop& loop, const Insn& latch) {
-  const std::optional<int16_t> first = range_bounds(*kinds_, loop, latch.a).first;
+  const std::optional<int64_t> first = range_bounds(*kinds_, loop, latch.a).first;
   if (!first) return;
   bound(loop, static_cast<uint16_t>(latch.a + 1), llvm::Intrinsic::smax, *first);
   bool changes = false;
