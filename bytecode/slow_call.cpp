@@ -75,8 +75,10 @@ bool end_slice_in_call(Context& context, const interp::Function& function) {
   context.runtime.control.ask_again(function, -1, -1);
   if (void* code = function.direct_code.load(std::memory_order_acquire)) {
     auto& chunk = *static_cast<Chunk*>(code);
-    const Insn* plain = chunk.code.get() + chunk.size;  // unless there is native code meanwhile
-    chunk.entry.compare_exchange_strong(plain, record_again(context, function, chunk, plain), std::memory_order_relaxed);
+    const Insn* plain = chunk.code.get() + chunk.size;
+    if (chunk.entry.load(std::memory_order_relaxed) != plain) return true;  // it is recording, or has native code
+    const Insn* entry = record_again(context, function, chunk, plain);
+    chunk.entry.compare_exchange_strong(plain, entry, std::memory_order_relaxed);
   }
   return true;
 }

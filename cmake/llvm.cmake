@@ -57,20 +57,27 @@ endif()
 # The tables of every processor's scheduling name each of their rows for whoever debugs LLVM. Those names are a megabyte
 # of addresses that loading would have to relocate, page by page, before the first unit is compiled: without the
 # relocations they are null and their pages stay in the file.
-llvm_config(archive_folder --libdir)
-set(archive ${archive_folder}/libLLVM${target}Desc.a)
-set(tables ${target}MCTargetDesc.cpp.o)
-add_custom_command(OUTPUT ${tables}
-  COMMAND ${CMAKE_AR} x ${archive} ${tables}
-  COMMAND ${CMAKE_OBJCOPY} --remove-section=.rela.data.rel.ro.*SchedClassesE ${tables}
-  DEPENDS ${archive}
-  COMMENT "Taking names from LLVM's scheduling tables"
-  VERBATIM)
-add_custom_target(llvm_tables DEPENDS ${tables})
+# In an archive again, whose symbols are hidden like all of LLVM's.
+set(tables "")
+if(CMAKE_OBJCOPY)
+  llvm_config(archive_folder --libdir)
+  set(object ${target}MCTargetDesc.cpp.o)
+  set(tables ${CMAKE_CURRENT_BINARY_DIR}/libllvm_tables.a)
+  add_custom_command(OUTPUT ${tables}
+    COMMAND ${CMAKE_AR} x ${archive_folder}/libLLVM${target}Desc.a ${object}
+    COMMAND ${CMAKE_OBJCOPY} --remove-section=.rela.data.rel.ro.*SchedClassesE ${object}
+    COMMAND ${CMAKE_AR} rcs ${tables} ${object}
+    DEPENDS ${archive_folder}/libLLVM${target}Desc.a
+    COMMENT "Taking names from LLVM's scheduling tables"
+    VERBATIM)
+  add_custom_target(llvm_tables DEPENDS ${tables})
+endif()
 
 set(POSSET_LLVM ON)
 add_library(third_party_llvm INTERFACE)
 target_include_directories(third_party_llvm SYSTEM INTERFACE "${include_folder}")
-add_dependencies(third_party_llvm llvm_tables)
-target_link_libraries(third_party_llvm INTERFACE ${CMAKE_CURRENT_BINARY_DIR}/${tables} ${archives} third_party_zlib third_party_zstd
+if(tables)
+  add_dependencies(third_party_llvm llvm_tables)
+endif()
+target_link_libraries(third_party_llvm INTERFACE ${tables} ${archives} third_party_zlib third_party_zstd
                                                  Threads::Threads ${CMAKE_DL_LIBS} m)

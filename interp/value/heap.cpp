@@ -285,7 +285,7 @@ void* Heap::allocate_large(size_t bytes) {
     discharge(total);
     return nullptr;
   }
-  use_huge_pages(block);
+  if (block->mapped == 0) use_huge_pages(block);
   block->heap = this;
   block->previous = nullptr;
   block->next = large_;
@@ -325,7 +325,7 @@ LargeBlock* Heap::copied(LargeBlock* block, size_t bytes) {
     larger->free();
     return nullptr;
   }
-  use_huge_pages(larger);
+  if (larger->mapped == 0) use_huge_pages(larger);
   larger->heap = this;
   larger->previous = block->previous;
   larger->next = block->next;

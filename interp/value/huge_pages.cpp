@@ -33,7 +33,8 @@ void advise_huge_pages(void* memory, size_t bytes) {
 void HugePages::map_segments_whole() { mi_option_set(mi_option_eager_commit_delay, 0); }
 
 void HugePages::advise(const void* memory) {
-  advised_ = reinterpret_cast<uintptr_t>(memory) / kSegmentBytes;
+  const uintptr_t segment = reinterpret_cast<uintptr_t>(memory) / kSegmentBytes;
+  advised_[segment % kRemembered] = segment;
   advise_huge_pages(start_of(memory, kSegmentBytes), kSegmentBytes);
   if (kAdvises) madvise(start_of(memory, kHugePageBytes), kHugePageBytes, kCollapse);
 }

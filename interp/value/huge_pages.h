@@ -11,7 +11,8 @@ namespace posset::interp {
 // Asks for huge pages in [memory, memory + bytes), whose pages nobody has touched. Any thread.
 void advise_huge_pages(void* memory, size_t bytes);
 
-// Asks for them in whole segments of mimalloc, each once. One thread at a time.
+// Asks for them in whole segments of mimalloc, once in each, or little more often where there are very many. One thread at
+// a time.
 class HugePages {
  public:
   // Lets a thread's first segment be one mapping, as those that follow it are: pieces that are made writable one after
@@ -21,14 +22,15 @@ class HugePages {
   // For the segment in which `memory` lies, also for what of it is in use already around `memory`.
   void use_around(const void* memory) {
     const uintptr_t segment = reinterpret_cast<uintptr_t>(memory) / kSegmentBytes;
-    if (segment != advised_) advise(memory);
+    if (segment != advised_[segment % kRemembered]) advise(memory);
   }
 
  private:
   static constexpr size_t kSegmentBytes = size_t{32} << 20;  // mimalloc 2 aligns a segment to its size
+  static constexpr size_t kRemembered = 32;                  // segments, which mostly lie one behind the other
   void advise(const void* memory);
 
-  uintptr_t advised_ = 0;
+  uintptr_t advised_[kRemembered] = {};
 };
 
 }  // namespace posset::interp
