@@ -49,7 +49,7 @@ void drop_arguments(const interp::Function& function, Borrowed* arguments) {
   }
 }
 
-// Once in a slice of some ten thousand instructions.
+// Once in a slice of steps; why so many: docs/decisions/002-recording-half.md.
 constexpr int32_t kRecordingAgain = 250;
 
 void count_call(Context& context, const interp::Function& function) {

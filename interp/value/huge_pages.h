@@ -1,5 +1,5 @@
-// Huge pages for whoever has come to use much memory. A fault for 2 MiB costs a fifth of 512 for 4 KiB, and a twentieth
-// where the system is itself a guest. Small heaps keep small pages: they would touch 2 MiB where they need 200 KiB.
+// Huge pages for whoever has come to use much memory. A fault for 2 MiB costs a fifth of 512 for 4 KiB, and less
+// where the system is itself a guest (docs/decisions/014). Small heaps keep small pages: they would touch 2 MiB where they need 200 KiB.
 // Where the system does not know the advice, and where a sanitizer serves mimalloc's blocks, nothing of this happens.
 #pragma once
 
