@@ -68,7 +68,7 @@ void tell_seed(int signal) {
 // As in program_fuzz: memory differs between tiers, and `runtime` tells them apart.
 bool agree(const std::string& text, const Outcome& walker, const Outcome& other) {
   if (walker.live_objects || other.live_objects || !walker.sound || !other.sound) return false;
-  if (walker.memory_limited || other.memory_limited || text.find("runtime") != std::string::npos) return true;
+  if (walker.cut_short || other.cut_short || text.find("runtime") != std::string::npos) return true;
   return walker.describe() == other.describe();
 }
 

@@ -2,11 +2,15 @@
 #include "program_run.h"
 
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
+#include <mutex>
 #include <random>
 #include <sstream>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include <posset/posset.h>
@@ -34,11 +38,11 @@ bool append(void* data, const char* text, size_t size) {
 
 std::string text_of(posset_text text) { return std::string(text.data ? text.data : "", text.size); }
 
-std::string describe_error(posset_error* error, bool& memory_limited) {
+std::string describe_error(posset_error* error, bool& cut_short) {
   posset_error_info info{};
   info.size = sizeof info;
   posset_error_get(error, &info);
-  memory_limited = info.code == POSSET_ERROR_MemoryLimit;
+  cut_short = info.code == POSSET_ERROR_MemoryLimit || info.is_interrupt;
   std::string text = std::string(info.code_name) + " at " + std::to_string(info.line) + ":" +
                      std::to_string(info.column) + ": " + text_of(info.message) + "\n";
   if (info.hint.size) text += "  hint: " + text_of(info.hint) + "\n";
@@ -46,6 +50,24 @@ std::string describe_error(posset_error* error, bool& memory_limited) {
     text += "  " + text_of(posset_error_trace(error, line)) + "\n";
   return text;
 }
+
+// Interrupts a context whose time is over. It lives shorter than the context.
+class Watchdog {
+ public:
+  Watchdog(posset_context* context, uint32_t seconds) {
+    if (seconds == 0) return;
+    thread_ = std::jthread([this, context, seconds](std::stop_token stop) {
+      std::unique_lock lock(mutex_);
+      if (!ended_.wait_for(lock, stop, std::chrono::seconds(seconds), [&] { return stop.stop_requested(); }))
+        posset_interrupt(context);
+    });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable_any ended_;
+  std::jthread thread_;
+};
 
 posset_context* make_context(posset_runtime* runtime, const Limits& limits, std::string& output) {
   posset_context_options options = posset_context_defaults();
@@ -66,7 +88,7 @@ void run_loaded(posset_context* context, posset_program* program, Outcome& outco
   if (status == POSSET_RAISED) {
     posset_error* error = posset_take_error(context);
     require(error != nullptr, "raised without an error");
-    outcome.error = describe_error(error, outcome.memory_limited);
+    outcome.error = describe_error(error, outcome.cut_short);
     posset_error_free(error);
   }
   posset_statistics statistics{};
@@ -209,7 +231,10 @@ Outcome run_program(TierRuntime& runtime, const std::string& text, const Limits&
   for (size_t each = 0; !outcome.loaded && each < posset_diagnostics_count(diagnostics); ++each)
     posset_diagnostics_render(diagnostics, each, false, append, &outcome.diagnostics);
   posset_diagnostics_free(diagnostics);
-  if (outcome.loaded) run_loaded(context, program, outcome);
+  if (outcome.loaded) {
+    const Watchdog watchdog(context, limits.seconds);
+    run_loaded(context, program, outcome);
+  }
   posset_program_free(program);
   posset_context_finish(context);
   posset_statistics statistics{};
