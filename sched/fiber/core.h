@@ -57,6 +57,7 @@ class TaskCore {
 
  private:
   friend class Fifo<TaskCore>;
+  friend class Inbox;
   TaskCore* next_ = nullptr;
   const bool same_thread_;
 };

@@ -64,6 +64,19 @@ Scheduled Crew::hand_over(Task& task, Worker* here) {
   return added == Worker::Added::Closed ? Scheduled::Stopped : Scheduled::Accepted;
 }
 
+// One more may wait. What began only grows, so room that was there once is there until it is used: the workers' counts, which
+// are in other processors' caches, are read once in `max_pending` tasks.
+bool Crew::has_room() {
+  const uint64_t before = handed_in_.fetch_add(1, std::memory_order_relaxed);
+  if (before < room_until_.load(std::memory_order_relaxed)) return true;
+  uint64_t begun = begun_elsewhere_.load(std::memory_order_relaxed);
+  for (const auto& worker : workers_) begun += worker->begun();
+  room_until_.store(begun + config_.max_pending, std::memory_order_relaxed);
+  if (before < begun + config_.max_pending) return true;
+  handed_in_.fetch_sub(1, std::memory_order_relaxed);
+  return false;
+}
+
 // From a thread that is none of these executors'. It counts as active until it has handed the task in, so that the end is
 // either before it is asked, or after the task.
 Scheduled Crew::hand_in(Task& task) {
@@ -71,9 +84,9 @@ Scheduled Crew::hand_in(Task& task) {
   Scheduled answer = Scheduled::Stopped;
   if (!stopping()) {
     task.external = true;
-    const bool room = pending_.fetch_add(1, std::memory_order_relaxed) < config_.max_pending;
+    const bool room = has_room();
     answer = room ? hand_over(task, nullptr) : Scheduled::QueueFull;
-    if (answer != Scheduled::Accepted) pending_.fetch_sub(1, std::memory_order_relaxed);
+    if (room && answer != Scheduled::Accepted) handed_in_.fetch_sub(1, std::memory_order_relaxed);
   }
   if (activity_.leave()) quiet();
   return answer;
@@ -132,12 +145,8 @@ std::unique_ptr<Fiber> Crew::make_fiber(Worker& worker, uint32_t number) {
   return nullptr;
 }
 
-void Crew::has_begun(Task& task) {
-  if (task.external) pending_.fetch_sub(1, std::memory_order_relaxed);
-}
-
 bool Crew::give_up(Task& task) {
-  has_begun(task);  // its place is free
+  if (task.external) begun_elsewhere_.fetch_add(1, std::memory_order_relaxed);  // its place is free
   const bool first = task.give_up();
   given_up_.fetch_add(first, std::memory_order_relaxed);
   task.release();

@@ -61,7 +61,6 @@ class Crew {
   // Nobody was active: looks whether all has ended, or nothing can go on. With no lock held.
   void quiet() POSSET_EXCLUDES(mutex_);
   std::unique_ptr<Fiber> make_fiber(Worker& worker, uint32_t number);
-  void has_begun(Task& task);
   // It was in no queue any more, and never begins. False: it had been cancelled before.
   bool give_up(Task& task);
   void tell_error(const Task& task, const std::exception_ptr& error);
@@ -78,6 +77,7 @@ class Crew {
   Worker::Added place(Task& task);
   Scheduled hand_over(Task& task, Worker* here);
   Scheduled hand_in(Task& task);
+  bool has_room();
   bool wait_ended(int64_t deadline_ns, bool own) POSSET_EXCLUDES(mutex_);
   uint64_t give_up_all(Fifo<TaskCore>& dropped);
   uint64_t cancel_all() POSSET_EXCLUDES(mutex_);
@@ -91,8 +91,12 @@ class Crew {
   Activity activity_;
   std::vector<std::unique_ptr<Worker>> workers_;  // with threads of their own; fixed
   std::atomic<bool> stopping_{false};
-  alignas(64) std::atomic<uint32_t> pending_{0};  // relaxed: a bound, nothing hangs on its order
-  std::atomic<uint64_t> next_number_{1};          // relaxed: only different
+  // Of strangers' tasks, which a bound limits: how many were handed in, and up to how many there is room for certain. All
+  // relaxed, since nothing hangs on their order. Workers count what began by themselves (Worker::begun).
+  alignas(64) std::atomic<uint64_t> handed_in_{0};
+  std::atomic<uint64_t> room_until_{0};
+  std::atomic<uint64_t> next_number_{1};  // relaxed: only different
+  alignas(64) std::atomic<uint64_t> begun_elsewhere_{0};  // given up by whoever
   std::atomic<uint64_t> refused_{0}, given_up_{0}, lost_errors_{0};  // relaxed: figures
   Mutex joining_;        // before all others
   mutable Mutex mutex_;  // before the workers'

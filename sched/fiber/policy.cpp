@@ -9,6 +9,7 @@ namespace posset::sched::fiber {
 
 WorkerPolicy::Added WorkerPolicy::add(TaskCore& task) {
   if (ending_) return {false, false, false};
+  collect();
   tasks_.push_back(task);
   // Whoever adds behind something that runs looks for an idle worker next, and whoever becomes idle looks for tasks next.
   // One of them sees the other, because each of the four is sequentially consistent.
@@ -20,6 +21,23 @@ WorkerPolicy::Added WorkerPolicy::add(TaskCore& task) {
     count(1);
   }
   return {true, can_begin() && wake(), waits};
+}
+
+void WorkerPolicy::collect() {
+  if (!inbox_.empty()) take_pushed();
+}
+
+void WorkerPolicy::take_pushed() {
+  // Counted before it is taken: whoever looks at both sees it in one of them.
+  ready_.fetch_add(1);
+  int taken = 0;
+  for (TaskCore* task = inbox_.take(owner_); task; ++taken) {
+    TaskCore* const next = Inbox::next(*task);
+    tasks_.push_back(*task);
+    task = next;
+  }
+  count(taken - 1);
+  no_memory_ = false;
 }
 
 bool WorkerPolicy::call() {
@@ -34,6 +52,7 @@ void WorkerPolicy::add_stolen(TaskCore& task) {
 }
 
 TaskCore* WorkerPolicy::steal() {
+  if (tasks_.empty()) collect();
   if (tasks_.empty() || tasks_.front()->same_thread()) return nullptr;
   count(-1);
   // It was taken for idle, and has the thief's part now.
@@ -120,6 +139,7 @@ void WorkerPolicy::drain(int64_t deadline_ns) {
 bool WorkerPolicy::preempt(FiberCore& fiber) {
   assert(fiber.state_ == FiberState::Running);
   expire();
+  if (tasks_.empty()) collect();
   const bool others = !unblocked_.empty() || !preempted_.empty() || (!tasks_.empty() && can_start(nullptr));
   if (!others) return false;
   fiber.state_ = FiberState::Preempted;
@@ -145,9 +165,23 @@ void WorkerPolicy::make_idle(FiberCore& fiber) {
   idle_.push_back(&fiber);
 }
 
-bool WorkerPolicy::ends_look() {
+// What was pushed before it says so is found when it looks next, and it does before it sleeps.
+void WorkerPolicy::begin_look(bool free) {
+  looking_ = true;
+  looks_free_ = free;
+  if (open_ && owner_ != Inbox::Owner::Looks && can_begin()) {
+    inbox_.change(std::exchange(owner_, Inbox::Owner::Looks), Inbox::Owner::Looks);
+  }
+}
+
+// What was pushed while it looked was to be begun at once, as what was added.
+bool WorkerPolicy::end_look() {
   looks_free_ = false;
-  const bool calls_another = std::exchange(looking_, false) && !tasks_.empty();
+  bool others = !tasks_.empty();
+  if (open_ && owner_ != Inbox::Owner::Busy) {
+    others |= inbox_.change(std::exchange(owner_, Inbox::Owner::Busy), Inbox::Owner::Busy);
+  }
+  const bool calls_another = std::exchange(looking_, false) && others;
   return std::exchange(called_, false) || calls_another;
 }
 
@@ -155,7 +189,7 @@ WorkerPolicy::Decision WorkerPolicy::resume(FiberCore& fiber, FiberCore* free) {
   count(-1);
   fiber.state_ = FiberState::Running;
   if (free) make_idle(*free);
-  return {Do::Resume, &fiber, nullptr, ends_look()};
+  return {Do::Resume, &fiber, nullptr, end_look()};
 }
 
 WorkerPolicy::Decision WorkerPolicy::start(FiberCore* free) {
@@ -172,13 +206,14 @@ WorkerPolicy::Decision WorkerPolicy::start(FiberCore* free) {
   } else {
     ++fibers_;
   }
-  return {Do::Start, free, task, ends_look()};
+  return {Do::Start, free, task, end_look()};
 }
 
 WorkerPolicy::Decision WorkerPolicy::next(FiberCore* free) {
   assert(!free || (free->state_ == FiberState::Running && !free->busy_));
   asleep_ = false;
   expire();
+  if (tasks_.empty()) collect();
   if (!unblocked_.empty()) return resume(*unblocked_.pop_front(), free);
   const bool task = !tasks_.empty() && can_start(free);
   if (task && (task_turn_ || preempted_.empty())) {
@@ -197,29 +232,36 @@ WorkerPolicy::Decision WorkerPolicy::next(FiberCore* free) {
     if (free) make_idle(*free);
     return {Do::End, main_, nullptr};
   }
-  looking_ = true;
-  looks_free_ = free != nullptr;
+  begin_look(free != nullptr);
   return {};
 }
 
 // ---- sleep and end ----
 
-int64_t WorkerPolicy::sleep() {
+std::optional<int64_t> WorkerPolicy::sleep() {
+  if (owner_ != Inbox::Owner::Locked && !inbox_.lock(owner_)) {
+    collect();
+    return std::nullopt;
+  }
+  owner_ = Inbox::Owner::Locked;
   asleep_ = true;
   return timers_.next_ns();
 }
 
 bool WorkerPolicy::end() {
   ending_ = true;
+  open_ = false;
+  owner_ = Inbox::Owner::Locked;
+  take_pushed();
   return wake();
 }
 
 bool WorkerPolicy::cancel(Fifo<TaskCore>& dropped) {
+  const bool slept = end();
   while (!tasks_.empty()) {
     dropped.push_back(*tasks_.pop_front());
     count(-1);
   }
-  const bool slept = end();
   return unpark_all() || slept;
 }
 
@@ -246,7 +288,7 @@ FiberCore* WorkerPolicy::retire_idle() {
 
 std::string WorkerPolicy::check() const {
   const uint32_t queued = unblocked_.size() + tasks_.size() + preempted_.size();
-  if (ready() != queued) return std::to_string(ready()) + " counted as ready, " + std::to_string(queued) + " queued";
+  if (ready_.load() != queued) return std::to_string(ready_.load()) + " counted as ready, " + std::to_string(queued) + " queued";
   size_t states[6] = {};
   uint32_t busy = 0;
   for (const FiberCore* fiber : all_) {

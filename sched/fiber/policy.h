@@ -9,17 +9,22 @@
 // A parked fiber cannot miss its wake-up: unparking one that still runs leaves a permit, and its next park returns at
 // once. So a park may return for no reason, and who waits for something looks again.
 //
+// A worker that is awake is handed tasks without its mutex (inbox.h), and looks for them when it has no others. So that no
+// task waits for a worker that has gone to sleep, the inbox is locked before that, which it is not while a task is in it.
+//
 // Which worker gets a task is decided elsewhere (placement.h), and what a wait is for (wait_list.h).
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "sched/base/clock.h"
 #include "sched/base/timer.h"
 #include "sched/fiber/core.h"
+#include "sched/fiber/inbox.h"
 
 namespace posset::sched::fiber {
 
@@ -29,6 +34,11 @@ class WorkerPolicy {
   WorkerPolicy(const Clock& clock, uint32_t max_fibers) : clock_(clock), max_fibers_(max_fibers) {}
 
   // ---- what comes in, from any thread ----
+
+  // Without the lock. Locked: it is to be added; Busy: it waits for what runs (`Added::waits`).
+  Inbox::Owner push(TaskCore& task) { return inbox_.push(task); }
+  // From now on tasks may be pushed while the worker is awake.
+  void open() { open_ = true; }
 
   struct Added {
     bool accepted;  // false: the worker takes no more
@@ -84,8 +94,9 @@ class WorkerPolicy {
 
   // ---- sleep ----
 
-  // Nothing to do: sleeps until it is told to wake, or until the time it answers.
-  int64_t sleep();
+  // Nothing to do: sleeps until it is told to wake, or until the time it answers. Empty: something was pushed meanwhile, and
+  // `next` is to be asked again.
+  std::optional<int64_t> sleep();
   bool asleep() const { return asleep_; }
   // It could begin another task, when it looks for something to do.
   bool can_begin() const { return looks_free_ || can_start(nullptr); }
@@ -111,10 +122,17 @@ class WorkerPolicy {
 
   // ---- what others may know ----
 
-  // Fibers and tasks that wait for the thread. Any thread, without the lock: a hint then, except as `add`
-  // says.
-  uint32_t ready() const { return ready_.load(); }
-  uint32_t tasks() const { return tasks_.size(); }
+  // Fibers and tasks that wait for the thread; not none where there are some. Any thread, without the lock: a hint then,
+  // except as `add` says.
+  uint32_t ready() const {
+    // In this order, because `collect` counts what it then takes.
+    const bool pushed = !inbox_.empty();
+    const uint32_t ready = ready_.load();
+    return ready == 0 && pushed ? 1 : ready;
+  }
+  // The same under the lock, where it is exact.
+  uint32_t queued() const { return ready_.load() + inbox_.size(); }
+  uint32_t tasks() const { return tasks_.size() + inbox_.size(); }
   uint32_t busy() const { return busy_; }
   uint32_t fibers() const { return fibers_; }
   uint32_t idle_fibers() const { return static_cast<uint32_t>(idle_.size()); }
@@ -147,11 +165,17 @@ class WorkerPolicy {
   }
   void queue(FiberCore& fiber);
   void expire();
-  bool ends_look();
+  void collect();
+  void take_pushed();
+  void begin_look(bool free);
+  bool end_look();
   Decision resume(FiberCore& fiber, FiberCore* free);
   Decision start(FiberCore* free);
   void make_idle(FiberCore& fiber);
 
+  Inbox inbox_;
+  Inbox::Owner owner_ = Inbox::Owner::Locked;  // what it says there
+  bool open_ = false;
   const Clock& clock_;
   const uint32_t max_fibers_;
   Fifo<FiberCore> unblocked_;

@@ -87,8 +87,10 @@ class Worker {
   Added try_add(Task& task) POSSET_EXCLUDES(mutex_);
   // Null: there is none; or, unless the caller is `patient`, there is none to be had at this moment.
   Task* steal(bool patient) POSSET_EXCLUDES(mutex_);
-  // How many wait for its thread. Relaxed.
+  // How many wait for its thread. Without the lock, so a hint.
   uint32_t ready() const;
+  // Tasks from strangers that are in no queue any more. Relaxed.
+  uint64_t begun() const { return begun_.load(std::memory_order_relaxed); }
   // There is something to steal: it looks, at once or before it sleeps.
   void call() POSSET_EXCLUDES(mutex_);
   void unpark(Fiber& fiber) POSSET_EXCLUDES(mutex_);
@@ -139,6 +141,7 @@ class Worker {
     void add(TaskState state);
   };
 
+  bool push(Task& task, Added& added);
   bool start_thread() POSSET_REQUIRES(mutex_);
   Added add_locked(Task& task) POSSET_REQUIRES(mutex_);
   void wake() POSSET_REQUIRES(mutex_);
@@ -169,6 +172,7 @@ class Worker {
   std::vector<std::unique_ptr<Fiber>> fibers_ POSSET_GUARDED_BY(mutex_);  // by number
   Counts counts_ POSSET_GUARDED_BY(mutex_);
   Ends ends_;
+  std::atomic<uint64_t> begun_{0};
   bool cap_reported_ POSSET_GUARDED_BY(mutex_) = false;
   const char* main_waits_for_ POSSET_GUARDED_BY(mutex_) = "";
   bool started_ POSSET_GUARDED_BY(mutex_) = false;

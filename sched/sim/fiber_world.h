@@ -1,7 +1,8 @@
 // The fiber executors in the simulator: workers that run scripts instead of code, around the rules the threads use
 // (WorkerPolicy, Placement, Activity). One step is what a worker does between two givings back of its mutex. A wait is as in
 // wait_list.h: a place in the list of an event in one step, parking in the next, so that a signal may fall in between. So is
-// the handing over of a task: a worker is claimed, the task added, and if nobody will look, somebody called.
+// the handing over of a task: a worker is claimed, the task pushed, or added where that cannot be, and if nobody will look,
+// somebody called.
 //
 // The policy is a parameter so that a test can put a broken one in and see it caught. Invariants, checked after every
 // step:
@@ -44,6 +45,7 @@ struct FiberPlan {
   uint32_t workers = 2;
   uint32_t max_fibers = 8;
   uint32_t events = 0;
+  bool pushes = true;  // tasks, where workers are awake
   std::vector<std::vector<SimStep>> tasks;                // their scripts, by number
   std::vector<std::pair<int64_t, uint32_t>> submissions;  // from outside: when, which; in the order of times
 };
@@ -84,7 +86,7 @@ class FiberWorld final : public World {
 
   // How far the handing over of a task is.
   struct Handover {
-    enum class Next : uint8_t { Claim, Add, Call } next = Next::Claim;
+    enum class Next : uint8_t { Claim, Push, Add, Call } next = Next::Claim;
     uint32_t worker = 0;
   };
 
@@ -94,6 +96,7 @@ class FiberWorld final : public World {
     Worker(FiberWorld& world, uint32_t number)
         : world_(world), number_(number), policy_(world.simulation_.clock(), world.plan_.max_fibers), main_(number, UINT32_MAX) {
       policy_.add_main(main_);
+      if (world.plan_.pushes) policy_.open();
       policy_.park_until_end();
     }
     std::string name() const override { return "worker" + std::to_string(number_); }
@@ -104,6 +107,7 @@ class FiberWorld final : public World {
     std::string step() override;
     void hash_into(StateHash& hash) const override;
 
+    Inbox::Owner push(SimTask& task) { return policy_.push(task); }
     // True: the task waits for what runs here.
     bool add(SimTask& task) {
       const auto added = policy_.add(task);
@@ -258,8 +262,13 @@ bool FiberWorld<Policy>::schedule(uint32_t task, Handover& handover) {
   switch (handover.next) {
     case Next::Claim: {
       const auto idle = placement_.claim();
-      handover = {Next::Add, idle ? *idle : placement_.turn()};
+      handover = {Next::Push, idle ? *idle : placement_.turn()};
       return false;
+    }
+    case Next::Push: {
+      const Inbox::Owner owner = workers_[handover.worker]->push(tasks_[task]);
+      handover.next = owner == Inbox::Owner::Locked ? Next::Add : owner == Inbox::Owner::Busy ? Next::Call : Next::Claim;
+      break;
     }
     case Next::Add:
       handover.next = workers_[handover.worker]->add(tasks_[task]) ? Next::Call : Next::Claim;
@@ -434,8 +443,13 @@ std::string FiberWorld<Policy>::Worker::call_others() {
 
 template <class Policy>
 std::string FiberWorld<Policy>::Worker::sleep() {
+  const std::optional<int64_t> until_ns = policy_.sleep();
+  if (!until_ns) {
+    state_ = State::Looks;
+    return "was handed something";
+  }
   state_ = State::Sleeps;
-  until_ns_ = policy_.sleep();
+  until_ns_ = *until_ns;
   if (until_ns_ != kNever) world_.simulation_.wake_at(until_ns_);
   if (world_.activity_.leave()) world_.quiet();
   return "sleeps";
@@ -522,7 +536,7 @@ template <class Policy>
 std::string FiberWorld<Policy>::Worker::check_wake_up() const {
   if (state_ != State::Sleeps || policy_.ready() == 0) return "";
   const bool can_start = current_ || policy_.idle_fibers() > 0 || policy_.fibers() < world_.plan_.max_fibers;
-  const bool only_tasks = policy_.ready() == policy_.tasks();
+  const bool only_tasks = policy_.queued() == policy_.tasks();
   return only_tasks && !can_start ? "" : name() + " sleeps while something could run";
 }
 

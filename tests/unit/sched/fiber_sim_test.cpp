@@ -44,6 +44,7 @@ FiberPlan random_plan(uint64_t seed) {
     if (spawned) plan.tasks[task - 1].push_back({Do::Spawn, task});
     if (!spawned) plan.submissions.emplace_back(at_ns += static_cast<int64_t>(random.below(3)) * 10, task);
   }
+  plan.pushes = random.below(4) != 0;
   return plan;
 }
 
@@ -108,6 +109,10 @@ class EndsWhenItIsIdle : public WorkerPolicy {
 class CallsNobody : public WorkerPolicy {
  public:
   using WorkerPolicy::WorkerPolicy;
+  Inbox::Owner push(TaskCore& task) {
+    const Inbox::Owner owner = WorkerPolicy::push(task);
+    return owner == Inbox::Owner::Busy ? Inbox::Owner::Looks : owner;
+  }
   Added add(TaskCore& task) {
     Added added = WorkerPolicy::add(task);
     added.waits = false;
@@ -121,9 +126,10 @@ class CallsNobody : public WorkerPolicy {
 };
 
 // As many tasks of 100 ns as workers, at once: all from outside, or the first one spawns the others.
-FiberPlan at_once(uint32_t workers, int64_t at_ns, bool spawned) {
+FiberPlan at_once(uint32_t workers, int64_t at_ns, bool spawned, bool pushes = true) {
   FiberPlan plan;
   plan.workers = workers;
+  plan.pushes = pushes;
   plan.tasks.resize(workers);
   for (uint32_t task = 0; task < workers; ++task) {
     if (!spawned || task == 0) plan.submissions.emplace_back(at_ns, task);
@@ -194,15 +200,17 @@ TEST_CASE("fiber sim: the same seed gives the same trace, to the byte") {
 TEST_CASE("fiber sim: as many tasks as idle workers go to as many workers") {
   for (uint32_t workers : {2U, 3U, 4U, 8U}) {
     for (bool spawned : {false, true}) {
-      // While they spin, and when they sleep. Two on one worker would take 200.
-      CHECK(latest_end<WorkerPolicy>(at_once(workers, 0, spawned)) == 100);
-      CHECK(latest_end<WorkerPolicy>(at_once(workers, 1000, spawned)) == 1100);
+      for (bool pushes : {false, true}) {
+        // While they spin, and when they sleep. Two on one worker would take 200.
+        CHECK(latest_end<WorkerPolicy>(at_once(workers, 0, spawned, pushes)) == 100);
+        CHECK(latest_end<WorkerPolicy>(at_once(workers, 1000, spawned, pushes)) == 1100);
+      }
     }
   }
 }
 
 TEST_CASE("fiber sim regression: a task that comes to a worker that has just stolen another") {
-  CHECK(latest_end<CallsNobody>(at_once(2, 0, false)) > 100);
+  for (bool pushes : {false, true}) CHECK(latest_end<CallsNobody>(at_once(2, 0, false, pushes)) > 100);
 }
 
 TEST_CASE("fiber sim: rules that are broken are caught") {
