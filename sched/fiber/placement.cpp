@@ -32,7 +32,9 @@ bool Placement::try_claim(uint32_t worker) {
 
 std::optional<uint32_t> Placement::claim() {
   const uint32_t latest = next_spinning_.load(std::memory_order_relaxed) - 1;
-  const int32_t spinning = spinning_[latest % kRing].exchange(kNobody, std::memory_order_relaxed);
+  std::atomic<int32_t>& slot = spinning_[latest % kRing];
+  const bool any = slot.load(std::memory_order_relaxed) != kNobody;
+  const int32_t spinning = any ? slot.exchange(kNobody, std::memory_order_relaxed) : kNobody;
   if (spinning != kNobody) {
     next_spinning_.fetch_sub(1, std::memory_order_relaxed);
     if (try_claim(static_cast<uint32_t>(spinning))) return static_cast<uint32_t>(spinning);
@@ -53,7 +55,12 @@ bool Placement::any_idle() const {
   return false;
 }
 
-uint32_t Placement::turn() { return next_turn_.fetch_add(1, std::memory_order_relaxed) % workers_; }
+// Two that ask at once may be told the same: that is no worse than asking a worker twice.
+uint32_t Placement::turn() {
+  const uint32_t turn = next_turn_.load(std::memory_order_relaxed);
+  next_turn_.store(turn + 1, std::memory_order_relaxed);
+  return turn % workers_;
+}
 
 uint32_t Placement::idle() const {
   uint32_t count = 0;

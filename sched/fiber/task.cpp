@@ -14,7 +14,7 @@ const char* name_of(TaskState state) {
   return "";
 }
 
-std::string Task::title() const { return name_.empty() ? "task " + std::to_string(number_) : name_; }
+std::string Task::title() const { return name_ ? *name_ : "task " + std::to_string(number_); }
 
 void Task::release() {
   // Acquire and release: what others did with it comes before its end. Who is alone stays so, which spares the exchange.

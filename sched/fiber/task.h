@@ -19,6 +19,7 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -40,7 +41,9 @@ struct TaskOptions {
 
 class Task : public TaskCore {
  public:
-  explicit Task(TaskOptions&& options) : TaskCore(options.same_thread), name_(std::move(options.name)) {}
+  explicit Task(TaskOptions&& options) : TaskCore(options.same_thread) {
+    if (!options.name.empty()) name_ = std::make_unique<const std::string>(std::move(options.name));
+  }
   Task(const Task&) = delete;
   Task& operator=(const Task&) = delete;
 
@@ -83,7 +86,7 @@ class Task : public TaskCore {
  private:
   bool alone() const { return references_.load(std::memory_order_acquire) == 1; }
 
-  const std::string name_;
+  std::unique_ptr<const std::string> name_;  // null: its number; a task is small, because another processor reads it
   uint64_t number_ = 0;
   std::atomic<uint32_t> references_{1};
   // Who wins Pending -> Started or Cancelled is decided by it; what belongs to an end is published with it.
