@@ -57,7 +57,7 @@ class TaskCore {
 
  private:
   friend class Fifo<TaskCore>;
-  friend class Inbox;
+  friend class Injector;
   TaskCore* next_ = nullptr;
   const bool same_thread_;
 };

@@ -24,15 +24,15 @@ WorkerPolicy::Added WorkerPolicy::add(TaskCore& task) {
 }
 
 void WorkerPolicy::collect() {
-  if (!inbox_.empty()) take_pushed();
+  if (!injector_.empty()) take_pushed();
 }
 
 void WorkerPolicy::take_pushed() {
   // Counted before it is taken: whoever looks at both sees it in one of them.
   ready_.fetch_add(1);
   int taken = 0;
-  for (TaskCore* task = inbox_.take(owner_); task; ++taken) {
-    TaskCore* const next = Inbox::next(*task);
+  for (TaskCore* task = injector_.take(owner_); task; ++taken) {
+    TaskCore* const next = Injector::next(*task);
     tasks_.push_back(*task);
     task = next;
   }
@@ -169,8 +169,8 @@ void WorkerPolicy::make_idle(FiberCore& fiber) {
 void WorkerPolicy::begin_look(bool free) {
   looking_ = true;
   looks_free_ = free;
-  if (open_ && owner_ != Inbox::Owner::Looks && can_begin()) {
-    inbox_.change(std::exchange(owner_, Inbox::Owner::Looks), Inbox::Owner::Looks);
+  if (open_ && owner_ != Injector::Owner::Looks && can_begin()) {
+    injector_.change(std::exchange(owner_, Injector::Owner::Looks), Injector::Owner::Looks);
   }
 }
 
@@ -178,8 +178,8 @@ void WorkerPolicy::begin_look(bool free) {
 bool WorkerPolicy::end_look() {
   looks_free_ = false;
   bool others = !tasks_.empty();
-  if (open_ && owner_ != Inbox::Owner::Busy) {
-    others |= inbox_.change(std::exchange(owner_, Inbox::Owner::Busy), Inbox::Owner::Busy);
+  if (open_ && owner_ != Injector::Owner::Busy) {
+    others |= injector_.change(std::exchange(owner_, Injector::Owner::Busy), Injector::Owner::Busy);
   }
   const bool calls_another = std::exchange(looking_, false) && others;
   return std::exchange(called_, false) || calls_another;
@@ -239,11 +239,11 @@ WorkerPolicy::Decision WorkerPolicy::next(FiberCore* free) {
 // ---- sleep and end ----
 
 std::optional<int64_t> WorkerPolicy::sleep() {
-  if (owner_ != Inbox::Owner::Locked && !inbox_.lock(owner_)) {
+  if (owner_ != Injector::Owner::Locked && !injector_.lock(owner_)) {
     collect();
     return std::nullopt;
   }
-  owner_ = Inbox::Owner::Locked;
+  owner_ = Injector::Owner::Locked;
   asleep_ = true;
   return timers_.next_ns();
 }
@@ -251,7 +251,7 @@ std::optional<int64_t> WorkerPolicy::sleep() {
 bool WorkerPolicy::end() {
   ending_ = true;
   open_ = false;
-  owner_ = Inbox::Owner::Locked;
+  owner_ = Injector::Owner::Locked;
   take_pushed();
   return wake();
 }

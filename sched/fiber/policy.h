@@ -9,8 +9,8 @@
 // A parked fiber cannot miss its wake-up: unparking one that still runs leaves a permit, and its next park returns at
 // once. So a park may return for no reason, and who waits for something looks again.
 //
-// A worker that is awake is handed tasks without its mutex (inbox.h), and looks for them when it has no others. So that no
-// task waits for a worker that has gone to sleep, the inbox is locked before that, which it is not while a task is in it.
+// A worker that is awake is handed tasks without its mutex (injector.h), and looks for them when it has no others. Before it
+// sleeps the injector is locked, which fails while a task is in it: so no task waits for a worker that has gone to sleep.
 //
 // Which worker gets a task is decided elsewhere (placement.h), and what a wait is for (wait_list.h).
 #pragma once
@@ -24,7 +24,7 @@
 #include "sched/base/clock.h"
 #include "sched/base/timer.h"
 #include "sched/fiber/core.h"
-#include "sched/fiber/inbox.h"
+#include "sched/fiber/injector.h"
 
 namespace posset::sched::fiber {
 
@@ -36,7 +36,7 @@ class WorkerPolicy {
   // ---- what comes in, from any thread ----
 
   // Without the lock. Locked: it is to be added; Busy: it waits for what runs (`Added::waits`).
-  Inbox::Owner push(TaskCore& task) { return inbox_.push(task); }
+  Injector::Owner push(TaskCore& task) { return injector_.push(task); }
   // From now on tasks may be pushed while the worker is awake.
   void open() { open_ = true; }
 
@@ -126,13 +126,13 @@ class WorkerPolicy {
   // except as `add` says.
   uint32_t ready() const {
     // In this order, because `collect` counts what it then takes.
-    const bool pushed = !inbox_.empty();
+    const bool pushed = !injector_.empty();
     const uint32_t ready = ready_.load();
     return ready == 0 && pushed ? 1 : ready;
   }
   // The same under the lock, where it is exact.
-  uint32_t queued() const { return ready_.load() + inbox_.size(); }
-  uint32_t tasks() const { return tasks_.size() + inbox_.size(); }
+  uint32_t queued() const { return ready_.load() + injector_.size(); }
+  uint32_t tasks() const { return tasks_.size() + injector_.size(); }
   uint32_t busy() const { return busy_; }
   uint32_t fibers() const { return fibers_; }
   uint32_t idle_fibers() const { return static_cast<uint32_t>(idle_.size()); }
@@ -173,8 +173,8 @@ class WorkerPolicy {
   Decision start(FiberCore* free);
   void make_idle(FiberCore& fiber);
 
-  Inbox inbox_;
-  Inbox::Owner owner_ = Inbox::Owner::Locked;  // what it says there
+  Injector injector_;
+  Injector::Owner owner_ = Injector::Owner::Locked;  // what it says there
   bool open_ = false;
   const Clock& clock_;
   const uint32_t max_fibers_;

@@ -93,9 +93,9 @@ Worker::Added Worker::add_locked(Task& task) {
 
 // Without the mutex, where the thread is awake. False: it is to be added. Not analysed: what is pushed to guards itself.
 POSSET_NOT_ANALYSED bool Worker::push(Task& task, Added& added) {
-  const Inbox::Owner owner = policy_.push(task);
-  added = owner == Inbox::Owner::Busy ? Added::Behind : Added::Yes;
-  return owner != Inbox::Owner::Locked;
+  const Injector::Owner owner = policy_.push(task);
+  added = owner == Injector::Owner::Busy ? Added::Behind : Added::Yes;
+  return owner != Injector::Owner::Locked;
 }
 
 Worker::Added Worker::add(Task& task) {

@@ -107,7 +107,7 @@ class FiberWorld final : public World {
     std::string step() override;
     void hash_into(StateHash& hash) const override;
 
-    Inbox::Owner push(SimTask& task) { return policy_.push(task); }
+    Injector::Owner push(SimTask& task) { return policy_.push(task); }
     // True: the task waits for what runs here.
     bool add(SimTask& task) {
       const auto added = policy_.add(task);
@@ -266,8 +266,8 @@ bool FiberWorld<Policy>::schedule(uint32_t task, Handover& handover) {
       return false;
     }
     case Next::Push: {
-      const Inbox::Owner owner = workers_[handover.worker]->push(tasks_[task]);
-      handover.next = owner == Inbox::Owner::Locked ? Next::Add : owner == Inbox::Owner::Busy ? Next::Call : Next::Claim;
+      const Injector::Owner owner = workers_[handover.worker]->push(tasks_[task]);
+      handover.next = owner == Injector::Owner::Locked ? Next::Add : owner == Injector::Owner::Busy ? Next::Call : Next::Claim;
       break;
     }
     case Next::Add:

@@ -249,10 +249,10 @@ TEST_CASE("fiber policy: tasks are pushed to a worker that is awake, and add to 
   TaskCore tasks[4] = {TaskCore(false), TaskCore(false), TaskCore(false), TaskCore(false)};
   bench.policy.park_until_end();
   bench.policy.open();
-  CHECK(bench.policy.push(tasks[0]) == Inbox::Owner::Locked);  // it has not begun to look
+  CHECK(bench.policy.push(tasks[0]) == Injector::Owner::Locked);  // it has not begun to look
   CHECK(bench.policy.next(nullptr).what == Do::Nothing);
-  CHECK(bench.policy.push(tasks[0]) == Inbox::Owner::Looks);
-  CHECK(bench.policy.push(tasks[1]) == Inbox::Owner::Looks);
+  CHECK(bench.policy.push(tasks[0]) == Injector::Owner::Looks);
+  CHECK(bench.policy.push(tasks[1]) == Injector::Owner::Looks);
   CHECK(bench.policy.ready() > 0);
   CHECK(bench.policy.tasks() == 2);
   CHECK(bench.policy.check() == "");
@@ -260,8 +260,8 @@ TEST_CASE("fiber policy: tasks are pushed to a worker that is awake, and add to 
   const auto first = bench.policy.next(nullptr);
   CHECK(first.task == &tasks[0]);
   CHECK(first.calls_another);
-  CHECK(bench.policy.push(tasks[2]) == Inbox::Owner::Busy);
-  CHECK(bench.policy.push(tasks[3]) == Inbox::Owner::Busy);
+  CHECK(bench.policy.push(tasks[2]) == Injector::Owner::Busy);
+  CHECK(bench.policy.push(tasks[3]) == Injector::Owner::Busy);
   CHECK(bench.policy.tasks() == 3);
   CHECK(bench.policy.steal() == &tasks[1]);
   CHECK(bench.policy.steal() == &tasks[2]);
@@ -277,22 +277,22 @@ TEST_CASE("fiber policy: a worker does not sleep beside what was pushed, and tak
   bench.policy.park_until_end();
   bench.policy.open();
   CHECK(bench.policy.next(nullptr).what == Do::Nothing);
-  CHECK(bench.policy.push(tasks[0]) == Inbox::Owner::Looks);
+  CHECK(bench.policy.push(tasks[0]) == Injector::Owner::Looks);
   CHECK_FALSE(bench.policy.sleep());
   CHECK_FALSE(bench.policy.asleep());
   FiberCore& fiber = bench.begin();
   bench.policy.finish(fiber);
   CHECK(bench.policy.next(&fiber).what == Do::Nothing);
   REQUIRE(bench.policy.sleep());
-  CHECK(bench.policy.push(tasks[1]) == Inbox::Owner::Locked);
+  CHECK(bench.policy.push(tasks[1]) == Injector::Owner::Locked);
   CHECK(bench.policy.add(tasks[1]).wake);
   bench.begin(&fiber);
-  CHECK(bench.policy.push(tasks[2]) == Inbox::Owner::Busy);
+  CHECK(bench.policy.push(tasks[2]) == Injector::Owner::Busy);
   Fifo<TaskCore> dropped;
   bench.policy.cancel(dropped);
   CHECK(dropped.front() == &tasks[2]);
   CHECK(dropped.size() == 1);
-  CHECK(bench.policy.push(tasks[0]) == Inbox::Owner::Locked);
+  CHECK(bench.policy.push(tasks[0]) == Injector::Owner::Locked);
   CHECK_FALSE(bench.policy.add(tasks[0]).accepted);
   CHECK(bench.policy.check() == "");
 }

@@ -109,9 +109,9 @@ class EndsWhenItIsIdle : public WorkerPolicy {
 class CallsNobody : public WorkerPolicy {
  public:
   using WorkerPolicy::WorkerPolicy;
-  Inbox::Owner push(TaskCore& task) {
-    const Inbox::Owner owner = WorkerPolicy::push(task);
-    return owner == Inbox::Owner::Busy ? Inbox::Owner::Looks : owner;
+  Injector::Owner push(TaskCore& task) {
+    const Injector::Owner owner = WorkerPolicy::push(task);
+    return owner == Injector::Owner::Busy ? Injector::Owner::Looks : owner;
   }
   Added add(TaskCore& task) {
     Added added = WorkerPolicy::add(task);

@@ -14,7 +14,7 @@
 
 namespace posset::sched::fiber {
 
-class Inbox {
+class Injector {
  public:
   enum class Owner : uintptr_t {
     Busy,    // runs something, and looks here afterwards
