@@ -57,7 +57,7 @@ FormatOptions format_options(const syntax::FormatSpec& spec) {
 bool append_formatted(Context& context, StringBuilder& out, Borrowed v,
                       const syntax::FormatSpec* spec) {
   if (!v.is_short_string() || (spec && spec->present)) return append_charged(context, out, v, spec);
-  out.append(string_view_of(v));  // too short to be charged for
+  out.append_short(v);  // too short to be charged for
   return or_memory_limit(context, !out.failed());
 }
 

@@ -70,6 +70,7 @@ class StringBuilder {
     data_[size_++] = c;
   }
   void append(size_t count, char c);
+  inline void append_short(Borrowed v);  // a string in a value
   bool failed() const { return failed_; }
   void fail();  // as if memory had run out: what was to be appended could not be made
   std::string_view view() const { return {data_, size_}; }
@@ -101,6 +102,15 @@ bool equal_long_strings(const Str* a, const Str* b);
 inline std::string_view string_view_of(const Borrowed& v) {
   if (v.is_short_string()) return {reinterpret_cast<const char*>(&v) + 2, short_size(v)};
   return {v.as<Str>()->data(), v.as<Str>()->size};
+}
+
+// All that a value has room for, as two words, and the next goes over what was too much: strings of a few characters are most of
+// what is put together, and copying so many bytes and no more is several branches.
+inline void StringBuilder::append_short(Borrowed v) {
+  if (capacity_ - size_ < 2 * sizeof(uint64_t)) return append(string_view_of(v));
+  const uint64_t bytes[2] = {v.word0 >> 16 | v.word1 << 48, v.word1 >> 16};
+  std::memcpy(data_ + size_, bytes, sizeof bytes);
+  size_ += short_size(v);
 }
 
 // The bytes stand at offset 2 of the value: six in word0, eight in word1. Overlapping loads put any

@@ -189,6 +189,21 @@ TEST_CASE("builder: text of any size") {
   CHECK(out.view() == std::string(1000, '-'));
 }
 
+TEST_CASE("builder: short strings of every size, at every distance from the end of what there is room for") {
+  World world;
+  const std::string_view text = "14 bytes, \xc3\xa4\xc3\xb6";
+  REQUIRE(text.size() == kMaxShort);
+  for (size_t before = 220; before <= 260; ++before) {
+    for (size_t size = 0; size <= kMaxShort; ++size) {
+      StringBuilder out(world.heap);
+      out.append(before, '-');
+      out.append_short(make_short(text.substr(0, size)));
+      out.append_short(make_short("|"));
+      CHECK(out.view() == std::string(before, '-').append(text.substr(0, size)) + "|");
+    }
+  }
+}
+
 TEST_CASE("builder: stops for good when memory runs out") {
   World world;
   world.heap.set_limit_bytes(10000);
