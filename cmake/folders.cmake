@@ -47,8 +47,8 @@ function(posset_batches target)
     return()
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
-  # A class of a source file, which the compiler takes for a header's, may have members of the anonymous namespace.
-  target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
+  # A class of a source file, which g++ takes for a header's, may have members of the anonymous namespace.
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   get_target_property(files ${target} SOURCES)
   foreach(regex ${arg_EXCEPT})
     set(alone ${files})

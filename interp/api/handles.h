@@ -335,9 +335,10 @@ class PlainEvaluation {
   [[gnu::always_inline]] explicit PlainEvaluation(posset_context* context) : context_(context) {
     if (!context->reservation.enter(this_thread())) return;
     // One question of them all: each is answered by a load, and none is ever to be waited for.
-    const bool in_the_way = context->error_pending() | context->finished | !context->has_plain_step() |
-                            (context->orphans.load(std::memory_order_relaxed) != nullptr);
-    if (in_the_way) [[unlikely]] {
+    const unsigned in_the_way = unsigned{context->error_pending()} | unsigned{context->finished} |
+                                unsigned{!context->has_plain_step()} |
+                                unsigned{context->orphans.load(std::memory_order_relaxed) != nullptr};
+    if (in_the_way != 0) [[unlikely]] {
       context->reservation.leave();
       return;
     }

@@ -18,8 +18,6 @@ using posset::interp::Value;
 
 namespace {
 
-// Registers that built-ins count on above the arguments of a call.
-constexpr size_t kSpareRegisters = 64;
 // Arguments of a call that may be brief.
 constexpr size_t kMostBriefly = 64;
 
@@ -48,7 +46,7 @@ posset_status invoke(posset_context* context, posset_value of, Find&& find, poss
   if (status == POSSET_OK && (posset::api::is_foreign(context, in(of)) || posset::api::has_foreign(context, arguments, count))) {
     return POSSET_MISUSE;
   }
-  if (status == POSSET_OK && (count > UINT32_MAX || !context->has_stack(count + kSpareRegisters))) {
+  if (status == POSSET_OK && (count > UINT32_MAX || !context->has_stack_for(count))) {
     context->raise_stack_overflow();
     status = POSSET_RAISED;
   }
@@ -124,7 +122,7 @@ posset_status posset_invoke(posset_context* context, posset_value function, poss
   if (context) {
     BriefEvaluation evaluation(context);
     if (evaluation.begun() && count <= kMostBriefly && !posset::api::is_foreign(context, in(function)) &&
-        !posset::api::has_foreign(context, arguments, count) && context->has_stack(count + kSpareRegisters)) [[likely]] {
+        !posset::api::has_foreign(context, arguments, count) && context->has_stack_for(count)) [[likely]] {
       return posset::api::guarded(context, [&] {
         return call(context, Value::copy(in(function)), arguments, static_cast<uint32_t>(count), to);
       });

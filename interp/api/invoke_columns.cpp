@@ -234,13 +234,12 @@ posset_status invoke_rows(posset_context* context, const Value& function, const 
 }
 
 posset_status invoke_columns(posset_context* context, posset_value function, const Columns& given, size_t* done) {
-  constexpr size_t kSpareRegisters = 64;  // that built-ins count on above the arguments
   if (done) *done = 0;
   if (!given.are_given() || (given.rows != 0 && !given.are_apart())) return POSSET_MISUSE;
   Evaluation evaluation(context, Evaluation::Kind::Run);
   if (evaluation.failed()) return evaluation.status();
   if (context->finished || posset::api::is_foreign(context, in(function))) return POSSET_MISUSE;
-  if (given.count > UINT32_MAX || !context->has_stack(given.count + kSpareRegisters)) {
+  if (given.count > UINT32_MAX || !context->has_stack_for(given.count)) {
     context->raise_stack_overflow();
     return POSSET_RAISED;
   }

@@ -100,6 +100,9 @@ struct Strand {
   Borrowed* stack_top = nullptr;
   Borrowed* stack_end = nullptr;
   bool has_stack(size_t registers) const { return static_cast<size_t>(stack_end - stack_top) >= registers; }
+  // And above them for what built-ins count on.
+  static constexpr size_t kSpareRegisters = 64;
+  bool has_stack_for(size_t arguments) const { return has_stack(arguments + kSpareRegisters); }
 
   // Behind the last fork record that has been left; null: nothing here leaves any. Below the base lie those of others, on
   // top of which this runs.
