@@ -27,7 +27,7 @@ using namespace posset::fuzz;
 
 constexpr int kProgramsPerRuntime = 64;
 // Two runs and their checks are well within libFuzzer's own limit of 20, behind which it says that
-// the program hangs: one that does not heed the interruption still does.
+// the program hangs: one that does not heed its time limit still does.
 constexpr uint32_t kSecondsPerRun = 4;
 
 struct Counts {

@@ -2,15 +2,11 @@
 #include "program_run.h"
 
 #include <algorithm>
-#include <chrono>
-#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
-#include <mutex>
 #include <random>
 #include <sstream>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 #include <posset/posset.h>
@@ -42,7 +38,7 @@ std::string describe_error(posset_error* error, bool& cut_short) {
   posset_error_info info{};
   info.size = sizeof info;
   posset_error_get(error, &info);
-  cut_short = info.code == POSSET_ERROR_MemoryLimit || info.is_interrupt;
+  cut_short = info.code == POSSET_ERROR_MemoryLimit || info.code == POSSET_ERROR_TimeLimit;
   std::string text = std::string(info.code_name) + " at " + std::to_string(info.line) + ":" +
                      std::to_string(info.column) + ": " + text_of(info.message) + "\n";
   if (info.hint.size) text += "  hint: " + text_of(info.hint) + "\n";
@@ -51,30 +47,13 @@ std::string describe_error(posset_error* error, bool& cut_short) {
   return text;
 }
 
-// Interrupts a context whose time is over. It lives shorter than the context.
-class Watchdog {
- public:
-  Watchdog(posset_context* context, uint32_t seconds) {
-    if (seconds == 0) return;
-    thread_ = std::jthread([this, context, seconds](std::stop_token stop) {
-      std::unique_lock lock(mutex_);
-      if (!ended_.wait_for(lock, stop, std::chrono::seconds(seconds), [&] { return stop.stop_requested(); }))
-        posset_interrupt(context);
-    });
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable_any ended_;
-  std::jthread thread_;
-};
-
 posset_context* make_context(posset_runtime* runtime, const Limits& limits, std::string& output) {
   posset_context_options options = posset_context_defaults();
   options.memory_limit = kMemoryLimit;
   options.step_limit = limits.steps;
   options.stack_limit = limits.stack;
   options.output_limit = limits.output;
+  options.time_limit_seconds = limits.seconds;
   posset_context* context = nullptr;
   require(posset_context_create(runtime, &options, &context) == POSSET_OK, "no context");
   posset_context_set_output(context, append, &output);
@@ -231,10 +210,7 @@ Outcome run_program(TierRuntime& runtime, const std::string& text, const Limits&
   for (size_t each = 0; !outcome.loaded && each < posset_diagnostics_count(diagnostics); ++each)
     posset_diagnostics_render(diagnostics, each, false, append, &outcome.diagnostics);
   posset_diagnostics_free(diagnostics);
-  if (outcome.loaded) {
-    const Watchdog watchdog(context, limits.seconds);
-    run_loaded(context, program, outcome);
-  }
+  if (outcome.loaded) run_loaded(context, program, outcome);
   posset_program_free(program);
   posset_context_finish(context);
   posset_statistics statistics{};

@@ -1,7 +1,7 @@
 // Runs one program in one tier through the public interface and keeps all that a host can observe
 // of it, so that two runs can be compared. Limits are the same for every run. One that ended at the
-// memory limit says so, because tiers need different amounts, and so does one that was interrupted
-// because it took too long: a step may copy a list, and how long that takes is the machine's affair.
+// memory limit says so, because tiers need different amounts, and so does one that took too long: a
+// step may copy a list, and how long that takes is the machine's affair.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,7 @@ class TierRuntime {
 struct Limits {
   uint64_t steps, output;
   uint32_t stack;
-  uint32_t seconds = 0;  // until the run is interrupted; 0: never
+  uint32_t seconds = 0;  // of time; 0: any
 };
 
 // Generous ones for most texts, for some so tight that they end the run wherever it just is. They
@@ -53,7 +53,7 @@ Limits limits_for(const std::string& text);
 
 struct Outcome {
   bool loaded = false;  // else `diagnostics` tells
-  bool cut_short = false;  // by the memory limit or an interruption
+  bool cut_short = false;  // by the limit of memory or of time
   std::string diagnostics;
   std::string output;
   std::string value;  // of the last expression, as a literal
