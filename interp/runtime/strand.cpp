@@ -9,6 +9,7 @@
 
 #include "interp/runtime/forks.h"
 #include "interp/syntax/ast.h"
+#include "sched/base/huge_pages.h"
 
 namespace posset::interp {
 
@@ -22,11 +23,14 @@ constexpr size_t kKeptBytes = size_t{128} << 10;
 constexpr size_t kLookedAt = size_t{1} << 20;
 constexpr size_t kPageBytes = 4096;  // or more
 
-// Null: the system has no more. Asks the pool first.
+// Null: the system has no more. Asks the pool first. Frames lie from the bottom up.
 void* take_area(StackPool* pool, size_t bytes) {
   if (void* kept = pool ? pool->take(bytes) : nullptr) return kept;
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  return memory == MAP_FAILED ? nullptr : memory;
+  if (memory == MAP_FAILED) return nullptr;
+  constexpr size_t kSmall = sched::kStackInSmallPages;
+  if (bytes >= 2 * kSmall) sched::advise_huge_pages(static_cast<char*>(memory) + kSmall, bytes - kSmall);
+  return memory;
 }
 
 void give_area(StackPool* pool, void* memory, size_t bytes) {

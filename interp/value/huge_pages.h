@@ -1,15 +1,11 @@
-// Huge pages for whoever has come to use much memory. A fault for 2 MiB costs a fifth of 512 for 4 KiB, and less
-// where the system is itself a guest (docs/decisions/014). Small heaps keep small pages: they would touch 2 MiB where they need 200 KiB.
-// Where the system does not know the advice, and where a sanitizer serves mimalloc's blocks, nothing of this happens.
+// Huge pages for heaps that have come to use much memory (sched/base/huge_pages.h). Small ones keep small pages: they would touch
+// 2 MiB where they need 200 KiB.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 namespace posset::interp {
-
-// Asks for huge pages in [memory, memory + bytes), whose pages nobody has touched. Any thread.
-void advise_huge_pages(void* memory, size_t bytes);
 
 // Asks for them in whole segments of mimalloc, once in each, or little more often where there are very many. One thread at
 // a time.

@@ -6,7 +6,7 @@
 #include <mimalloc.h>
 #include <sys/mman.h>
 
-#include "interp/value/huge_pages.h"
+#include "sched/base/huge_pages.h"
 
 namespace posset::interp {
 
@@ -20,7 +20,7 @@ constexpr bool kMaps = true;
 // Whoever asks for so much will touch it.
 void* map(size_t bytes) {
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory != MAP_FAILED) advise_huge_pages(memory, bytes);
+  if (memory != MAP_FAILED) sched::advise_huge_pages(memory, bytes);
   return memory;
 }
 void* move(void* memory, size_t old_bytes, size_t bytes) {

@@ -9,6 +9,8 @@
 #include <exception>
 #include <utility>
 
+#include "sched/base/huge_pages.h"
+
 #if defined(__SANITIZE_ADDRESS__)
 #define POSSET_ASAN 1
 #elif defined(__has_feature)
@@ -73,6 +75,7 @@ NativeStack::NativeStack(size_t bytes) {
   }
   memory_ = static_cast<char*>(memory);
   bytes_ = bytes;
+  if (bytes >= 2 * kStackInSmallPages) advise_huge_pages(memory_ + page, bytes - page - kStackInSmallPages);
 }
 
 NativeStack::~NativeStack() {

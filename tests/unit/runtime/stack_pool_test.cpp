@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "interp/runtime/strand.h"
+#include "../memory_maps.h"
+#include "sched/base/native_stack.h"
 #include "world.h"
 
 using namespace posset::interp;
@@ -74,4 +76,18 @@ TEST_CASE("stack pool: contexts of one runtime take up each other's stacks") {
     CHECK(context.stack_top == first);
     for (size_t r = 0; r < Strand::kKeptViews; ++r) CHECK(context.stack_top[-1 - static_cast<ptrdiff_t>(r)].is_nil());
   }
+}
+
+TEST_CASE("stacks: what lies deep is served in huge pages, and where they begin in small ones") {
+  if (!posset::test::knows_huge_pages()) return;
+  const RegisterStack registers(kBytes);
+  const char* const bottom = reinterpret_cast<const char*>(registers.begin());
+  CHECK(!posset::test::is_asked_for_huge_pages(bottom));
+  CHECK(posset::test::is_asked_for_huge_pages(bottom + kBytes / 2));
+  const posset::sched::NativeStack native(kBytes);
+  CHECK(!posset::test::is_asked_for_huge_pages(native.low() + native.bytes() - 4096));
+  CHECK(posset::test::is_asked_for_huge_pages(native.low() + native.bytes() / 2));
+  // Those of tasks are small throughout.
+  const posset::sched::NativeStack task(size_t{256} << 10);
+  CHECK(!posset::test::is_asked_for_huge_pages(task.low() + task.bytes() / 2));
 }

@@ -1,14 +1,11 @@
 // Heap: cells, large blocks, the limit, death, shared counts.
-#include <sys/mman.h>
-
 #include <atomic>
 #include <cstdint>
-#include <cstdio>
-#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "../memory_maps.h"
 #include "fixture.h"
 
 using namespace posset::interp;
@@ -26,42 +23,15 @@ TEST_CASE("heap: an object knows its heap, whatever its size") {
   }
 }
 
-namespace {
-// Whether the system was asked for huge pages where `memory` lies, by its own account.
-bool is_asked_for_huge_pages(const void* memory) {
-  const auto address = reinterpret_cast<uintptr_t>(memory);
-  std::ifstream maps("/proc/self/smaps");
-  bool here = false;
-  for (std::string line; std::getline(maps, line);) {
-    unsigned long from, to;
-    if (std::sscanf(line.c_str(), "%lx-%lx ", &from, &to) == 2) here = from <= address && address < to;
-    if (here && line.starts_with("VmFlags:")) return line.find(" hg") != std::string::npos;
-  }
-  return false;
-}
-
-// Systems without huge pages, and sanitizers, have nothing to ask for.
-bool knows_huge_pages() {
-  const size_t bytes = size_t{4} << 20;
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  REQUIRE(memory != MAP_FAILED);
-  CHECK(!is_asked_for_huge_pages(memory));
-  advise_huge_pages(memory, bytes);
-  const bool knows = is_asked_for_huge_pages(memory);
-  munmap(memory, bytes);
-  return knows;
-}
-}  // namespace
-
 TEST_CASE("heap: one that has come to hold a megabyte is served in huge pages") {
-  if (!knows_huge_pages()) return;
+  if (!posset::test::knows_huge_pages()) return;
   World world;
   std::vector<Value> values;
   while (world.heap.used_bytes() < 3 << 20) values.push_back(world.list(World::integer(1)));
-  CHECK(is_asked_for_huge_pages(values.back()->as<List>()));
+  CHECK(posset::test::is_asked_for_huge_pages(values.back()->as<List>()));
   Object* large = world.heap.make_object(8 << 20, Tag::Str, 0);
   REQUIRE(large != nullptr);
-  CHECK(is_asked_for_huge_pages(large));
+  CHECK(posset::test::is_asked_for_huge_pages(large));
   world.heap.free_object(large);
 }
 
