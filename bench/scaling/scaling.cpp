@@ -88,7 +88,7 @@ Run run(const PossePlan& plan) {
 struct Summary {
   double mean = 0, least = 1;
   double before_all = 0, with_all = 0, after_all = 0;
-  double firsts = 0, laters = 0, seamless = 0;
+  double thefts = 0, to_waiting = 0;
 };
 
 Summary summary_of(const Kind& kind, uint32_t executors, double quanta) {
@@ -100,9 +100,8 @@ Summary summary_of(const Kind& kind, uint32_t executors, double quanta) {
     all.before_all += one.before_all / kRuns;
     all.with_all += one.with_all / kRuns;
     all.after_all += one.after_all / kRuns;
-    all.firsts += static_cast<double>(one.outcome.firsts) / kRuns;
-    all.laters += static_cast<double>(one.outcome.laters) / kRuns;
-    all.seamless += static_cast<double>(one.outcome.seamless) / kRuns;
+    all.thefts += static_cast<double>(one.outcome.thefts) / kRuns;
+    all.to_waiting += static_cast<double>(one.outcome.to_waiting) / kRuns;
   }
   return all;
 }
@@ -123,12 +122,12 @@ void print_efficiencies(double quanta, uint32_t most) {
 
 void print_losses(double quanta) {
   std::printf("\nWhere the time goes, %.0f to %.0f quanta: idle before all have had work, then, and when some have none for good\n", quanta, quanta * 1.1);
-  std::printf("\n| tree | executors | before | between | after | first, later, seamless thefts |\n|---|---|---|---|---|---|\n");
+  std::printf("\n| tree | executors | before | between | after | thefts, of them to who waited |\n|---|---|---|---|---|---|\n");
   for (const Kind& kind : kKinds) {
     for (uint32_t executors : {16U, 64U}) {
       const Summary all = summary_of(kind, executors, quanta);
-      std::printf("| %s | %u | %.1f %% | %.1f %% | %.1f %% | %.0f, %.0f, %.0f |\n", kind.name, executors, 100 * all.before_all,
-                  100 * all.with_all, 100 * all.after_all, all.firsts, all.laters, all.seamless);
+      std::printf("| %s | %u | %.1f %% | %.1f %% | %.1f %% | %.0f, %.0f |\n", kind.name, executors, 100 * all.before_all,
+                  100 * all.with_all, 100 * all.after_all, all.thefts, all.to_waiting);
     }
   }
 }

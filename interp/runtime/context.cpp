@@ -251,7 +251,8 @@ bool Context::poll() {
     raise(ErrorCode::StepLimit, "step limit of " + std::to_string(limits_.steps) + " exceeded");
     return false;
   }
-  if (helps && seat->is_stopped()) {
+  if (seat && seat->has_kept_error()) return seat->end_of_wait();
+  if (seat && (helps || seat->runs_part()) && seat->is_stopped()) {
     raise(ErrorCode::Cancelled, "the evaluation that this is a part of has ended");
     return false;
   }

@@ -182,6 +182,14 @@ class Context : public Strand {
   Value take_error();
   // Sets an error taken by `take_error` or set aside pending again, unchanged.
   void restore_error(Value error);
+  // An error on its way out of a frame, set aside while something else runs in this context. Nil: none is pending.
+  struct Unwinding {
+    Value error;
+    TracePoint point;
+    bool noted, blames_caller;
+  };
+  Unwinding set_error_aside();
+  void go_on_with(Unwinding unwinding);
 
   // ---- steps, limits, safepoints (context.cpp) ----
   // Counts down at every function entry and loop iteration; below zero calls `poll`.
@@ -191,6 +199,8 @@ class Context : public Strand {
     return fuel >= 0 || poll();
   }
   bool charge_one() { return --fuel >= 0 || poll(); }
+  // The next step ends the slice.
+  void cut_slice() { slice_ -= std::exchange(fuel, 0); }
   bool poll();
   // A host's function has run.
   bool after_host_call() { return !host_pace_.is_due() || poll_after_host_call(); }

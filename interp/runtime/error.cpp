@@ -191,6 +191,20 @@ Value Context::take_error() {
   return Value::adopt(Borrowed::heap(Tag::Error, error));
 }
 
+Context::Unwinding Context::set_error_aside() {
+  Unwinding unwinding{Value(), point_, noted_, blame_caller_};
+  if (error_pending()) unwinding.error = take_error();
+  return unwinding;
+}
+
+void Context::go_on_with(Unwinding unwinding) {
+  if (unwinding.error->is_nil()) return;
+  restore_error(std::move(unwinding.error));
+  point_ = unwinding.point;
+  noted_ = unwinding.noted;
+  blame_caller_ = unwinding.blames_caller;
+}
+
 // ---- reports ----
 
 const syntax::Source* source_of(const TracePoint& point) { return point.function->module->source.get(); }

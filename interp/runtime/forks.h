@@ -59,6 +59,8 @@ struct ForkRecord {
   void set_stamp(uint64_t generation) { header |= generation << kStampShift; }
   bool is_open() const { return !(header & kState); }
   Closure* closure_of() const { return header & kActivation ? activation->closure : closure; }
+  // Left by a linear recursion that goes first (walk_forks.cpp): what runs on top of it comes behind it in the source.
+  bool is_small_side() const { return !(header & kBuiltin) && point() >= syntax::kMostForks; }
   // Of the same fork point of the same function, both open.
   bool continues(const ForkRecord& below) const {
     return !((header | below.header) & kBuiltin) && point() == below.point() && closure_of() == below.closure_of();

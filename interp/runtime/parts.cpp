@@ -16,13 +16,16 @@ namespace posse = sched::posse;
 constexpr size_t kRegisterBytes = size_t{64} << 20;
 constexpr size_t kMostFreeRegisters = 16;
 
+const std::vector<uint32_t>& inputs_of(const ForkRecord& record) {
+  return record.closure->function->decl->fork_point(record.point()).inputs;
+}
+
 }  // namespace
 
 // ---- delegates ----
 
-Delegate::Delegate(Seat& home, Member& victim, ForkRecord* first, size_t count, bool small_sides_later)
+Delegate::Delegate(Seat& home, ForkRecord* first, size_t count, bool small_sides_later)
     : home_(home),
-      victim_(victim),
       first_(first),
       record_(*first),
       small_sides_later_(small_sides_later),
@@ -31,16 +34,36 @@ Delegate::Delegate(Seat& home, Member& victim, ForkRecord* first, size_t count, 
       stop_(home.stop_ ? *home.stop_ : home.actor_->stopped),
       room_(home.room()),
       parts_(count),
-      left_(count) {
+      left_(count),
+      parent_(home.running_) {
   for (size_t n = 0; n < count; ++n) parts_[n].frame = first[n].frame;
+  if (record_.header & ForkRecord::kBuiltin) return;
+  closure_ = Value::copy(Borrowed::heap(Tag::Fn, record_.closure));
+  const std::vector<uint32_t>& slots = inputs_of(record_);
+  inputs_.reserve(count * slots.size());
+  for (size_t n = 0; n < count; ++n) {
+    for (uint32_t slot : slots) inputs_.push_back(Value::copy(first[n].frame[slot]));
+  }
 }
 
 // Without a seat for it, it has failed.
 void Delegate::run(posse::Executor& here) {
   if (Seat* seat = home_.posse_.seat_of(here)) seat->run(*this);
   skip_unless_run();
+  if (of_small_sides() && !complete_) parent_->set_dropped();
   // Published before the count goes down; nothing of the posse is touched afterwards.
-  home_.executor_->under_lock([victim = &victim_] { return --victim->pending == 0; });
+  home_.executor_->under_lock([this] {
+    done_ = parts_.size();
+    return true;
+  });
+}
+
+// That so many parts have been done, and not the last yet: it is the victim's after that.
+void Delegate::tell(size_t parts) {
+  home_.executor_->under_lock([this, parts] {
+    done_ = parts;
+    return true;
+  });
 }
 
 void Delegate::skip_unless_run() {
@@ -70,7 +93,8 @@ Value Delegate::evaluate(Context& context, size_t number) {
   try {
     if (record_.header & ForkRecord::kBuiltin) return record_.part->run(context);
     if (small_sides_later_) context.small_sides_later = record_.closure->function->decl;
-    return context.runtime.tier(0)->evaluate_fork(context, record_.closure, parts_[number].frame, record_.point());
+    Value* const inputs = inputs_.data() + number * inputs_of(record_).size();
+    return context.runtime.tier(0)->evaluate_fork(context, record_.closure, inputs, record_.point());
   } catch (const std::bad_alloc&) {
     return context.error_pending() ? Value::failure() : context.raise_memory_limit();
   }
@@ -98,6 +122,7 @@ void Seat::run(Delegate& delegate) {
   context_.depth = alone ? delegate.depth_ : std::max(delegate.depth_, below.depth);
   context_.depth_limit =
       std::min(alone ? forks_->calls() : below.depth_limit, delegate.depth_limit_);
+  delegate.below_ = std::exchange(running_, &delegate);
   const std::atomic<bool>* const below_stops = stop_;
   if (&context_ != &posse_.root()) stop_ = &delegate.stop_;
   context_.native.go_on_from(below.native);
@@ -116,8 +141,9 @@ void Seat::run(Delegate& delegate) {
   } catch (const std::bad_alloc&) {
     // What has no result by now has failed.
   }
-  trace(TierEvent::part_computed, {static_cast<int64_t>(delegate.job_), static_cast<int64_t>(delegate.steps_), begin_ns != 0 && delegate.any_failed(), now_if_traced() - begin_ns});
+  trace(TierEvent::part_computed, {static_cast<int64_t>(delegate.job_), static_cast<int64_t>(delegate.steps_), begin_ns != 0 && !delegate.complete_, now_if_traced() - begin_ns});
   if (alone) context_.code_slot.leave();
+  running_ = delegate.below_;
   stop_ = below_stops;
   context_.native.give_back(below.native);
   static_cast<Strand&>(context_) = std::move(below);
@@ -146,10 +172,14 @@ void Seat::compute(Delegate& delegate) {
   if (alone && heap.used_bytes() > delegate.room_ / 16) heap.trim_pages();
   const size_t limit = heap.limit_bytes();
   if (!own) heap.set_limit_bytes(heap.used_bytes() + std::min(delegate.room_, room()));
-  for (size_t n = 0; n < delegate.parts_.size(); ++n) {
-    if (!compute_part(delegate, n, alone)) break;
+  // What comes behind a failure in the source is probably not wanted, and may never end.
+  const size_t count = delegate.parts_.size();
+  for (size_t done = 0; done < count && compute_part(delegate, delegate.in_turn(done), alone);) {
+    delegate.computed_.store(++done, std::memory_order_relaxed);
+    if (done < count && !own && delegate.list_->is_nil()) delegate.tell(done);
   }
-  finish_list(delegate, alone);
+  const bool listed = finish_list(delegate, alone);
+  delegate.complete_ = listed && delegate.computed_.load(std::memory_order_relaxed) == count;
   if (!own) {
     heap.set_limit_bytes(limit);
     heap.end_overdraft();  // of the room that the parts had
@@ -160,29 +190,30 @@ void Seat::compute(Delegate& delegate) {
   members().pop();
 }
 
-// False: a limit was hit, and those behind it are not worth a try.
+// False: it has failed, and those behind it are not worth a try.
 bool Seat::compute_part(Delegate& delegate, size_t number, bool alone) {
   Delegate::Part& part = delegate.parts_[number];
   const bool own = &delegate.home_ == this;
   Heap& heap = context_.heap;
   const size_t used = heap.used_bytes();
-  const uint64_t steps = context_.steps_used(), peak = heap.begin_peak();
+  const uint64_t steps = context_.steps_used(), peak = heap.begin_peak(), quanta = members().generation();
   ForkRecord* const base = context_.fork_top;
   Value result = !context_.stack_top ? context_.raise_memory_limit() : delegate.evaluate(context_, number);
   // One of one's own may run before what it would otherwise run on top of: it has to fit there, too, where its value
   // already is.
   part.peak = heap.end_peak(peak) - (own ? heap.used_bytes() : used);
   part.steps = context_.steps_used() - steps;
+  part.quanta = members().generation() - quanta;
   context_.drop_kept_views();
   context_.scratch = Value();
   if (finish(delegate, number, std::move(result), alone)) return true;
   drop(base);
-  if (!context_.error_pending()) return true;
+  if (!context_.error_pending()) return false;
   const bool limit = context_.limit_pending();
   if (limit && context_.pending_code() == ErrorCode::Interrupted) context_.interrupt();
   Value error = context_.take_error();
   if (actor_->ends) actor_->error = std::move(error);
-  return !limit && !actor_->ends;
+  return false;
 }
 
 bool Seat::finish(Delegate& delegate, size_t number, Value result, bool alone) {
@@ -218,14 +249,18 @@ bool Seat::list(Delegate& delegate, size_t number, Value result) {
   return ok;
 }
 
-void Seat::finish_list(Delegate& delegate, bool alone) {
-  if (delegate.list_->is_nil()) return;
+// What has been told of before is not touched: the victim may have it.
+bool Seat::finish_list(Delegate& delegate, bool alone) {
+  if (delegate.list_->is_nil()) return true;
   bool ok = delegate.all_.pack(context_, std::move(delegate.list_), alone);
   if (ok && !posse_.add_waiting(delegate.all_.bytes())) {
     delegate.all_.drop();
     ok = false;
   }
-  for (Delegate::Part& each : delegate.parts_) each.failed = each.failed || (!ok && each.place != Delegate::kNoPlace);
+  for (Delegate::Part& each : delegate.parts_) {
+    if (!ok && each.place != Delegate::kNoPlace) each.failed = true;
+  }
+  return ok;
 }
 
 // ---- what becomes of records ----
@@ -240,11 +275,14 @@ bool Seat::merge(ForkRecord& record, Value& result) {
   if (!(record.header & ForkRecord::kTaken)) return false;
   Delegate& delegate = *record.delegate;
   const size_t number = delegate.number_of(record);
+  wait_for(delegate, number);  // what is done meanwhile leaves its records where this one was
   Delegate::Part& part = delegate.parts_[number];
   const bool fits = part.peak == 0 || context_.heap.note_peak(part.peak);
   const bool ok = !part.failed && fits && context_.has_steps(part.steps) && take(delegate, number, result);
   if (ok) context_.add_steps(part.steps);
   part.failed = !ok;
+  if (!ok && !members().empty()) members().top().hold(part.quanta + 1);
+  if (!ok && delegate.small_sides_later_) note_in_order(delegate.record_.closure->function->decl);
   if (delegate.left_ == 1) trace(TierEvent::part_merged, {static_cast<int64_t>(delegate.job_), !delegate.any_failed()});
   forget(delegate, number);
   return ok;
@@ -284,10 +322,27 @@ void Seat::forget(Delegate& delegate, size_t number) {
 
 void Seat::drop(ForkRecord* from) {
   took_back(from);
+  const auto taken = [](const ForkRecord& record) { return (record.header & ForkRecord::kTaken) != 0; };
+  if (std::any_of(from, context_.fork_top, taken)) wait_for_dropped(from);
   while (context_.fork_top > from) {
     const ForkRecord& record = *--context_.fork_top;
-    if (!(record.header & ForkRecord::kTaken)) continue;
-    forget(*record.delegate, record.delegate->number_of(record));
+    if (taken(record)) forget(*record.delegate, record.delegate->number_of(record));
+  }
+}
+
+// The error that is on its way waits, too, for others may have their turns; what comes up meanwhile goes on in its place.
+void Seat::wait_for_dropped(ForkRecord* from) {
+  Context::Unwinding unwinding = context_.set_error_aside();
+  for (ForkRecord* record = context_.fork_top; record-- > from;) {
+    if (record->header & ForkRecord::kTaken) record->delegate->set_dropped();
+  }
+  for (ForkRecord* record = context_.fork_top; record-- > from;) {
+    if (record->header & ForkRecord::kTaken) wait_for(*record->delegate, record->delegate->number_of(*record));
+  }
+  if (has_kept_error() && !unwinding.error->is_nil()) {
+    raise_kept_error();
+  } else {
+    context_.go_on_with(std::move(unwinding));
   }
 }
 
@@ -308,7 +363,7 @@ void Seat::drop_above(const Borrowed* frame, uint32_t open) {
   while (from > base && frame_of(from[-1]) > frame) --from;
   for (ForkRecord* own = from; own > base && frame_of(own[-1]) == frame;) {
     --own;
-    const bool by_code = !(own->header & ForkRecord::kBuiltin) && own->point() < syntax::kMostForks;
+    const bool by_code = !(own->header & ForkRecord::kBuiltin) && !own->is_small_side();
     if (by_code && !(open & syntax::fork_point_bit(own->point()))) from = own;
   }
   drop(from);

@@ -20,6 +20,8 @@ constexpr int64_t kQuantumNs = sched::kMillisecond;
 constexpr int64_t kLookNs = 5 * sched::kMillisecond;
 // And at what else the thread may have to do.
 constexpr int64_t kTurnsNs = sched::kMillisecond;
+// How long a part may take that others wait for to be packed.
+constexpr int64_t kKeptBackNs = 20 * sched::kMillisecond;
 // Parts on top of each other on one executor, each with registers of its own.
 constexpr size_t kMostParts = 16;
 
@@ -108,6 +110,10 @@ void Seat::come_back(Actor& actor) {
 }
 
 bool Seat::is_stopped() const {
+  // What is on top of a part that nobody wants stops with it: it is computed in its place then.
+  for (const Delegate* each = running_; each; each = each->below_) {
+    if (each->is_dropped()) return true;
+  }
   return posse_.stopped() || (stop_ && stop_->load(std::memory_order_relaxed));
 }
 
@@ -154,26 +160,17 @@ void Seat::begin_quantum(int64_t now_ns) {
 // After a fully used quantum. False: raised.
 bool Seat::pause() {
   actor_->quantum.begin_anew();  // what is done on top of this one looks at it too
-  Member& top = members().top();
-  auto theft = members().end_quantum(context_.fork_top);
-  ForkRecord* const rest = theft ? nullptr : linear_part();
-  if (theft.kept && !has_place()) return true;
+  ForkRecord* const given = members().end_quantum(context_.fork_top);
+  ForkRecord* const rest = linear_part();
   const auto done = [&](ForkDepth::Need need) {
     context_.fork_depth.end_quantum(context_.depth, need);
     return true;
   };
-  if (!posse_.crew().has_offer(&posse_, *executor_, posse_.cabal())) return done(ForkDepth::Need::None);
-  if (!theft && !rest) return done(ForkDepth::Need::Unmet);
-  if (theft) members().widen(theft);
-  if (theft && !give(theft)) return done(ForkDepth::Need::Unmet);
-  done(ForkDepth::Need::Given);
-  if (rest) {
-    run_above(top, rest, 1, /*small_sides_later=*/true);
-  } else {
-    if (!theft.kept) return true;
-    run_above(top, theft.kept, theft.kept_count);
-  }
-  return wait_for(top);
+  if (!has_offer()) return done(ForkDepth::Need::None);
+  const bool goes_first = rest && (!given || given == rest);
+  const bool met = goes_first ? give(rest, 1, /*small_sides_later=*/true)
+                              : given && give(given, members().count(given), /*small_sides_later=*/false);
+  return done(met ? ForkDepth::Need::Given : ForkDepth::Need::Unmet);
 }
 
 // Under exit stress nearly every chain is long enough, so that there are some.
@@ -190,38 +187,58 @@ bool Seat::has_large_levels() {
   return now > before && (now - before) / levels >= kSteps;
 }
 
-// What stands for the rest of a linear recursion that has just left it, if going on with that first pays.
+// What stands for the rest of a linear recursion that has just left it, if going on with that first pays. Who waits for it does
+// what comes first in it, so where it could not, it is done in order.
 ForkRecord* Seat::linear_part() {
-  const bool large = has_large_levels();
-  if (!large || context_.fork_top == context_.fork_base || !has_place()) return nullptr;
+  const bool large = has_large_levels(), by_turns = context_.tasks && context_.tasks->has_begun();
+  if (!large || by_turns || !has_place() || context_.fork_top == context_.fork_base || members().top().is_held()) return nullptr;
   ForkRecord* const record = context_.fork_top - 1;
   if (!record->is_open() || record->header & ForkRecord::kBuiltin || record->point() >= syntax::kMostForks) return nullptr;
   const syntax::FunctionDecl* const decl = record->closure_of()->function->decl;
-  if (decl->forks[record->point()].left_point == 0) return nullptr;
-  const bool failed = std::find(in_order_only_.begin(), in_order_only_.end(), decl) != in_order_only_.end();
-  return failed ? nullptr : record;
+  return decl->forks[record->point()].left_point == 0 || goes_in_order(decl) ? nullptr : record;
+}
+
+bool Seat::goes_in_order(const syntax::FunctionDecl* decl) const {
+  return std::find(in_order_only_.begin(), in_order_only_.end(), decl) != in_order_only_.end();
 }
 
 // False: it could not be, or nobody took it. Nothing throws once it has been claimed. What others need for their parts must
 // not be missing here: the next stack, which all that runs here has as well, is there before anybody has anything.
-bool Seat::give(posse::Theft<Member>& theft) {
+bool Seat::give(ForkRecord* first, size_t count, bool small_sides_later) {
   const int64_t begin_ns = now_if_traced();
   if (!context_.native.reserve()) return false;
-  const bool whole = is_worth_sharing(*theft.given, theft.given_count);
-  if (!whole && !is_worth_sharing(*theft.given, 1)) return false;
-  const size_t count = share(theft.given, whole ? theft.given_count : 1);
-  if (count == 0) return false;
-  auto delegate = std::make_unique<Delegate>(*this, *theft.of, theft.given, count);
-  posse::Executor* other = posse_.crew().claim(&posse_, *executor_, posse_.cabal());
-  if (!other) return false;
-  delegate->take_records(theft.given);
-  executor_->under_lock([&] {
-    ++theft.of->pending;
+  const bool whole = is_worth_sharing(*first, count);
+  if (!whole && !is_worth_sharing(*first, 1)) return false;
+  const size_t asked = whole ? count : 1, shared = share(first, asked);
+  if (shared < asked && first->is_small_side()) {
+    running_->set_dropped();  // it would be done last here, and comes before the others in the source
     return false;
-  });
+  }
+  if (shared == 0) return false;
+  auto delegate = std::make_unique<Delegate>(*this, first, shared, small_sides_later);
+  posse::Executor* const other = claim();
+  if (!other) return false;
+  delegate->take_records(first);
   trace_taken(*delegate, *other, now_if_traced() - begin_ns);
   other->send(*delegate.release());
   return true;
+}
+
+// Those who have nothing to do take anything; those who wait for a part, what it consists of.
+bool Seat::has_offer() const {
+  posse::Crew& crew = posse_.crew();
+  for (const Delegate* each = running_; each; each = each->parent_) {
+    if (crew.has_offer(each, *executor_, posse_.cabal())) return true;
+  }
+  return crew.has_offer(&posse_, *executor_, posse_.cabal());
+}
+
+posse::Executor* Seat::claim() {
+  posse::Crew& crew = posse_.crew();
+  for (const Delegate* each = running_; each; each = each->parent_) {
+    if (posse::Executor* const other = crew.claim(each, *executor_, posse_.cabal())) return other;
+  }
+  return crew.claim(&posse_, *executor_, posse_.cabal());
 }
 
 // What is marked first, by this executor, must not take longer than it computes. That is guessed to be as long as what comes
@@ -254,62 +271,51 @@ size_t Seat::share(ForkRecord* first, size_t count) {
   return count;
 }
 
-// A record of a member that waits is done here, on top. The member may be older than the one on top, which must not wait for
-// what else that one waits for: it might be waited for by it.
-void Seat::run_above(Member& member, ForkRecord* kept, size_t count, bool small_sides_later) {
-  for (size_t n = 0; n < count; ++n) kept[n].settle();
-  Delegate* delegate = nullptr;
-  try {
-    if (small_sides_later) in_order_only_.reserve(in_order_only_.size() + 1);
-    delegate = new Delegate(*this, member, kept, count, small_sides_later);
-  } catch (const std::bad_alloc&) {
-    kept->header |= ForkRecord::kRefused;
-    return;
-  }
-  delegate->take_records(kept);
-  trace_taken(*delegate, *executor_, 0);
-  const syntax::FunctionDecl* const decl = small_sides_later ? delegate->record_.closure->function->decl : nullptr;
-  run(*delegate);
-  if (small_sides_later && delegate->any_failed() && in_order_only_.size() < in_order_only_.capacity()) in_order_only_.push_back(decl);
+// Does nothing without memory: it is tried again then.
+void Seat::note_in_order(const syntax::FunctionDecl* decl) try {
+  if (!goes_in_order(decl)) in_order_only_.push_back(decl);
+} catch (const std::bad_alloc&) {
 }
 
-bool Seat::has_pending(Member& member) {
-  bool pending = false;
+bool Seat::is_done(const Delegate& delegate, size_t number) {
+  bool done = false;
   executor_->under_lock([&] {
-    pending = member.pending != 0;
+    done = delegate.has_done(number);
     return false;
   });
-  return pending;
+  return done;
 }
 
 bool Seat::should_stop() const { return posse_.stopped() || posse_.root().wants_to_stop(); }
 
-// Of those here the most basal that is old enough, on top of who waits. False: there is none, or no place for it.
-bool Seat::take_own_part() {
-  if (is_stopped() || !has_place()) return false;
-  const auto theft = members().while_top_waits();
-  if (theft) run_above(*theft.of, theft.given, theft.given_count);
-  return static_cast<bool>(theft);
-}
-
 bool Seat::has_place() const { return actor_->accounts.size() < kMostParts; }
 
-// Until what was stolen from it has been done; other work is done meanwhile. False: raised.
-bool Seat::wait_for(Member& member) {
+// Until it has been done, or given up. Other work is done meanwhile.
+void Seat::wait_for(Delegate& delegate, size_t number) {
   Tasks* const tasks = context_.tasks.get();
-  if (tasks && tasks->has_begun()) return wait_by_turns(member);
-  wait_pending(member);
-  return end_of_wait();
+  if (tasks && tasks->has_begun()) {
+    let_others(*tasks, delegate, number);
+  } else {
+    wait_alone(delegate, number);
+  }
 }
 
-// Work of the posse, while there is place for it.
-void Seat::wait_pending(Member& member) {
-  while (has_pending(member)) {
-    if (take_own_part()) continue;
-    const posse::Owner owner = has_place() ? static_cast<posse::Owner>(&posse_) : this;
-    const int64_t deadline_ns = posse_.crew().clock().now_ns() + kLookNs;
-    auto done = [&member] { return member.pending == 0; };
-    posse::Work* const work = posse_.crew().wait(*executor_, owner, deadline_ns, done);
+// Whether the part has been computed for long, and waits to be packed with one that comes behind it in the source, and may
+// never end.
+bool Seat::is_kept_back(const Delegate& delegate, size_t number, Progress& progress, int64_t now_ns) {
+  const size_t computed = delegate.computed_.load(std::memory_order_relaxed);
+  if (computed != progress.computed) progress = {computed, now_ns};
+  return delegate.has_in_turn(number, computed) && now_ns - progress.since_ns >= kKeptBackNs;
+}
+
+// What it consists of is done meanwhile, while there is place for it.
+void Seat::wait_alone(Delegate& delegate, size_t number) {
+  Progress progress;
+  while (!is_done(delegate, number)) {
+    const int64_t now_ns = posse_.crew().clock().now_ns(), deadline_ns = now_ns + kLookNs;
+    if (is_stopped() || should_stop() || is_kept_back(delegate, number, progress, now_ns)) delegate.set_dropped();
+    const posse::Owner owner = has_place() && !delegate.is_dropped() ? static_cast<posse::Owner>(&delegate) : this;
+    posse::Work* const work = posse_.crew().wait(*executor_, owner, deadline_ns, [&] { return delegate.has_done(number); });
     actor_->quantum.begin_anew();
     if (work) {
       work->run(*executor_);
@@ -319,15 +325,6 @@ void Seat::wait_pending(Member& member) {
   }
 }
 
-// First its own records, then whatever else is ready on this thread.
-bool Seat::wait_by_turns(Member& member) {
-  Tasks& tasks = *context_.tasks;
-  while (has_pending(member)) {
-    if (is_to_stop(tasks) || !take_own_part()) let_others(tasks, member);
-  }
-  return end_of_wait();
-}
-
 bool Seat::is_to_stop(Tasks& tasks) {
   if (context_.wants_to_stop()) posse_.stop(true);
   return posse_.stopped() || actor_->ends || tasks.current().cancelled;
@@ -335,15 +332,19 @@ bool Seat::is_to_stop(Tasks& tasks) {
 
 // Until its parts have been done. What it does by turns is left meanwhile, if it can be; when that
 // calls it back, because its end has come, it waits on for what is told to stop then.
-void Seat::let_others(Tasks& tasks, Member& member) {
+void Seat::let_others(Tasks& tasks, Delegate& delegate, size_t number) {
   Turn* const turn = tasks.current().turn;
   bool left = turn && turn->parts_begin();
-  while (has_pending(member)) {
+  Progress progress;
+  while (!is_done(delegate, number)) {
+    if (is_kept_back(delegate, number, progress, posse_.crew().clock().now_ns())) delegate.set_dropped();
     if (left && turn->is_called_back()) left = take_turn(*turn) && turn->parts_begin();
     if (is_to_stop(tasks)) actor_->stopped.store(true, std::memory_order_relaxed);
-    wait_a_moment(tasks, member);
+    wait_a_moment(tasks, delegate, number);
   }
   if (left) take_turn(*turn);
+  if (!actor_->ends) actor_->stopped.store(false, std::memory_order_relaxed);
+  if (has_kept_error()) context_.cut_slice();
 }
 
 // False: an error is kept that ends all that it does.
@@ -356,15 +357,16 @@ bool Seat::take_turn(Turn& turn) {
 
 // Until something is ready, or a part of something that waits so has been done. What waits so is
 // among the ready.
-void Seat::wait_a_moment(Tasks& tasks, Member& member) {
-  actor_->waits_for = &member;
+void Seat::wait_a_moment(Tasks& tasks, Delegate& delegate, size_t number) {
+  actor_->waits_for = &delegate;
+  actor_->waits_for_part = number;
   actor_->next_waiting = std::exchange(waiting_, actor_);
   if (tasks.others_ready() <= waiting_count_++) {
     // Timers and other threads make something ready without ending this wait.
     const int64_t deadline_ns = posse_.crew().clock().now_ns() + kTurnsNs;
     posse_.crew().wait(*executor_, this, deadline_ns, [this] {
       const Actor* each = waiting_;
-      while (each && each->waits_for->pending != 0) each = each->next_waiting;
+      while (each && !each->waits_for->has_done(each->waits_for_part)) each = each->next_waiting;
       return each != nullptr;
     });
   }
@@ -379,13 +381,18 @@ void Seat::wait_a_moment(Tasks& tasks, Member& member) {
 // False: raised.
 bool Seat::end_of_wait() {
   actor_->stopped.store(false, std::memory_order_relaxed);
-  if (actor_->ends && !actor_->error->is_nil()) {
-    actor_->ends = is_above_root();
-    context_.restore_error(std::move(actor_->error));
+  if (has_kept_error()) {
+    raise_kept_error();
     return false;
   }
   actor_->ends = false;
   return !should_stop() || context_.poll();
+}
+
+// What ends it all is kept again by a part that it ends.
+void Seat::raise_kept_error() {
+  actor_->ends = is_above_root();
+  context_.restore_error(std::move(actor_->error));
 }
 
 // ---- what the trace is told ----

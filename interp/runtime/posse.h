@@ -16,7 +16,8 @@
 //
 // A chain of records (sched/posse/member.h) is one delegate of many parts, each with a result of its own, so each is
 // taken back or done again by itself. Where a linear recursion leaves no chain, because its record stands for all the rest,
-// and somebody has nothing to do, the rest is done as a part on top that leaves one (walk_forks.cpp).
+// and somebody has nothing to do, that is given the rest and leaves one (walk_forks.cpp): of small sides, whose first ones
+// come back to who waits for the rest. Where one of them fails, what runs on top of it may never end and is not wanted.
 //
 // Tasks. Whatever a context runs by turns, the host's evaluation and its tasks (and handlers of
 // graphs, which are called on tasks' fibers), is an actor: a stack of members of its own, that may
@@ -73,7 +74,8 @@ struct Actor {
   std::vector<Context::StepAccount> accounts;
   Context::StepAccount own_account{};
   // While it lets others run until its parts have been done:
-  Member* waits_for = nullptr;
+  const Delegate* waits_for = nullptr;
+  size_t waits_for_part = 0;
   Actor* next_waiting = nullptr;
   // Whoever computes parts for it, here and elsewhere, is to end.
   std::atomic<bool> stopped{false};
@@ -111,6 +113,11 @@ class Seat {
   int64_t quantum_ns() const;
   // Whether what runs has been given up.
   bool is_stopped() const;
+  bool runs_part() const { return running_ != nullptr; }
+  // An error has come up while it waited, and is to be raised.
+  bool has_kept_error() const { return actor_->ends && !actor_->error->is_nil(); }
+  // Raises it. False: that, or a limit.
+  bool end_of_wait();
 
   // A slice of steps has ended. False: raised.
   bool at_slice_end();
@@ -144,31 +151,39 @@ class Seat {
   void take_executor(sched::posse::Executor* executor) { executor_ = executor; }
   void begin_quantum(int64_t now_ns);
   bool pause();
-  bool give(sched::posse::Theft<Member>& theft);
+  bool give(ForkRecord* first, size_t count, bool small_sides_later);
+  bool has_offer() const;
+  sched::posse::Executor* claim();
   bool is_worth_sharing(const ForkRecord& record, size_t count);
   size_t share(ForkRecord* first, size_t count);
-  void run_above(Member& member, ForkRecord* kept, size_t count, bool small_sides_later = false);
   bool has_large_levels();
   ForkRecord* linear_part();
+  bool goes_in_order(const syntax::FunctionDecl* decl) const;
+  void note_in_order(const syntax::FunctionDecl* decl);
   size_t chain() const;
   bool has_place() const;
-  bool take_own_part();
-  bool wait_for(Member& member);
-  void wait_pending(Member& member);
-  bool wait_by_turns(Member& member);
+  void wait_for(Delegate& delegate, size_t number);
+  void wait_alone(Delegate& delegate, size_t number);
   bool is_to_stop(Tasks& tasks);
-  void let_others(Tasks& tasks, Member& member);
+  void let_others(Tasks& tasks, Delegate& delegate, size_t number);
   bool take_turn(Turn& turn);
-  void wait_a_moment(Tasks& tasks, Member& member);
-  bool end_of_wait();
-  bool has_pending(Member& member);
+  void wait_a_moment(Tasks& tasks, Delegate& delegate, size_t number);
+  bool is_done(const Delegate& delegate, size_t number);
+  // How many parts had been computed, from when on.
+  struct Progress {
+    size_t computed = 0;
+    int64_t since_ns = 0;
+  };
+  void wait_for_dropped(ForkRecord* from);
+  void raise_kept_error();
+  bool is_kept_back(const Delegate& delegate, size_t number, Progress& progress, int64_t now_ns);
   void took_back(ForkRecord* from);
   bool should_stop() const;
   void compute(Delegate& delegate);
   bool compute_part(Delegate& delegate, size_t number, bool alone);
   bool finish(Delegate& delegate, size_t number, Value result, bool alone);
   bool list(Delegate& delegate, size_t number, Value result);
-  void finish_list(Delegate& delegate, bool alone);
+  bool finish_list(Delegate& delegate, bool alone);
   bool take(Delegate& delegate, size_t number, Value& result);
   bool take_list(Delegate& delegate);
   void forget(Delegate& delegate, size_t number);
@@ -183,6 +198,7 @@ class Seat {
   std::unique_ptr<ForkStack> forks_;
   Actor own_;             // the host's evaluation, or whatever is sent to a helper
   Actor* actor_ = &own_;  // that runs
+  Delegate* running_ = nullptr;  // the part on top, of those that are computed here
   const std::atomic<bool>* stop_ = nullptr;  // of a helper: of whom it works for just now
   Actor* waiting_ = nullptr;                 // those that let others run until parts have been done
   uint32_t waiting_count_ = 0;
@@ -198,11 +214,15 @@ class Seat {
 class Delegate final : public sched::posse::Work {
  public:
   // Throws std::bad_alloc.
-  Delegate(Seat& home, Member& victim, ForkRecord* first, size_t count, bool small_sides_later = false);
+  Delegate(Seat& home, ForkRecord* first, size_t count, bool small_sides_later);
 
   // What an executor was sent for; the victim may go on when it returns.
   void run(sched::posse::Executor& here) override;
-  // That has left the record.
+  // Nobody wants it any more: whoever computes it gives up.
+  bool is_dropped() const { return dropped_.load(std::memory_order_relaxed); }
+  void set_dropped() { dropped_.store(true, std::memory_order_relaxed); }
+  // Under the lock of the victim's executor.
+  bool has_done(size_t number) const { return has_in_turn(number, done_); }
   const Borrowed* frame_of(const ForkRecord& record) { return parts_[number_of(record)].frame; }
 
  private:
@@ -214,21 +234,28 @@ class Delegate final : public sched::posse::Work {
     Outcome outcome;
     uint32_t place = kNoPlace;  // in the list of all, of what consists of objects and was one of many
     uint64_t steps = 0;
+    uint64_t quanta = 0;  // that it took
     size_t peak = 0;      // bytes of memory that it needed at once, in the heap of a helper
     bool failed = true;
   };
   size_t number_of(const ForkRecord& record) const { return static_cast<size_t>(&record - first_); }
-  bool any_failed() const;
+  bool any_failed() const;  // by the victim, when all have been done
+  // Parts are computed in the order of the source.
+  bool of_small_sides() const { return record_.is_small_side(); }
+  size_t in_turn(size_t place) const { return of_small_sides() ? place : parts_.size() - 1 - place; }
+  bool has_in_turn(size_t number, size_t count) const { return in_turn(number) < count; }
   // They are not open any more, but the delegate's.
   void take_records(ForkRecord* first);
   Value evaluate(Context& context, size_t number);
   void skip_unless_run();
+  void tell(size_t parts);
   std::string place() const;
 
   Seat& home_;
-  Member& victim_;
   const ForkRecord* const first_;  // the place of it
   const ForkRecord record_;  // as the first was left
+  Value closure_;              // of that
+  std::vector<Value> inputs_;  // of the parts, one behind the other: an error may end their frames before they have been done
   const bool small_sides_later_;
   const uint32_t depth_, depth_limit_;
   const std::atomic<bool>& stop_;
@@ -239,6 +266,12 @@ class Delegate final : public sched::posse::Work {
   size_t left_;              // records that have not been taken back
   uint64_t steps_ = 0;
   bool begun_ = false;
+  size_t done_ = 0;          // parts; under the lock of the victim's executor
+  std::atomic<size_t> computed_{0};  // parts, some of which wait to be packed with the others
+  bool complete_ = false;    // all have been computed; by who computes
+  std::atomic<bool> dropped_{false};
+  Delegate* const parent_;           // that the victim computes a part of; null: the evaluation
+  Delegate* below_ = nullptr;  // that its executor computes it on top of
   uint64_t job_ = 0;         // in the trace
 };
 

@@ -97,9 +97,9 @@ struct TierInterface {
   // the caller to write back). Result: owned, or Failed.
   Value (*enter)(Context& context, void* code, Closure* closure, Borrowed* frame) = nullptr;
 
-  // Tier 0: what stands at a fork point of the closure's function, with the inputs it has in the slots of `frame`, which
-  // stay there. Result: owned, or Failed with the error pending.
-  Value (*evaluate_fork)(Context& context, Closure* closure, const Borrowed* frame, uint32_t point) = nullptr;
+  // Tier 0: what stands at a fork point of the closure's function, with the point's inputs, in order, which it takes. Result:
+  // owned, or Failed with the error pending.
+  Value (*evaluate_fork)(Context& context, Closure* closure, Value* inputs, uint32_t point) = nullptr;
 
   // Runs a loop from its head. `depth` slots of the frame are live before and after; the loop's hidden
   // slots are set. On Finished or Returned, `value` is the loop's value or the returned one.

@@ -58,19 +58,14 @@ Together::~Together() {
 
 bool Together::run(std::span<RightSide* const> parts) {
   Seat& seat = *context_.seat;
-  Member& member = seat.members().top();
   std::vector<std::unique_ptr<Delegate>> delegates;
   for (RightSide* part : parts) {
     ForkRecord record;
     record.header = ForkRecord::kBuiltin;
     record.frame = context_.stack_top;
     record.part = part;
-    delegates.push_back(std::make_unique<Delegate>(seat, member, &record, 1));
+    delegates.push_back(std::make_unique<Delegate>(seat, &record, 1, /*small_sides_later=*/false));
   }
-  seat.executor_->under_lock([&] {
-    member.pending += static_cast<decltype(member.pending)>(parts.size() - 1);
-    return false;
-  });
   for (size_t n = 1; n < delegates.size(); ++n) {
     posse::Executor& other = *claimed_.back();
     claimed_.pop_back();
@@ -79,7 +74,9 @@ bool Together::run(std::span<RightSide* const> parts) {
   }
   seat.trace_taken(*delegates[0], *seat.executor_, 0);
   seat.run_here(*delegates[0]);
-  return seat.wait_for(member) && settle(delegates);
+  delegates[0]->done_ = 1;
+  for (const auto& each : delegates) seat.wait_for(*each, 0);
+  return seat.end_of_wait() && settle(delegates);
 }
 
 bool Together::settle(std::span<const std::unique_ptr<Delegate>> delegates) {

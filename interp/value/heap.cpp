@@ -73,7 +73,7 @@ bool Heap::note_peak(size_t more) {
 bool Heap::make_room(size_t bytes) {
   take_remote_frees();
   bury_all();
-  if (stats_.frees - frees_at_trim_ > trim_cost_ / kTrimLooksPerFree) trim_pages();
+  trim_if_worth();
   if (has_room(bytes)) return true;
   if (ref_count_ == 0 || bytes > limit_) return false;
   if (stats_.allocations - allocations_at_collection_ <=
@@ -175,6 +175,10 @@ void Heap::use_huge_pages(const void* memory) {
 }
 
 // ---- giving pages back ----
+
+void Heap::trim_if_worth() {
+  if (stats_.frees - frees_at_trim_ > trim_cost_ / kTrimLooksPerFree) trim_pages();
+}
 
 void Heap::trim_pages() {
   if (!kPooled) return;

@@ -223,6 +223,8 @@ class Heap {
   bool has_buried() const { return buried_ != 0; }
   // Gives wholly unused pages back to mimalloc.
   void trim_pages();
+  // Unless too little has been freed since the last time for what that costs.
+  void trim_if_worth();
   // A property's function or one that gives a host its own back is running: nothing that scripts see may change.
   bool in_accessor = false;
   bool is_guarded() const { return in_accessor || in_hook_; }

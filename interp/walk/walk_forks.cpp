@@ -1,10 +1,9 @@
 // Tier 0: fork points, and parts of a function that are computed for somebody else.
 //
 // In a linear recursion, `leaf(n) + f(n - 1)`, the record that is left while the small side is done
-// stands for all the rest, and nobody gains by taking it. So where somebody has nothing to do, the
-// rest is computed as a part on top of what runs (posse.h), which goes on with the recursion first
-// and leaves records of the small sides, one for each level. The function runs here then, however
-// hot it is; what it calls beside itself runs as ever.
+// stands for all the rest, and nobody gains by taking it as it is. So who is given the rest (posse.h)
+// goes on with the recursion first and leaves records of the small sides, one for each level. The
+// function runs here then, however hot it is; what it calls beside itself runs as ever.
 //
 // The order shows in nothing but errors. Any in such code, wherever in it, is made one that nobody
 // catches: the part has failed, and is done in its turn by the code that has left it, in the order
@@ -65,6 +64,37 @@ Value Walker::eval_recursion(const Node* body) {
   return value;
 }
 
+namespace {
+
+// In the order of the source the result of the small side is there while the rest is computed. So what both
+// need at once is counted as well: a limit that is too small in that order is so in the other.
+class MemoryInOrder {
+ public:
+  explicit MemoryInOrder(Heap& heap)
+      : heap_(heap), before_(heap.used_bytes()), outer_peak_(heap.begin_peak()) {}
+  // Then it counts what is in use; free places that the rest has left behind would hide the small side.
+  void rest_has_ended() {
+    rest_needs_ = heap_.end_peak(outer_peak_) - before_;
+    if (rest_needs_ > heap_.limit_bytes() / 16) heap_.trim_if_worth();
+    with_rest_ = heap_.used_bytes();
+  }
+  // False: the limit forbids it.
+  bool small_side_has_ended() {
+    const size_t used = heap_.used_bytes();
+    const size_t needed = before_ + used - std::min(used, with_rest_) + rest_needs_;
+    return needed <= used || heap_.note_peak(needed - used);
+  }
+
+ private:
+  Heap& heap_;
+  const size_t before_;
+  const uint64_t outer_peak_;
+  size_t rest_needs_ = 0;  // more than there was before
+  size_t with_rest_ = 0;
+};
+
+}  // namespace
+
 // The small side finds its inputs as they were: what the recursion takes out of its slots comes
 // back.
 Value Walker::recursion_first(const ForkNode& node, const ForkPoint& small) {
@@ -74,13 +104,16 @@ Value Walker::recursion_first(const ForkNode& node, const ForkPoint& small) {
   for (uint32_t slot : small.inputs) retain(inputs[slot] = frame_[slot]);
   ForkRecord* const record = context_.fork_top;
   fork(context_, recursion.left_point, inputs, closure_);
+  MemoryInOrder memory(context_.heap);
   Value rest = eval_recursion(recursion.body), result = Value::failure();
+  memory.rest_has_ended();
   const bool ok = !rest.failed();
   const bool taken = ok && merge(context_, recursion.left_point, inputs, result);
   if (!ok) drop_forks(context_, record);
   for (uint32_t slot : small.inputs) release(std::exchange(frame_[slot], inputs[slot]));
   context_.stack_top = inputs;
   if (ok && !taken) result = eval(node.body);
+  if (!result.failed() && !memory.small_side_has_ended()) result = context_.raise_memory_limit();
   if (result.failed()) return nobody_catches();
   early_[early_count_].point = node.first;
   early_[early_count_++].value = std::move(rest);
@@ -94,20 +127,19 @@ Value Walker::nobody_catches() {
   return context_.raise_memory_limit();
 }
 
-// In a frame of its own, with copies of the inputs; the slots behind them are free for what the
+// In a frame of its own, with the inputs, which it takes; the slots behind them are free for what the
 // body binds.
-Value Walker::run_fork(const ForkPoint& point, const Borrowed* inputs) {
+Value Walker::run_fork(const ForkPoint& point, Value* inputs) {
   std::fill(frame_, frame_ + function_.slot_count, Borrowed::nil());
   live_ = slots_of(point);
-  for (uint32_t slot : point.inputs) retain(frame_[slot] = inputs[slot]);
+  for (uint32_t slot : point.inputs) frame_[slot] = inputs++->take();
   Value result = small_sides_later_ ? eval_recursion(point.body) : eval(point.body);
   if (result.failed()) context_.leave_failed();
   release_slots(0);
   return result;
 }
 
-Value evaluate_fork_walking(Context& context, Closure* closure, const Borrowed* inputs,
-                            uint32_t point) {
+Value evaluate_fork_walking(Context& context, Closure* closure, Value* inputs, uint32_t point) {
   const Function& function = *closure->function;
   Borrowed* frame = context.stack_top;
   if (!context.has_stack(function.slot_count + 64)) return context.raise_stack_overflow();

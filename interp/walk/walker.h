@@ -28,15 +28,14 @@
 namespace posset::interp {
 
 // A part of a function, for TierInterface::evaluate_fork.
-Value evaluate_fork_walking(Context& context, Closure* closure, const Borrowed* inputs,
-                            uint32_t point);
+Value evaluate_fork_walking(Context& context, Closure* closure, Value* inputs, uint32_t point);
 
 class Walker {
  public:
   Walker(Context& context, Closure* closure, Borrowed* frame);
   Value run();
   // A part of the function, by somebody else (TierInterface::evaluate_fork).
-  Value run_fork(const syntax::ForkPoint& point, const Borrowed* inputs);
+  Value run_fork(const syntax::ForkPoint& point, Value* inputs);
 
  private:
   enum class Signal : uint8_t { None, Break, Continue, Return, NilChain, TailCall };

@@ -6,7 +6,7 @@
 //
 // Threads start when something is first to be handed over: a program that is over before pays nothing.
 //
-// Elsewhere: what may be handed over (policy.h); what the pieces are (interp/runtime/posse.h).
+// Elsewhere: what may be handed over (member.h); what the pieces are (interp/runtime/posse.h).
 #pragma once
 
 #include <atomic>

@@ -16,6 +16,8 @@ class Offer {
  public:
   void make(Owner owner) { to_.store(owner ? owner : everybody(), std::memory_order_release); }
   bool is_made_to(Owner owner) const { return fits(to_.load(std::memory_order_relaxed), owner); }
+  // It is busy, or will be.
+  bool is_claimed() const { return to_.load(std::memory_order_relaxed) == nullptr; }
   // False: there is none to that owner, or somebody was faster.
   bool claim(Owner owner) {
     const void* to = to_.load(std::memory_order_relaxed);

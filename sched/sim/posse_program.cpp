@@ -18,6 +18,7 @@ bool SimProgram::chance(const SimPart& part, uint64_t salt, uint32_t of_1024) {
 
 int64_t SimProgram::cost(const SimPart& part) const {
   if (!is_leaf(part)) return kInnerCost;
+  if (part.first >= tree_.endless_from) return INT64_MAX;
   const bool varies = tree_.shape == SimTree::Shape::Random;
   return varies ? 1 + static_cast<int64_t>(part.id % static_cast<uint64_t>(tree_.leaf_cost)) : tree_.leaf_cost;
 }
@@ -47,8 +48,8 @@ uint64_t SimProgram::most_records(const SimPart& part) const {
 
 // ---- a computation ----
 
-SimComputation::SimComputation(const SimProgram& program, const SimPart& part, SimForks* forks)
-    : program_(program), forks_(forks), part_(part) {
+SimComputation::SimComputation(const SimProgram& program, const SimPart& part, SimForks* forks, bool recursion_first)
+    : program_(program), forks_(forks), recursion_first_(recursion_first), part_(part) {
   enter(part);
 }
 
@@ -63,6 +64,7 @@ SimComputation::Stop SimComputation::run(int64_t& budget) {
     const int64_t paid = std::min(owed_, budget);
     owed_ -= paid;
     budget -= paid;
+    work_ += paid;
     if (owed_ > 0) return Stop::Budget;
     switch (next_) {
       case Next::Enter:
@@ -72,6 +74,7 @@ SimComputation::Stop SimComputation::run(int64_t& budget) {
       case Next::Merge: merge(); break;
       case Next::Return:
         if (frames_.empty()) return Stop::Ended;
+        if (awaits()) return Stop::Awaits;
         give_back();
         break;
     }
@@ -85,38 +88,50 @@ void SimComputation::divide() {
     return;
   }
   const bool forked = forks_ && program_.forks(part_);
-  if (forked) forks_->leave(program_.right(part_));
-  frames_.push_back({part_, forked});
-  enter(program_.left(part_));
+  frames_.push_back({part_, forked, forked && recursion_first_});
+  if (forked) forks_->leave(side(frames_.back(), true));
+  enter(side(frames_.back(), false));
 }
 
 void SimComputation::give_back() {
   if (result_.failed) return unwind();
   Frame& frame = frames_.back();
-  if (!frame.on_right) {
-    frame.on_right = true;
-    frame.left = result_.value;
-    if (!frame.forked || !forks_->take_back(result_)) return enter(program_.right(frame.part));
+  if (!frame.on_second) {
+    frame.on_second = true;
+    frame.first = result_.value;
+    if (!frame.forked || !forks_->take_back(result_)) return enter(side(frame, true));
   }
   next_ = Next::Merge;
   owed_ = SimProgram::kInnerCost;
 }
 
 void SimComputation::merge() {
-  result_.value = Random(frames_.back().left * 31 + result_.value).next();
+  const Frame& frame = frames_.back();
+  const uint64_t left = frame.reversed ? result_.value : frame.first, right = frame.reversed ? frame.first : result_.value;
+  result_.value = Random(left * 31 + right).next();
   frames_.pop_back();
   next_ = Next::Return;
 }
 
+// One frame.
 void SimComputation::unwind() {
-  while (!frames_.empty()) {
-    const Frame frame = frames_.back();
-    frames_.pop_back();
-    if (frame.forked && !frame.on_right) forks_->drop();
-    if (!program_.recovers(frame.part)) continue;
-    result_ = {Random(result_.value + frame.part.id).next(), false};
-    return;
-  }
+  const Frame frame = frames_.back();
+  frames_.pop_back();
+  if (frame.forked && !frame.on_second) forks_->drop();
+  if (gives_up_ || recursion_first_ || !program_.recovers(frame.part)) return;
+  result_ = {Random(result_.value + frame.part.id).next(), false};
+}
+
+bool SimComputation::awaits() {
+  const Frame& frame = frames_.back();
+  return frame.forked && !frame.on_second && forks_->is_away(!result_.failed);
+}
+
+void SimComputation::give_up() {
+  gives_up_ = true;
+  result_.failed = true;
+  next_ = Next::Return;
+  owed_ = 0;
 }
 
 void SimComputation::hash_into(StateHash& hash) const {
@@ -124,7 +139,7 @@ void SimComputation::hash_into(StateHash& hash) const {
   hash.add(part_.id);
   hash.add(result_.value);
   hash.add(static_cast<uint64_t>(owed_));
-  for (const Frame& frame : frames_) hash.add(frame.on_right ? frame.left : frame.part.id);
+  for (const Frame& frame : frames_) hash.add(frame.on_second ? frame.first : frame.part.id);
 }
 
 SimSequential compute_sequentially(const SimProgram& program) {

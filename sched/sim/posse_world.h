@@ -8,13 +8,13 @@
 //
 // The stack of members is a parameter, and other mistakes are switches, so that a test can see them caught. Invariants:
 //   age        what is handed over was there when a fully used quantum began, by counting quanta, at whose end its member ran
-//   basal      it is the first of those, by (depth of the member, index of the record), in a plain search; and it is not passed
-//   pair       two are taken from the member that runs, one from one that waits; of a long chain of one kind the most basal half is
-//              one, and done here a piece of it is, by counting
+//   basal      it is the first of those that its member has, in a plain search; and it is not passed. Or it stands for the rest of
+//              a linear recursion
+//   held       while what failed is computed once more nothing is given
+//   chain      of a long chain of one kind the most basal half is one, by counting
 //   once       an executor tries once in a quantum, which it has used fully and without a wait
-//   runs       a member runs on top of its executor only, while none of its delegates is elsewhere, each posse by itself
+//   runs       a member runs on top of its executor only, on who waits for what it is part of, each posse by itself
 //   visible    a result that is used has been published
-//   pending    is the number of delegates elsewhere that have not counted down
 //   mail       is sent to who has nothing to do and has been claimed, one piece at a time
 //   wake-up    nobody sleeps who has mail, or may go on
 //   finished   at the end: every result is the sequential one, and nothing is left
@@ -37,12 +37,14 @@ namespace posset::sched::posse {
 
 // What would be wrong in who uses the rules.
 struct PosseFaults {
-  bool counts_after_sending = false;
-  bool publishes_after_counting = false;
+  bool publishes_late = false;
   bool forgets_to_wake = false;
-  bool goes_on_at_once = false;  // who lost two does not wait for what it gave away
-  bool keeps_quantum = false;    // after a wait
+  bool takes_anything = false;  // who waits, of its posse
+  bool keeps_what_nobody_wants = false;
+  bool keeps_quantum = false;   // after a wait
   bool sends_unclaimed = false;
+  bool keeps_refused = false;   // goes on though the first in the source cannot be given
+  bool keeps_the_rest = false;  // and though it has failed
 };
 
 struct PossePlan {
@@ -61,10 +63,12 @@ struct PossePlan {
 
 struct PosseOutcome {
   uint64_t attempts = 0;  // pauses
-  uint64_t firsts = 0;    // two taken from who ran
-  uint64_t laters = 0;    // one taken from who waited
-  uint64_t seamless = 0;
-  uint64_t chains = 0;    // of those, of many records at once
+  uint64_t thefts = 0;
+  uint64_t to_waiting = 0;  // of those, to an executor that waited
+  uint64_t chains = 0;      // of many records at once
+  uint64_t given_up = 0;    // what nobody wanted
+  uint64_t again = 0;       // what failed
+  uint64_t recursions = 0;  // linear ones that went first
   uint64_t nobody = 0;    // somebody would have had something to give, and nobody wanted it
   uint64_t deepest = 0;   // members on an executor
   std::vector<std::vector<std::pair<int64_t, int64_t>>> busy;  // of each executor, from when to when
@@ -72,16 +76,25 @@ struct PosseOutcome {
 
 struct SimRecord;
 
-// Parts that are computed away from their places, one after the other.
+// Parts that are computed away from their places, one after the other, in the order of the source.
 struct SimDelegate {
   std::vector<SimPart> parts;
-  uint32_t* pending;  // of the victim
   uint32_t posse;
-  uint32_t home;  // executor of the victim
-  bool away;      // on another executor
-  std::vector<SimResult> results{};
-  bool published = false;
-  bool counted_down = false;
+  uint32_t home;        // executor of the victim
+  SimDelegate* parent;  // that the victim computes; null: the whole
+  bool recursion_first = false;
+  bool small_sides = false;  // of such a recursion: the first is the first in the source, and a failure is that of all
+  std::vector<SimResult> results{};  // by number of the part
+  std::vector<int64_t> work{};       // reductions
+  size_t left = 0;  // parts that have not been computed
+  size_t published = 0, told = 0;  // results; of these the victim knows
+  bool wanted = true;
+
+  // Of those that have not been computed.
+  size_t next() const { return small_sides ? parts.size() - left : left - 1; }
+  size_t place(size_t number) const { return small_sides ? number : parts.size() - 1 - number; }
+  bool is_published(size_t number) const { return place(number) < published; }
+  bool is_there(size_t number) const { return place(number) < told; }
 };
 
 struct SimRecord {
@@ -91,6 +104,7 @@ struct SimRecord {
   uint64_t generation = 0;
   uint64_t born = 0;  // the quanta that had begun
   bool odd = false;
+  bool small_side = false;
   std::shared_ptr<SimDelegate> delegate;
   size_t number = 0;  // among its parts
 
@@ -118,12 +132,10 @@ class PosseWorld final : public World {
   struct Posse;
   struct Seat;
   struct SimMember;
-  using Theft = posse::Theft<Member<SimRecord>>;
 
   void fail(std::string invariant, std::string problem) { simulation_.fail(std::move(invariant), std::move(problem)); }
   Executor* find_other(const Executor& here, auto&& fits);
   std::string check_executors() const;
-  std::string check_pending() const;
 
   Simulation& simulation_;
   const PossePlan& plan_;
@@ -144,6 +156,7 @@ struct PosseWorld<Stack>::Posse {
   const SimProgram program;
   std::vector<std::unique_ptr<Seat>> seats;  // by number of the executor
   bool ended = false;
+  bool in_order = false;  // a recursion that went first has failed
   SimResult result;
 };
 
@@ -154,15 +167,17 @@ struct PosseWorld<Stack>::Seat {
 
   SimMember& top() const { return *members.back(); }
   void push(const SimPart& part, SimDelegate* delegate);
-  void push(SimDelegate& delegate) { push(delegate.parts.front(), &delegate); }
+  void push(SimDelegate& delegate) { push(delegate.parts[delegate.next()], &delegate); }
   void pop() {
     stack.pop();
     members.pop_back();
   }
-  // By a plain search: the records that may be done elsewhere, or only here, of the most basal member that has any.
-  std::pair<SimMember*, std::vector<SimRecord*>> search(bool elsewhere) const;
+  // By a plain search: the most basal record that may be given.
+  SimRecord* search() const;
   // By counting: how many of the member's go with that one.
-  size_t piece(const SimMember& member, const SimRecord* first, bool elsewhere, size_t most) const;
+  size_t piece(const SimMember& member, const SimRecord* first) const;
+  // Something here is, or is on top of, what nobody wants.
+  bool is_wanted() const;
 
   PosseWorld& world;
   Posse& posse;
@@ -170,8 +185,7 @@ struct PosseWorld<Stack>::Seat {
   Quantum quantum;
   std::vector<std::unique_ptr<SimMember>> members;  // what `stack` is to have
   // Quanta, by number.
-  uint64_t begun = 0;
-  uint64_t used = 0;  // the last that was fully used
+  uint64_t begun = 0, used = 0;
 };
 
 struct SimRecords {
@@ -187,7 +201,7 @@ struct PosseWorld<Stack>::SimMember final : SimRecords, Member<SimRecord>, SimFo
         seat(its_seat),
         delegate(its_delegate),
         free(base),
-        computation(std::in_place, its_seat.posse.program, part, this) {}
+        computation(std::in_place, its_seat.posse.program, part, this, goes_first()) {}
 
   static uint64_t most_records(const SimProgram& program, const SimPart& part, const SimDelegate* delegate) {
     uint64_t most = program.most_records(part);
@@ -196,38 +210,56 @@ struct PosseWorld<Stack>::SimMember final : SimRecords, Member<SimRecord>, SimFo
     return most;
   }
 
-  void leave(const SimPart& right) override {
+  bool goes_first() const { return delegate && delegate->recursion_first; }
+
+  void leave(const SimPart& second) override {
     *free = SimRecord();
-    free->part = right;
-    free->odd = seat.posse.program.is_odd(right);
+    free->part = second;
+    free->odd = seat.posse.program.is_odd(second);
+    free->small_side = goes_first();
     free++->born = seat.begun;
   }
   bool take_back(SimResult& into) override {
     SimRecord& record = take();
     const std::shared_ptr<SimDelegate> done = std::move(record.delegate);
     if (!done) return false;
-    if (!done->published) seat.world.fail("visible", "a result is used before it is there");
+    if (!done->is_published(record.number)) seat.world.fail("visible", "a result is used before it is there");
     const SimResult& result = done->results[record.number];
-    if (!result.failed) into = result;
-    return !result.failed;
+    if (!result.failed) {
+      into = result;
+      return true;
+    }
+    ++seat.world.outcome_.again;
+    seat.posse.in_order |= done->recursion_first;
+    const auto quanta = static_cast<uint64_t>(done->work[record.number] / seat.world.plan_.quantum + 1);
+    hold(quanta);
+    held = seat.used + quanta;
+    return false;
   }
   void drop() override { take().delegate.reset(); }
+
+  bool is_away(bool wanted) override {
+    const SimRecord& last = free[-1];
+    if (!last.delegate || last.delegate->is_there(last.number)) return false;
+    awaited = last.delegate.get();
+    awaited_part = last.number;
+    if (!wanted) awaited->wanted = false;
+    return true;
+  }
 
   // What has not been touched the stack is not told of, as in the language.
   SimRecord& take() {
     SimRecord& record = *--free;
+    awaited = nullptr;
     if (record.stamp() != 0 || !record.is_open()) seat.stack.took_back(&record);
     return record;
   }
-  // Delegates elsewhere that have not counted down.
-  uint32_t away() const {
-    return static_cast<uint32_t>(std::count_if(base, free, [](const SimRecord& record) {
-      return record.delegate && record.number == 0 && record.delegate->away && !record.delegate->counted_down;
-    }));
-  }
-  // They are computed as one. `pending` as in SimDelegate, null: here.
-  SimDelegate& take(SimRecord* first, size_t count, uint32_t* its_pending, uint32_t posse, uint32_t home) {
-    auto made = std::make_shared<SimDelegate>(SimDelegate{{}, its_pending, posse, home, its_pending != nullptr});
+  // They are computed as one.
+  SimDelegate& take(SimRecord* first, size_t count, uint32_t posse, uint32_t home) {
+    auto made = std::make_shared<SimDelegate>(SimDelegate{{}, posse, home, delegate});
+    made->small_sides = first->small_side;
+    made->results.resize(made->left = count);
+    made->work.resize(count);
     for (size_t n = 0; n < count; ++n) {
       made->parts.push_back(first[n].part);
       first[n].state = SimRecord::State::Taken;
@@ -236,10 +268,14 @@ struct PosseWorld<Stack>::SimMember final : SimRecords, Member<SimRecord>, SimFo
     }
     return *made;
   }
+  bool may_go_on() const { return !awaited || awaited->is_there(awaited_part); }
 
   Seat& seat;
   SimDelegate* const delegate;  // null: the host's
   SimRecord* free;              // behind the last record
+  SimDelegate* awaited = nullptr;  // of the last record
+  size_t awaited_part = 0;
+  uint64_t held = 0;  // until so many quanta have been used
   uint64_t last_used = 0;       // the last fully used quantum at whose end it ran
   std::optional<SimComputation> computation;  // of one part after the other
 };
@@ -252,27 +288,26 @@ void PosseWorld<Stack>::Seat::push(const SimPart& part, SimDelegate* delegate) {
 }
 
 template <class Stack>
-auto PosseWorld<Stack>::Seat::search(bool elsewhere) const -> std::pair<SimMember*, std::vector<SimRecord*>> {
-  std::vector<SimRecord*> found;
-  for (const auto& member : members) {
-    const uint64_t quantum = elsewhere ? member->last_used : used;
-    for (SimRecord* record = member->base; record < member->free; ++record) {
-      if (record->is_open() && record->born < quantum) found.push_back(record);
-    }
-    if (!found.empty()) return {member.get(), std::move(found)};
+auto PosseWorld<Stack>::Seat::search() const -> SimRecord* {
+  for (SimRecord* record = top().base; record < top().free; ++record) {
+    if (!record->is_open() || record->born >= top().last_used) continue;
+    return record;
   }
-  return {};
+  return nullptr;
 }
 
 template <class Stack>
-size_t PosseWorld<Stack>::Seat::piece(const SimMember& member, const SimRecord* first, bool elsewhere, size_t most) const {
-  const uint64_t quantum = elsewhere ? member.last_used : used;
+size_t PosseWorld<Stack>::Seat::piece(const SimMember& member, const SimRecord* first) const {
   size_t old = 0, of_one_kind = 1;
-  for (const SimRecord* record = first; record < member.free && record->born < quantum; ++record) ++old;
+  for (const SimRecord* record = first; record < member.free && record->born < member.last_used; ++record) ++old;
   while (of_one_kind < old && first[of_one_kind].is_open() && !first[of_one_kind].odd && !first->odd) ++of_one_kind;
   if (of_one_kind <= world.plan_.chain) return 1;
-  const size_t half = std::min(old / 2, most);
-  return of_one_kind > half ? half : std::min(of_one_kind / 2, most);
+  return of_one_kind > old / 2 ? old / 2 : of_one_kind / 2;
+}
+
+template <class Stack>
+bool PosseWorld<Stack>::Seat::is_wanted() const {
+  return std::all_of(members.begin(), members.end(), [](const auto& each) { return !each->delegate || each->delegate->wanted; });
 }
 
 // ---- executors ----
@@ -293,24 +328,35 @@ class PosseWorld<Stack>::Executor final : public Actor {
   std::string unfinished() const;
   // By others, under its lock.
   void receive(SimDelegate& delegate);
-  void count_down(SimDelegate& delegate);
+  void hear(SimDelegate& delegate, size_t results);
+  // Something that it may compute is not wanted any more.
+  void notice() {
+    if (seat_ && !seat_->is_wanted()) wake();
+  }
 
  private:
-  enum class State : uint8_t { Runs, Pauses, Gives, Sends, Ends, CountsDown, Looks, Offers, Waits, Left };
+  enum class State : uint8_t { Runs, Pauses, Gives, Sends, Ends, Tells, Looks, Offers, Waits, Left };
 
   std::string run();
   std::string pause();
   std::string give();
   std::string send();
   std::string end();
-  std::string count_down_home();
+  std::string tell();
   std::string look();
   std::string make_offer();
   std::string wait();
   std::string take_mail();
 
   const PossePlan& plan() const { return world_.plan_; }
-  bool may_go_on() const { return seat_ && seat_->top().pending == 0; }
+  bool may_go_on() const { return seat_ && seat_->top().may_go_on(); }
+  // Whether an offer is made to whom what runs is part of.
+  template <class Ask>
+  bool fits(Ask&& ask) const;
+  void await();
+  void give_up();
+  void forsake(SimDelegate& delegate);
+  SimRecord* linear_part() const;
   int64_t now() const { return plan().timed ? world_.simulation_.now_ns() : clock_; }
   void take_until(int64_t ns);
   void begin_quantum(int64_t now);
@@ -319,8 +365,7 @@ class PosseWorld<Stack>::Executor final : public Actor {
   Seat& seat_of(uint32_t posse);
   void leave_member();
   void check_top() const;
-  void check_theft(const Theft& theft) const;
-  void check_choice(const Theft& theft, bool at_pause) const;
+  void check_given() const;
 
   PosseWorld& world_;
   const uint32_t number_;
@@ -330,7 +375,9 @@ class PosseWorld<Stack>::Executor final : public Actor {
   int64_t until_ns_ = 0;
   int64_t clock_ = 0;     // what it has run, and its waits a quantum each
   int64_t ran_ = 0;       // since it began, waited or tried to steal
-  Theft theft_;
+  SimRecord* given_ = nullptr;
+  size_t count_ = 1;
+  bool recursion_first_ = false;
   Executor* other_ = nullptr;
   SimDelegate* ended_ = nullptr;
   Offer offer_;
@@ -361,7 +408,7 @@ std::string PosseWorld<Stack>::Executor::step() {
     case State::Gives: return give();
     case State::Sends: return send();
     case State::Ends: return end();
-    case State::CountsDown: return count_down_home();
+    case State::Tells: return tell();
     case State::Looks: return look();
     case State::Offers: return make_offer();
     case State::Waits: return wait();
@@ -395,6 +442,7 @@ auto PosseWorld<Stack>::Executor::seat_of(uint32_t posse) -> Seat& {
 
 template <class Stack>
 std::string PosseWorld<Stack>::Executor::run() {
+  if (!plan().faults.keeps_what_nobody_wants && !seat_->is_wanted()) give_up();
   check_top();
   Quantum& quantum = seat_->quantum;
   const bool had_begun = quantum.has_begun();
@@ -412,7 +460,27 @@ std::string PosseWorld<Stack>::Executor::run() {
   if (stop == SimComputation::Stop::Budget && !had_begun) begin_quantum(end);
   if (stop == SimComputation::Stop::Budget && had_begun) state_ = State::Pauses;
   if (stop == SimComputation::Stop::Ended) state_ = State::Ends;
+  if (stop == SimComputation::Stop::Awaits) await();
   return "runs for " + std::to_string(ran) + (waits ? " and waits" : "");
+}
+
+// What it needs, or may not leave behind, is computed elsewhere.
+template <class Stack>
+void PosseWorld<Stack>::Executor::await() {
+  state_ = State::Looks;
+  if (!seat_->top().awaited->wanted) forsake(*seat_->top().awaited);
+}
+
+template <class Stack>
+void PosseWorld<Stack>::Executor::forsake(SimDelegate& delegate) {
+  delegate.wanted = false;
+  for (const auto& each : world_.executors_) each->notice();
+}
+
+template <class Stack>
+void PosseWorld<Stack>::Executor::give_up() {
+  ++world_.outcome_.given_up;
+  seat_->top().computation->give_up();
 }
 
 // At the first look.
@@ -429,52 +497,76 @@ std::string PosseWorld<Stack>::Executor::pause() {
   if (ran_ < plan().quantum) world_.fail("once", name() + " pauses after " + std::to_string(ran_) + " reductions");
   ran_ = 0;
   ++world_.outcome_.attempts;
-  seat_->used = seat_->top().last_used = seat_->begun;
+  seat_->top().last_used = seat_->begun;
+  ++seat_->used;
   seat_->quantum.begin_anew();
-  theft_ = seat_->stack.end_quantum(seat_->top().free);
-  if (theft_) seat_->stack.widen(theft_);
-  check_theft(theft_);
-  const Owner owner = &seat_->posse;
-  const bool wanted = theft_ && (plan().faults.sends_unclaimed ||
-                                 world_.find_other(*this, [owner](Executor& each) { return each.offer().is_made_to(owner); }));
-  world_.outcome_.nobody += theft_ && !wanted;
+  given_ = seat_->stack.end_quantum(seat_->top().free);
+  count_ = given_ ? seat_->stack.count(given_) : 1;
+  check_given();
+  SimRecord* const rest = linear_part();
+  recursion_first_ = rest && (!given_ || given_ == rest);
+  if (recursion_first_) given_ = rest;
+  const auto asks = [this](Executor& each) {
+    return fits([&each](Owner owner) { return each.offer().is_made_to(owner); });
+  };
+  const bool wanted = given_ && (plan().faults.sends_unclaimed || world_.find_other(*this, asks));
+  world_.outcome_.nobody += given_ && !wanted;
   state_ = wanted ? State::Gives : State::Runs;
   return wanted ? "pauses and has something to give" : "pauses";
+}
+
+// What stands for the rest of a linear recursion, and could go on with that first.
+template <class Stack>
+SimRecord* PosseWorld<Stack>::Executor::linear_part() const {
+  const SimMember& member = seat_->top();
+  if (member.free == member.base || member.is_held() || member.goes_first() || seat_->posse.in_order) return nullptr;
+  SimRecord* const record = member.free - 1;
+  return record->is_open() && seat_->posse.program.is_linear(record->part) ? record : nullptr;
+}
+
+template <class Stack>
+template <class Ask>
+bool PosseWorld<Stack>::Executor::fits(Ask&& ask) const {
+  for (const SimDelegate* each = seat_->top().delegate; each; each = each->parent) {
+    if (ask(each)) return true;
+  }
+  return ask(&seat_->posse);
 }
 
 template <class Stack>
 std::string PosseWorld<Stack>::Executor::give() {
   state_ = State::Runs;
-  for (size_t n = 0; n < theft_.given_count; ++n) {
-    if (!seat_->posse.program.refuses(theft_.given[n].part)) continue;
-    theft_.given[n].state = SimRecord::State::Refused;
-    if (n == 0) return "cannot give it";
-    theft_.given_count = n;
+  for (size_t n = 0; n < count_; ++n) {
+    if (!seat_->posse.program.refuses(given_[n].part)) continue;
+    given_[n].state = SimRecord::State::Refused;
+    // In its turn that would be done last, though it comes before the others.
+    const bool ends_all = given_->small_side && !plan().faults.keeps_refused;
+    if (ends_all) forsake(*seat_->top().delegate);
+    if (ends_all || n == 0) return "cannot give it";
+    count_ = n;
   }
   const bool anybody = plan().faults.sends_unclaimed;
-  const Owner owner = &seat_->posse;
-  other_ = world_.find_other(*this, [&](Executor& each) { return anybody || each.offer().claim(owner); });
+  other_ = world_.find_other(*this, [&](Executor& each) {
+    return anybody || fits([&each](Owner owner) { return each.offer().claim(owner); });
+  });
   if (!other_) return "finds nobody any more";
   const auto posse = static_cast<uint32_t>(std::find_if(world_.posses_.begin(), world_.posses_.end(),
                                                         [this](const auto& each) { return each.get() == &seat_->posse; }) -
                                            world_.posses_.begin());
-  static_cast<SimMember*>(theft_.of)->take(theft_.given, theft_.given_count, &theft_.of->pending, posse, number_);
-  if (!plan().faults.counts_after_sending) ++theft_.of->pending;
+  seat_->top().take(given_, count_, posse, number_).recursion_first = recursion_first_;
+  world_.outcome_.recursions += recursion_first_;
   state_ = State::Sends;
   return "claims " + other_->name();
 }
 
 template <class Stack>
 std::string PosseWorld<Stack>::Executor::send() {
-  other_->receive(*theft_.given->delegate);
-  if (plan().faults.counts_after_sending) ++theft_.of->pending;
-  ++(theft_.kept ? world_.outcome_.firsts : world_.outcome_.laters);
-  world_.outcome_.chains += theft_.given_count > 1;
+  world_.outcome_.to_waiting += other_->seat_ != nullptr;
+  other_->receive(*given_->delegate);
+  ++world_.outcome_.thefts;
+  world_.outcome_.chains += count_ > 1;
   state_ = State::Runs;
-  if (!theft_.kept) return "sends one to " + other_->name();
-  if (plan().faults.goes_on_at_once) return "sends one, and goes on";
-  seat_->push(static_cast<SimMember*>(theft_.of)->take(theft_.kept, theft_.kept_count, nullptr, 0, number_));
-  return "sends one to " + other_->name() + " and keeps one";
+  return "sends one to " + other_->name();
 }
 
 // ---- ending ----
@@ -491,17 +583,21 @@ std::string PosseWorld<Stack>::Executor::end() {
     state_ = State::Left;
     return "ends";
   }
-  ended_->results.push_back(member.computation->result());
-  if (ended_->results.size() < ended_->parts.size()) {
-    member.computation.emplace(seat_->posse.program, ended_->parts[ended_->results.size()], &member);
-    state_ = State::Runs;
-    return "goes on with the next part";
+  const SimResult result = member.computation->result();
+  ended_->work[ended_->next()] = member.computation->work();
+  ended_->results[ended_->next()] = result;
+  --ended_->left;
+  // What comes behind a failure is probably not wanted, and may never end.
+  for (; result.failed && ended_->left > 0; --ended_->left) ended_->results[ended_->next()].failed = true;
+  if (result.failed && ended_->small_sides && !plan().faults.keeps_the_rest) forsake(*ended_->parent);
+  if (!plan().faults.publishes_late) ended_->published = ended_->parts.size() - ended_->left;
+  if (ended_->left == 0) {
+    leave_member();
+  } else {
+    member.computation.emplace(seat_->posse.program, ended_->parts[ended_->next()], &member, member.goes_first());
   }
-  ended_->published = !ended_->away || !plan().faults.publishes_after_counting;
-  const bool away = ended_->away;
-  leave_member();
-  state_ = away ? State::CountsDown : State::Looks;
-  return away ? "publishes a result" : "has a result";
+  state_ = State::Tells;
+  return "publishes a result";
 }
 
 template <class Stack>
@@ -511,45 +607,44 @@ void PosseWorld<Stack>::Executor::leave_member() {
 }
 
 template <class Stack>
-std::string PosseWorld<Stack>::Executor::count_down_home() {
+std::string PosseWorld<Stack>::Executor::tell() {
   SimDelegate& ended = *ended_;
-  if (!ended.published && ended.counted_down) {
-    ended.published = true;  // too late
+  const size_t results = ended.parts.size() - ended.left;
+  if (ended.told != results) {
+    const bool late = ended.published != results;
+    world_.executors_[ended.home]->hear(ended, results);
+    if (late) return "tells first";
   } else {
-    world_.executors_[ended.home]->count_down(ended);
-    if (!ended.published) return "counts down first";
+    ended.published = results;  // too late
   }
   state_ = seat_ ? State::Looks : State::Offers;
-  return "counts down";
+  return "tells its victim";
 }
 
+// The victim may be gone when this has returned, and the delegate with it.
 template <class Stack>
-void PosseWorld<Stack>::Executor::count_down(SimDelegate& delegate) {
-  delegate.counted_down = true;
-  if ((*delegate.pending)-- == 0) world_.fail("pending", "is negative");
-  if (*delegate.pending == 0 && !plan().faults.forgets_to_wake) wake();
+void PosseWorld<Stack>::Executor::hear(SimDelegate& delegate, size_t results) {
+  delegate.told = results;
+  if (!plan().faults.forgets_to_wake) wake();
 }
 
 // ---- waiting ----
 
 template <class Stack>
 std::string PosseWorld<Stack>::Executor::look() {
-  state_ = State::Runs;
-  if (may_go_on() || plan().faults.goes_on_at_once) return "goes on";
-  const Theft theft = seat_->stack.while_top_waits();
-  check_choice(theft, false);
-  if (!theft) {
-    state_ = State::Offers;
-    return "has nothing to do but wait";
+  const bool unwanted = !plan().faults.keeps_what_nobody_wants && !seat_->is_wanted();
+  if (unwanted && !may_go_on() && seat_->top().awaited->wanted) {
+    give_up();
+    forsake(*seat_->top().awaited);
   }
-  ++world_.outcome_.seamless;
-  seat_->push(static_cast<SimMember*>(theft.of)->take(theft.given, theft.given_count, nullptr, 0, number_));
-  return "steals from itself";
+  state_ = may_go_on() ? State::Runs : State::Offers;
+  return may_go_on() ? "goes on" : "has nothing to do but wait";
 }
 
 template <class Stack>
 std::string PosseWorld<Stack>::Executor::make_offer() {
-  offer_.make(seat_ ? &seat_->posse : nullptr);
+  const bool anything = seat_ && plan().faults.takes_anything;
+  offer_.make(!seat_ ? nullptr : anything ? static_cast<Owner>(&seat_->posse) : seat_->top().awaited);
   state_ = State::Waits;
   notified_ = true;  // it looks once
   return "offers itself";
@@ -559,7 +654,8 @@ template <class Stack>
 std::string PosseWorld<Stack>::Executor::wait() {
   notified_ = false;
   if (mail_) return take_mail();
-  if (!may_go_on() || !offer_.withdraw()) return "sleeps";
+  const bool over = may_go_on() || (seat_ && seat_->top().awaited->wanted && !seat_->is_wanted());
+  if (!over || !offer_.withdraw()) return "sleeps";
   after_wait();
   state_ = State::Looks;
   return "withdraws";
@@ -577,10 +673,11 @@ std::string PosseWorld<Stack>::Executor::take_mail() {
 
 template <class Stack>
 void PosseWorld<Stack>::Executor::receive(SimDelegate& delegate) {
-  const Owner owner = world_.posses_[delegate.posse].get();
   if (mail_ || state_ != State::Waits) world_.fail("mail", name() + " is sent something and has something to do");
-  if (offer_.is_made_to(owner)) world_.fail("mail", name() + " is sent something and was not claimed");
-  if (seat_ && &seat_->posse != owner) world_.fail("mail", name() + " is sent something of another posse");
+  if (!offer_.is_claimed()) world_.fail("mail", name() + " is sent something and was not claimed");
+  const SimDelegate* above = delegate.parent;
+  while (seat_ && above && above != seat_->top().awaited) above = above->parent;
+  if (seat_ && !above) world_.fail("runs", name() + " is sent what it does not wait for");
   mail_ = &delegate;
   wake();
 }
@@ -596,44 +693,28 @@ void PosseWorld<Stack>::Executor::wake() {
 template <class Stack>
 void PosseWorld<Stack>::Executor::check_top() const {
   const SimMember& member = seat_->top();
-  if (member.pending != 0) world_.fail("runs", name() + " runs who waits for " + std::to_string(member.pending));
+  if (!member.may_go_on()) world_.fail("runs", name() + " runs who waits");
   if (&seat_->stack.top() != &member) world_.fail("runs", name() + " runs who is not on top");
-  for (const SimRecord* record = member.base; record < member.free; ++record) {
-    if (record->delegate && !record->delegate->published) world_.fail("visible", name() + " goes on before all results are there");
-  }
 }
 
 // At a pause.
 template <class Stack>
-void PosseWorld<Stack>::Executor::check_theft(const Theft& theft) const {
-  const bool of_top = theft.of == &seat_->top();
-  if (theft && of_top != (theft.kept != nullptr)) return world_.fail("pair", name() + " takes a wrong number");
-  check_choice(theft, true);
-}
-
-template <class Stack>
-void PosseWorld<Stack>::Executor::check_choice(const Theft& theft, bool at_pause) const {
-  const uint64_t quantum = at_pause && theft ? static_cast<SimMember*>(theft.of)->last_used : seat_->used;
-  const auto too_young = [quantum](const SimRecord* record) { return record && record->born >= quantum; };
-  if (too_young(theft.given) || too_young(theft.kept)) return world_.fail("age", name() + " takes what is too young");
-  const auto [member, eligible] = seat_->search(at_pause);
-  const bool two = at_pause && member == &seat_->top();
-  const bool any = eligible.size() >= (two ? 2 : 1);
-  SimRecord* const given = any ? eligible[0] : nullptr;
-  const size_t many = !given ? 1 : seat_->piece(*member, given, at_pause, at_pause ? SIZE_MAX : plan().chain);
-  SimRecord* const kept = any && two ? eligible[many] : nullptr;
-  if (theft.given != given || theft.kept != kept) return world_.fail("basal", name() + " does not take the most basal");
-  const size_t here = kept ? seat_->piece(*member, kept, false, plan().chain) : 1;
-  if ((given && theft.given_count != many) || (kept && theft.kept_count != here)) {
-    world_.fail("pair", name() + " takes a wrong number");
-  }
+void PosseWorld<Stack>::Executor::check_given() const {
+  const SimMember& member = seat_->top();
+  const bool held = seat_->used <= member.held;
+  if (given_ && held) return world_.fail("held", name() + " gives what it computes once more");
+  if (given_ && given_->born >= member.last_used) return world_.fail("age", name() + " gives what is too young");
+  SimRecord* const first = held ? nullptr : seat_->search();
+  if (given_ != first) return world_.fail("basal", name() + " does not give the most basal");
+  if (first && count_ != seat_->piece(member, first)) world_.fail("chain", name() + " gives a wrong number");
 }
 
 template <class Stack>
 std::string PosseWorld<Stack>::Executor::check() const {
   if (state_ == State::Waits && !notified_) {
     if (mail_) return name() + " sleeps and has mail";
-    if (may_go_on() && offer_.is_made_to(&seat_->posse)) return name() + " sleeps and may go on";
+    // Who has been claimed waits for its mail.
+    if (may_go_on() && !offer_.is_claimed()) return name() + " sleeps and may go on";
   }
   return "";
 }
@@ -650,19 +731,20 @@ void PosseWorld<Stack>::Executor::hash_into(StateHash& hash) const {
   hash.add(static_cast<uint64_t>(state_) * 2 + notified_);
   hash.add(static_cast<uint64_t>(ran_));
   hash.add(mail_ ? mail_->parts.front().id : 0);
-  hash.add(ended_ && state_ == State::CountsDown ? ended_->parts.front().id : 0);
+  hash.add(ended_ && state_ == State::Tells ? ended_->parts.front().id : 0);
   hash.add(other_ && state_ == State::Sends ? other_->number_ : UINT32_MAX);
   hash.add(static_cast<uint64_t>(std::max<int64_t>(until_ns_ - world_.simulation_.now_ns(), 0)));
-  hash.add(offer_.is_made_to(seat_ ? &seat_->posse : nullptr));
+  hash.add(offer_.is_claimed());
   if (!seat_) return;
   for (const auto& member : seat_->members) {
     member->computation->hash_into(hash);
-    hash.add(member->delegate ? member->delegate->results.size() : 0);
-    hash.add(member->pending * 1024 + static_cast<uint64_t>(member->free - member->base));
+    hash.add(member->delegate ? member->delegate->left : 0);
+    hash.add(static_cast<uint64_t>(member->free - member->base));
+    hash.add(member->may_go_on() * 2 + (!member->delegate || member->delegate->wanted));
     for (const SimRecord* record = member->base; record < member->free; ++record) {
       const uint64_t age = seat_->stack.generation() - record->stamp();
       hash.add(record->stamp() == 0 ? 0 : 1 + std::min<uint64_t>(age, 1) + 2 * (record->stamp() < member->ran_in));
-      hash.add(static_cast<uint64_t>(record->state) * 4 + (record->delegate ? 1 + record->delegate->published : 0));
+      hash.add(static_cast<uint64_t>(record->state) * 4 + (record->delegate ? 1 + record->delegate->is_there(record->number) : 0));
     }
   }
 }
@@ -682,7 +764,6 @@ PosseWorld<Stack>::PosseWorld(Simulation& simulation, const PossePlan& plan, Pos
   }
   if (!plan.checks_all) return;
   simulation.invariant("wake-up", [this] { return check_executors(); });
-  simulation.invariant("pending", [this] { return check_pending(); });
 }
 
 template <class Stack>
@@ -696,19 +777,6 @@ template <class Stack>
 std::string PosseWorld<Stack>::check_executors() const {
   for (const auto& executor : executors_) {
     if (std::string problem = executor->check(); !problem.empty()) return problem;
-  }
-  return "";
-}
-
-template <class Stack>
-std::string PosseWorld<Stack>::check_pending() const {
-  for (const auto& posse : posses_) {
-    for (const auto& seat : posse->seats) {
-      if (!seat) continue;
-      for (const auto& member : seat->members) {
-        if (member->pending != member->away()) return std::to_string(member->pending) + " instead of " + std::to_string(member->away());
-      }
-    }
   }
   return "";
 }

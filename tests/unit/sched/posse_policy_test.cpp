@@ -1,12 +1,11 @@
 // The rules of stealing, one case each: which records are handed over at the end of a quantum, and which are done here.
-#include "sched/posse/policy.h"
+#include "sched/posse/member.h"
 
 #include <doctest/doctest.h>
 
 #include <memory>
 #include <vector>
 
-#include "sched/posse/member.h"
 #include "sched/posse/offer.h"
 #include "sched/posse/quantum.h"
 
@@ -54,91 +53,63 @@ class Members {
 
 }  // namespace
 
-TEST_CASE("posse policy: of who runs the two most basal records go, or none") {
+TEST_CASE("posse policy: the most basal record of who runs goes") {
   Members members;
-  auto& member = members.push(1);
-  CHECK(members.use().of == nullptr);
+  members.push(0);
+  CHECK(members.use() == nullptr);
   members.leave(2);
-  const auto theft = members.use();
-  CHECK(theft.of == &member);
-  CHECK(theft.given == &members.at(0, 0));
-  CHECK(theft.kept == &members.at(0, 1));
-}
-
-TEST_CASE("posse policy: of who waits one record goes, and those of older members first") {
-  Members members;
-  auto& waits = members.push(3);
-  members.use();
-  members.at(0, 0).open = members.at(0, 1).open = false;
-  members.push(3);
-  const auto theft = members.use();
-  CHECK(theft.of == &waits);
-  CHECK(theft.given == &members.at(0, 2));
-  CHECK(theft.kept == nullptr);
-  members.at(0, 2).open = false;
-  CHECK(members.use().given == &members.at(1, 0));
+  CHECK(members.use() == &members.at(0, 0));
+  members.at(0, 0).open = false;
+  CHECK(members.use() == &members.at(0, 1));
+  members.at(0, 1).open = false;
+  CHECK(members.use() == nullptr);
+  // Of who waits nothing does.
+  members.leave(1);
+  CHECK(members.use() == &members.at(0, 2));
+  members.push(1);
+  CHECK(members.use() == &members.at(1, 0));
 }
 
 TEST_CASE("posse policy: a record goes when it was there when a fully used quantum began") {
   Members members;
   members.push(0);
   members.begin();
-  members.leave(2);
-  CHECK(members.end().of == nullptr);
-  CHECK(members.use().given == &members.at(0, 0));
+  members.leave(1);
+  CHECK(members.end() == nullptr);
+  CHECK(members.use() == &members.at(0, 0));
   // A quantum that is begun again was not fully used.
   Members again;
-  again.push(2);
+  again.push(1);
   again.begin();
   again.begin();
-  again.leave(1);
-  CHECK(again.end().kept == &again.at(0, 1));
+  CHECK(again.end() == &again.at(0, 0));
 }
 
 TEST_CASE("posse policy: a record between two older ones that was taken is passed") {
   Members members;
   members.push(4);
   members.at(0, 0).open = members.at(0, 2).open = false;
-  const auto theft = members.use();
-  CHECK(theft.given == &members.at(0, 1));
-  CHECK(theft.kept == &members.at(0, 3));
+  CHECK(members.use() == &members.at(0, 1));
 }
 
-TEST_CASE("posse policy: what has not outlived a quantum of its member is done here only") {
+TEST_CASE("posse policy: nothing goes while what failed is computed once more") {
   Members members;
-  members.push(2);
-  members.begin();
-  members.leave(1);
-  CHECK(members.end().of != nullptr);
-  members.at(0, 0).open = members.at(0, 1).open = false;
-  members.push(0);
-  CHECK(members.use().of == nullptr);
-  CHECK(members.stack.while_top_waits().given == &members.at(0, 2));
-}
-
-TEST_CASE("posse policy: who waits takes the most basal record of all, of its own as well, one at a time") {
-  Members members;
-  members.push(1);
-  members.use();
-  members.push(2);
-  members.use();
-  auto theft = members.stack.while_top_waits();
-  CHECK(theft.given == &members.at(0, 0));
-  CHECK(theft.kept == nullptr);
-  members.at(0, 0).open = false;
-  CHECK(members.stack.while_top_waits().given == &members.at(1, 0));
-  members.at(1, 0).open = members.at(1, 1).open = false;
-  CHECK(members.stack.while_top_waits().of == nullptr);
+  auto& member = members.push(2);
+  CHECK(members.use() == &members.at(0, 0));
+  member.hold(2);
+  CHECK(members.use() == nullptr);
+  CHECK(members.use() == nullptr);
+  CHECK(members.use() == &members.at(0, 0));
 }
 
 TEST_CASE("posse policy: what is left where others were taken back is found again") {
   Members members;
   members.push(2);
   members.at(0, 0).open = members.at(0, 1).open = false;
-  CHECK(members.use().of == nullptr);
+  CHECK(members.use() == nullptr);
   members.stack.took_back(&members.at(0, 0));
   members.at(0, 0) = members.at(0, 1) = Record();
-  CHECK(members.use().given == &members.at(0, 0));
+  CHECK(members.use() == &members.at(0, 0));
 }
 
 TEST_CASE("posse policy: a quantum begins at the first look and again after a wait") {
