@@ -1,6 +1,6 @@
 // The executors of pure work. Each is a thread: one of the crew's own, or a host's while it evaluates. An executor that has
-// nothing to do offers itself, the crew's to everybody, a host's to its own posse while it waits for what was stolen
-// from it. Whoever has something to hand over claims an offer, which nobody else can then, and sends exactly one piece
+// nothing to do offers itself to everybody, and one that waits for a part to those who work on that (Owner).
+// Whoever has something to hand over claims an offer, which nobody else can then, and sends exactly one piece
 // of work for it. So there is at most one on its way to an executor, it cannot be refused, and who gets it has nothing
 // else to do.
 //
