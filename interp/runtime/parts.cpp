@@ -51,7 +51,7 @@ void Delegate::run(posse::Executor& here) {
   if (Seat* seat = home_.posse_.seat_of(here)) seat->run(*this);
   skip_unless_run();
   if (of_small_sides() && !complete_) parent_->set_dropped();
-  // Published before the count goes down; nothing of the posse is touched afterwards.
+  // Published under that lock; nothing of the posse is touched afterwards.
   home_.executor_->under_lock([this] {
     done_ = parts_.size();
     return true;
