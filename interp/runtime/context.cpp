@@ -77,6 +77,7 @@ Context::Context(RuntimeState& shared, const Limits& limits, Role role)
     : runtime(shared),
       heap(shared.shapes),
       code_slot(shared.units.reclaimer),
+      live_closures(role == Role::Helper ? &closures_of_helper_ : nullptr),
       registers_(role == Role::Host ? kRegisterBytes : kHelperRegisterBytes, &shared.stacks) {
   stand_on(registers_, limits.stack_bytes);
   install_hooks();

@@ -316,7 +316,8 @@ class Context : public Strand {
   std::unique_ptr<Posse> posse;
   Seat* seat = nullptr;
   const Posse* helps = nullptr;  // the posse that this is a helper's context of
-  int64_t* live_closures = nullptr;  // of a helper, what counts its closures instead of their modules
+  // Of a helper: counts its closures instead of their modules, and lives as long as what dies in portions.
+  int64_t* const live_closures;
 
   // ---- output and grants ----
   std::function<bool(std::string_view)> output;   // false: could not be written
@@ -351,6 +352,7 @@ class Context : public Strand {
   bool has_new_limits_ = true;                    // no evaluation has begun with them
   int64_t first_slice_ = 0;                       // fuel of the first slice of an evaluation
   HostPace host_pace_;
+  int64_t closures_of_helper_ = 0;
   RegisterStack registers_;
   bool poll_after_host_call();
   bool raise_stop();  // after wants_to_stop; false

@@ -447,7 +447,6 @@ Seat* Posse::seat_of(posse::Executor& executor) {
       helper.seat = std::make_unique<Seat>(*this, *context);
       helper.seat->take_executor(&executor);
       context->seat = helper.seat.get();
-      context->live_closures = &helper.seat->live_closures_;
       helper.context = std::move(context);
     }
     // The host may have changed them since.

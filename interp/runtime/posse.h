@@ -206,7 +206,6 @@ class Seat {
   // Whose linear recursions have failed with what is small left for later.
   std::vector<const syntax::FunctionDecl*> in_order_only_;
   sched::Random random_{1};
-  int64_t live_closures_ = 0;     // of a helper
 };
 
 // Parts that are computed away from their places, those of records that lie one on the other; as a rule there is one. Belongs
