@@ -28,6 +28,7 @@
 #include "interp/syntax/resolver.h"
 #include "interp/value/heap.h"
 #include "interp/value/objects.h"
+#include "interp/value/reference_cache.h"
 #include "interp/value/shape.h"
 #include "interp/value/string.h"
 #include "sched/base/wake_up.h"
@@ -147,6 +148,7 @@ class Context : public Strand {
 
   RuntimeState& runtime;
   Heap heap;
+  ReferenceCache references{heap};  // by which a thread counts while it computes parts, or waits for some
   Reclaimer::Slot code_slot;  // entered while the context evaluates
 
   // ---- errors (error.cpp) ----

@@ -24,6 +24,7 @@ bool counts_closures(const Context& context) { return context.live_closures && *
 }  // namespace
 
 bool Outcome::pack(Context& context, Value value, bool alone) {
+  if (alone) context.references.flush();  // of what lies in the heap
   if (!value->is_heap() || count_of(value->object()) == 0) {
     value_ = std::move(value);
     return true;

@@ -131,6 +131,7 @@ void Seat::run(Delegate& delegate) {
     context_.heap.bind_to_thread();
     context_.native.enter(context_.limits().stack_bytes);
     context_.code_slot.enter();
+    context_.references.begin();
     context_.heap.take_remote_frees();
   }
   context_.begin_forks(alone ? forks_->begin() : below.fork_top);
@@ -142,7 +143,10 @@ void Seat::run(Delegate& delegate) {
     // What has no result by now has failed.
   }
   trace(TierEvent::part_computed, {static_cast<int64_t>(delegate.job_), static_cast<int64_t>(delegate.steps_), begin_ns != 0 && !delegate.complete_, now_if_traced() - begin_ns});
-  if (alone) context_.code_slot.leave();
+  if (alone) {
+    context_.references.end();
+    context_.code_slot.leave();
+  }
   running_ = delegate.below_;
   stop_ = below_stops;
   context_.native.give_back(below.native);

@@ -78,6 +78,7 @@ void Seat::drop_members() {
 void Seat::end() {
   drop_members();
   if (!executor_) return;
+  context_.references.end();
   posse_.crew().leave(*std::exchange(executor_, nullptr));
   posse_.free_what_was_left();
 }
@@ -135,6 +136,7 @@ bool Seat::look() {
     return true;
   }
   if (!actor_->quantum.is_used(now_ns) || context_.heap.is_guarded()) return true;
+  context_.references.flush();  // or what is dropped would live for as long as nothing comes in its place
   take_part();
   return pause();
 }
@@ -143,6 +145,7 @@ bool Seat::look() {
 void Seat::take_part() {
   if (executor_) return;
   executor_ = &posse_.crew().enter(posse_.cabal());
+  context_.references.begin();
   posse_.stop(false);
 }
 
@@ -292,6 +295,7 @@ bool Seat::has_place() const { return actor_->accounts.size() < kMostParts; }
 
 // Until it has been done, or given up. Other work is done meanwhile.
 void Seat::wait_for(Delegate& delegate, size_t number) {
+  context_.references.flush();
   Tasks* const tasks = context_.tasks.get();
   if (tasks && tasks->has_begun()) {
     let_others(*tasks, delegate, number);

@@ -18,6 +18,7 @@
 #include "interp/value/heap.h"
 #include "interp/value/map.h"
 #include "interp/value/objects.h"
+#include "interp/value/reference_cache.h"
 
 namespace posset::interp {
 
@@ -273,12 +274,19 @@ void destroy(Object* object) {
 // Giving one up releases what was done with the object, and the last one acquires it.
 
 void retain_shared(Object* object) {
-  if (count_of(object) != 0) __atomic_fetch_sub(&object->count, 1, __ATOMIC_RELAXED);
+  if (count_of(object) == 0) return;
+  ReferenceCache* const cache = ReferenceCache::current();
+  if (!cache || !cache->take(object)) __atomic_fetch_sub(&object->count, 1, __ATOMIC_RELAXED);
 }
 
 void release_shared(Object* object) {
-  if (count_of(object) == 0 || __atomic_fetch_add(&object->count, 1, __ATOMIC_ACQ_REL) != -1)
-    return;
+  if (count_of(object) == 0) return;
+  ReferenceCache* const cache = ReferenceCache::current();
+  if (!cache || !cache->keep(object)) release_shared(object, 1);
+}
+
+void release_shared(Object* object, int32_t references) {
+  if (__atomic_fetch_add(&object->count, references, __ATOMIC_ACQ_REL) != -references) return;
   Heap& heap = Heap::heap_of(object);
   if (heap.owner_.load(std::memory_order_acquire) == std::this_thread::get_id()) {
     destroy(object);

@@ -9,6 +9,7 @@
 
 #include "interp/value/heap_pages.h"
 #include "interp/value/objects.h"
+#include "interp/value/reference_cache.h"
 
 namespace posset::interp {
 
@@ -71,6 +72,7 @@ bool Heap::note_peak(size_t more) {
 
 // Memory is short: give back what nobody uses, then what nobody can reach.
 bool Heap::make_room(size_t bytes) {
+  if (ReferenceCache* const cache = ReferenceCache::current()) cache->flush();
   take_remote_frees();
   bury_all();
   trim_if_worth();

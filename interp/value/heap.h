@@ -233,7 +233,7 @@ class Heap {
 
  private:
   friend void destroy(Object* object);
-  friend void release_shared(Object* object);
+  friend void release_shared(Object* object, int32_t references);
   friend class Burial;  // counting.cpp
   struct Cell {
     Cell* next;

@@ -28,6 +28,8 @@ static_assert(sizeof(Object) == 8);
 void destroy(Object* object);         // counting.cpp: the last local reference is gone
 void retain_shared(Object* object);   // counting.cpp: count <= 0
 void release_shared(Object* object);  // counting.cpp: count <= 0
+// So many references at once, past what the thread keeps (reference_cache.h). counting.cpp: count < 0
+void release_shared(Object* object, int32_t references);
 // Marks v and all it reaches as shared (counting.cpp). Whoever stores into a shared ref shares the
 // value first: what a shared object refers to is shared or immortal.
 void share(Borrowed v);
