@@ -164,15 +164,14 @@ void Seat::begin_quantum(int64_t now_ns) {
 bool Seat::pause() {
   actor_->quantum.begin_anew();  // what is done on top of this one looks at it too
   ForkRecord* const given = members().end_quantum(context_.fork_top);
-  ForkRecord* const rest = linear_part();
+  ForkRecord* const rest = linear_part(given);
   const auto done = [&](ForkDepth::Need need) {
     context_.fork_depth.end_quantum(context_.depth, need);
     return true;
   };
   if (!has_offer()) return done(ForkDepth::Need::None);
-  const bool goes_first = rest && (!given || given == rest);
-  const bool met = goes_first ? give(rest, 1, /*small_sides_later=*/true)
-                              : given && give(given, members().count(given), /*small_sides_later=*/false);
+  const bool met = rest ? give(rest, 1, /*small_sides_later=*/true)
+                        : given && give(given, members().count(given), /*small_sides_later=*/false);
   return done(met ? ForkDepth::Need::Given : ForkDepth::Need::Unmet);
 }
 
@@ -190,13 +189,14 @@ bool Seat::has_large_levels() {
   return now > before && (now - before) / levels >= kSteps;
 }
 
-// What stands for the rest of a linear recursion that has just left it, if going on with that first pays. Who waits for it does
-// what comes first in it, so where it could not, it is done in order.
-ForkRecord* Seat::linear_part() {
+// What stands for the rest of a linear recursion, if going on with that first pays: what is to be given, whose small side has
+// taken a quantum, or else what has been left just now, on a large level. Who waits for it does what comes first in it, so where it
+// could not, it is done in order.
+ForkRecord* Seat::linear_part(ForkRecord* given) {
   const bool large = has_large_levels(), by_turns = context_.tasks && context_.tasks->has_begun();
-  if (!large || by_turns || !has_place() || context_.fork_top == context_.fork_base || members().top().is_held()) return nullptr;
-  ForkRecord* const record = context_.fork_top - 1;
-  if (!record->is_open() || record->header & ForkRecord::kBuiltin || record->point() >= syntax::kMostForks) return nullptr;
+  if (by_turns || !has_place() || context_.fork_top == context_.fork_base || members().top().is_held()) return nullptr;
+  ForkRecord* const record = given ? given : context_.fork_top - 1;
+  if (!(given || large) || !record->is_open() || record->header & ForkRecord::kBuiltin || record->is_small_side()) return nullptr;
   const syntax::FunctionDecl* const decl = record->closure_of()->function->decl;
   return decl->forks[record->point()].left_point == 0 || goes_in_order(decl) ? nullptr : record;
 }

@@ -157,7 +157,7 @@ class Seat {
   bool is_worth_sharing(const ForkRecord& record, size_t count);
   size_t share(ForkRecord* first, size_t count);
   bool has_large_levels();
-  ForkRecord* linear_part();
+  ForkRecord* linear_part(ForkRecord* given);
   bool goes_in_order(const syntax::FunctionDecl* decl) const;
   void note_in_order(const syntax::FunctionDecl* decl);
   size_t chain() const;
