@@ -6,6 +6,7 @@
 
 #include "interp/api/trace_page.h"
 #include "interp/api/trace_panels.h"
+#include "interp/api/trace_parts.h"
 #include "interp/api/trace_summary.h"
 #include "interp/api/trace_view.h"
 
@@ -115,6 +116,8 @@ std::string PageData::write() {
   append_sources();
   out_ += ",\n\"tiers\":";
   append_tiers(out_, view_);
+  out_ += ",\n\"forks\":";
+  append_fork_sites(out_, view_);
   out_ += ",\n\"solves\":";
   append_solves(out_, view_);
   out_ += ",\n\"nodes\":";

@@ -49,6 +49,13 @@ pre { margin: 0; font: 13px/1.5 ui-monospace, monospace; overflow-x: auto; borde
 they can still change a tier; those of a loop in the code around it are not.</p>
 <div class="wide"><table id="units"><thead><tr><th>unit</th><th>place</th><th>part</th><th class="number">tier</th>
 <th class="number">executions</th><th>why not higher</th></tr></thead><tbody></tbody></table></div>
+<section id="parallel" hidden>
+<h2>Parts</h2>
+<p>What other executors were given, by the place where it was left; of parts within parts of the same place, the outermost. Work: on both
+sides of it. Span: the longer side. Possible: work over span, with any number of executors. Achieved: work over the time that went by.</p>
+<div class="wide"><table id="forks"><thead><tr><th>place</th><th class="number">taken</th><th class="number">done again</th>
+<th>work</th><th>span</th><th>time</th><th>possible</th><th>achieved</th></tr></thead><tbody></tbody></table></div>
+</section>
 <section id="solving" hidden>
 <h2>Fixed points</h2>
 <p>The curve: the largest residual, each power of ten a line, over time, at every scan.</p>
@@ -131,17 +138,24 @@ function drawCurve(canvas, points, lines) {
   pen.stroke();
 }
 
-// A row for each item: texts, numbers to the right, and a curve last.
+// A row for each item: texts, numbers to the right, and a curve last, if there is one.
 function fillPanel(section, table, items, cells, curve) {
   byId(section).hidden = items.length === 0;
   const body = document.querySelector(`#${table} tbody`);
   for (const item of items) {
     const row = body.insertRow();
     for (const text of cells(item)) row.append(element("td", text, typeof text === "number" ? "number" : undefined));
+    if (!curve) continue;
     const canvas = element("canvas", undefined, "small"), [points, lines] = curve(item);
     row.insertCell().append(canvas);
     if (points.length > 1) drawCurve(canvas, points, lines);
   }
+}
+
+function fillForks() {
+  const times = (work, other) => other > 0 ? `${(work / other).toFixed(2)} x` : "";
+  fillPanel("parallel", "forks", data.forks, fork => [fork.place, fork.taken, fork.again, duration(fork.work), duration(fork.span),
+    duration(fork.elapsed), times(fork.work, fork.span), times(fork.work, fork.elapsed)]);
 }
 
 function fillSolves() {
@@ -306,6 +320,7 @@ canvas.addEventListener("pointermove", event => {
 window.addEventListener("resize", draw);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
 fillUnits();
+fillForks();
 fillSolves();
 fillNodes();
 fillSources();

@@ -8,6 +8,7 @@
 // Whole sources are left out.
 #include <cstdio>
 
+#include "interp/api/trace_parts.h"
 #include "interp/api/trace_summary.h"
 
 #include <posset/base.h>
@@ -30,6 +31,7 @@ std::string trace_text(const TraceView& view) {
     out += fields_text(view, *row, event);
     out += '\n';
   }
+  for (const ForkSite& each : fork_sites(view.snapshot().events)) out += "# " + site_text(view, each) + "\n";
   for (const TierSummary& each : summary_of_tiers(view)) out += "# " + tier_text(each) + "\n";
   return out + "# " + std::to_string(view.snapshot().dropped) + " events dropped\n";
 }

@@ -449,6 +449,35 @@ def the_page_tells_of_solves_with_their_residuals(cli):
         raise Failure("a page without solves and graphs has some")
 
 
+# Small parts are not worth a theft: the quantum is as short as can be, and on a busy machine nobody may come in time.
+PARTS = """fn fib(n) => if n < 2 { n } else { fib(n - 1) + fib(n - 2) }
+println(fib(26))
+"""
+
+
+@case(alone=True)
+def the_page_tells_of_parts_by_their_places(cli):
+    for _ in range(50):
+        cli.script(PARTS, "--workers", "2", "--quantum", "1", "--trace", "t.html", name="fib.posset").ends(0).prints("121393\n")
+        forks = page_data(cli)["forks"]
+        if any(fork["work"] > 0 for fork in forks):
+            break
+    else:
+        raise Failure("no part was taken in 50 runs")
+    if [fork["place"] for fork in forks] != ["fib.posset:1:49"]:
+        raise Failure(f"places are {forks}")
+    fork = forks[0]
+    if not 0 < fork["span"] <= fork["work"] or fork["elapsed"] <= 0 or fork["taken"] < 1 or fork["again"] != 0:
+        raise Failure(f"the place is told as {fork}")
+    if CHROMIUM:
+        page = opened(cli, "forks")
+        if not page.ready or len(page.rows) != 1 or page.rows[0][:2] != ["fib.posset:1:49", str(fork["taken"])] or len(page.rows[0]) != 8:
+            raise Failure(f"the table has {page.rows}")
+    cli.script("println(1)", "--trace", "t.html").ends(0)
+    if page_data(cli)["forks"]:
+        raise Failure("a page without parts has some")
+
+
 @case
 def the_page_tells_of_nodes_of_graphs_with_what_waited(cli):
     cli.script(GRAPH, "--trace", "t.html").ends(0).prints("45\n")

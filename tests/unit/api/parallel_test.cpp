@@ -88,6 +88,7 @@ TEST_CASE("parallel: the trace tells what was taken by whom, and what became of 
   }
   for (const auto& [job, line] : merged) CHECK_MESSAGE(taken.count(job) == 1, line);
   CHECK(trace.find(" executor_idle took=") != std::string::npos);
+  CHECK(trace.find("\n# parts at ") != std::string::npos);
 }
 
 TEST_CASE("parallel: with one worker nothing is taken") {
