@@ -26,14 +26,16 @@ struct Action {
 };
 
 // The fields of part_taken, part_computed, part_merged and executor_idle (trace_events.def).
-enum Field : size_t { kJob = 0, kPlace = 1, kUsed = 1, kFailed = 2, kTook = 3, kWaited = 0 };
+struct PartField {
+  enum : size_t { kJob = 0, kPlace = 1, kUsed = 1, kTook = 3, kWaited = 0 };
+};
 
 std::vector<Action> actions_of(const std::vector<TraceEvent>& events) {
   std::vector<Action> made;
   for (const TraceEvent& event : events) {
     const int64_t now_ns = event.time_ns;
     if (static_cast<sched::TraceKind>(event.kind) == sched::TraceKind::executor_idle) {
-      made.push_back({now_ns - event.fields[kWaited], Step::WaitBegins, &event});
+      made.push_back({now_ns - event.fields[PartField::kWaited], Step::WaitBegins, &event});
       made.push_back({now_ns, Step::WaitEnds, &event});
       continue;
     }
@@ -41,7 +43,7 @@ std::vector<Action> actions_of(const std::vector<TraceEvent>& events) {
       case TierEvent::part_taken: made.push_back({now_ns, Step::Taken, &event}); break;
       case TierEvent::part_merged: made.push_back({now_ns, Step::Merged, &event}); break;
       case TierEvent::part_computed:
-        made.push_back({now_ns - event.fields[kTook], Step::PartBegins, &event});
+        made.push_back({now_ns - event.fields[PartField::kTook], Step::PartBegins, &event});
         made.push_back({now_ns, Step::PartEnds, &event});
         break;
       default: break;
@@ -104,7 +106,7 @@ class Replay {
  private:
   void step(Line& line, const Action& action) {
     const TraceEvent& event = *action.event;
-    const int64_t job = event.fields[kJob];
+    const int64_t job = event.fields[PartField::kJob];
     switch (action.step) {
       case Step::WaitBegins: line.waits = true; break;
       case Step::WaitEnds: line.waits = false; break;
@@ -119,8 +121,8 @@ class Replay {
 
   void take(Line& line, const TraceEvent& event) {
     Computation& parent = line.top();
-    GivenPart& part = parts_[event.fields[kJob]];
-    part.place = event.fields[kPlace];
+    GivenPart& part = parts_[event.fields[PartField::kJob]];
+    part.place = event.fields[PartField::kPlace];
     part.own.parent = &parent;
     part.taken_ns = event.time_ns;
     part.work_before_ns = parent.work_ns;
@@ -140,13 +142,13 @@ class Replay {
   }
 
   void merge(Line& line, const TraceEvent& event) {
-    const auto found = parts_.find(event.fields[kJob]);
+    const auto found = parts_.find(event.fields[PartField::kJob]);
     if (found == parts_.end() || found->second.own.parent != &line.top()) return;
     GivenPart& part = found->second;
     Computation& parent = line.top();
     if (--parent.open[part.place] == 0) parent.open.erase(part.place);
     ForkSite& site = sites_[part.place];
-    if (event.fields[kUsed] == 0 || !part.ended) {
+    if (event.fields[PartField::kUsed] == 0 || !part.ended) {
       ++site.again;
       return;
     }
