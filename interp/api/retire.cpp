@@ -102,6 +102,7 @@ void sweep_retired(posset_context* context) {
 }
 
 void retire(posset_context* context, ModuleInstance* instance) {
+  context->references.flush();  // what is kept is no reference to it
   if (!instance || try_to_forget(context, instance)) return;
   try {
     context->retired.push_back(instance);

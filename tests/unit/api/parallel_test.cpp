@@ -337,6 +337,22 @@ TEST_CASE("parallel: stealing neither causes nor avoids a lack of memory") {
   }
 }
 
+TEST_CASE("parallel: a program goes when it has ended, though executors keep references to its functions") {
+  posset_runtime_options options = stealing();
+  options.trace_events = 1 << 16;
+  World world(posset_context_defaults(), options);
+  const auto live_objects = [&] {
+    posset_statistics statistics{};
+    statistics.size = sizeof statistics;
+    posset_context_statistics(world.context, &statistics);
+    return statistics.live_objects;
+  };
+  for (int tries = 0; tries < 1000 && written(world.runtime).find(" part_merged ") == std::string::npos; ++tries) {
+    REQUIRE(world.show(kProgram) == kResult);
+    CHECK(live_objects() == 0);
+  }
+}
+
 TEST_CASE("parallel: pure functions of the host take part") {
   struct Seen {
     std::mutex mutex;
