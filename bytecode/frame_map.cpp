@@ -131,6 +131,7 @@ FramesLeft restore_frames(NativeFrame& frame, const uint32_t* words, uint32_t nu
   for (uint32_t inlined = place.inlined; inlined != 0; each = each->caller) {
     const auto what = map.at<FrameInlined>(inlined);
     map.retain(what.retained, *each);
+    map.retain(what.retained_around, *each->caller);
     inlined = what.outer;
   }
   return {&innermost, innermost.chunk->code.get() + innermost.chunk->size + place.pc, depth, place.steps, {place.expected}};

@@ -39,6 +39,7 @@ struct FrameInlined {
   uint32_t call;    // the instruction there
   uint32_t values;  // of the other's registers
   uint32_t retained;  // its own parameters whose arguments were lent
+  uint32_t retained_around;  // slots of the other that become one owner more
   uint32_t outer;   // what the other one is
 };
 constexpr uint32_t kFrameInlinedWords = sizeof(FrameInlined) / sizeof(uint32_t);

@@ -19,7 +19,7 @@ uint32_t FrameMaps::place(const bytecode::FramePlace& place) {
 }
 
 uint32_t FrameMaps::inlined(const bytecode::FrameInlined& frame) {
-  return add({frame.chunk, frame.window, frame.call, frame.values, frame.retained, frame.outer});
+  return add({frame.chunk, frame.window, frame.call, frame.values, frame.retained, frame.retained_around, frame.outer});
 }
 
 uint32_t FrameMaps::values(uint32_t count, const std::vector<uint32_t>& words) {

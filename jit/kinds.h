@@ -56,6 +56,8 @@ bool is_on_bits(syntax::BinaryOp op);
 // Never counted, and always.
 inline bool is_plain(Kind kind) { return kind >= Kind::Nil && kind <= Kind::Float; }
 inline bool is_uncounted(Kind kind) { return is_plain(kind) || is_unboxed(kind); }
+// Takes something out of b, which stays as it is.
+inline bool reads_out(bytecode::Op op) { return op == bytecode::Op::Index || op == bytecode::Op::Field || op == bytecode::Op::Len; }
 inline bool is_counted(Kind kind) { return kind >= Kind::Ints && kind <= Kind::Text; }
 Kind element_of(Kind list);
 Kind list_for(Kind element);
@@ -194,8 +196,15 @@ class Kinds {
   bool is_recursive() const { return shared_->recursive; }
   // Whether it calls itself with something of no known kind where this version is for one.
   bool is_unsure_of_itself() const { return shared_->unsure; }
-  // Whether the callee takes the place of the call and only reads what is in the register, an argument.
+  // Whether the callee takes the place of the call, or is the function itself, and only reads what is in the register, an argument.
   bool lends_to(uint32_t pc, uint32_t reg) const;
+  // Parameters whose arguments are lent where the function calls itself (loans.h), a mask; the same for all that call each other.
+  uint64_t lent_to_itself() const { return shared_->lent; }
+  void lend_to_itself(uint64_t parameters) const { shared_->lent = parameters; }
+  // Of a parameter: whatever comes, the function neither changes what it holds nor gives it up by an instruction in place.
+  bool only_reads(uint32_t slot) const;
+  // In the order of the bytecode, for as long as `visit` gives true.
+  bool for_each_reached(const std::function<bool(uint32_t pc, const Plan& plan, const State& before)>& visit) const;
   // Whether the call of itself is made only where its leaf, which is inlined, comes to an end: kinds_call.cpp.
   bool has_leaf(uint32_t pc) const;
   // Of a Binary.
@@ -258,6 +267,7 @@ class Kinds {
     bool recursive;     // some call of a function of the module calls the unit itself
     Returned itself;    // what such a call gives; None: it is not known to give anything
     bool unsure = false;  // see is_unsure_of_itself
+    uint64_t lent = 0;    // see lent_to_itself
   };
   // What is known of a call. Kinds are null until it is reached, and when it is not inlined.
   struct Callee {
@@ -279,7 +289,6 @@ class Kinds {
   bool branches(const bytecode::Insn& call, const bytecode::Chunk& body) const;
   bool can_have_leaf(const bytecode::Insn& insn, const bytecode::Chunk& body) const;
   bool stays_in_leaf(const bytecode::Insn& insn, const Plan& plan, const State& before) const;
-  bool only_reads(uint32_t slot) const;
   bool only_reads(uint32_t pc, const Plan& plan, uint32_t slot) const;
   bool passes_unboxed(const bytecode::Insn& insn, const State& before) const;
   Callee& callee_at(uint32_t pc, const bytecode::Insn& insn, const State& before) const;

@@ -207,9 +207,13 @@ bool Kinds::stays_in_leaf(const Insn& insn, const Plan& plan, const State& befor
 
 bool Kinds::lends_to(uint32_t pc, uint32_t reg) const {
   const Insn& insn = chunk_.at(pc);
-  if (!is_in(static_cast<Op>(insn.op), Op::CallKnown, Op::CallValue) || has_leaf(pc)) return false;
+  if (!is_in(static_cast<Op>(insn.op), Op::CallKnown, Op::CallValue)) return false;
   const Kinds* callee = inlined(pc);
   const uint32_t first = insn.a + 2U;
+  if (is_recursive(pc) && (!callee || has_leaf(pc))) {
+    return reg >= first && reg < first + insn.c && reg - first < 64 && (shared_->lent >> (reg - first) & 1);
+  }
+  if (has_leaf(pc)) return false;
   if (!callee || !callee->returned_.reached) return false;  // it is called
   return reg >= first && reg < first + insn.c && callee->only_reads(reg - first);
 }
@@ -217,6 +221,10 @@ bool Kinds::lends_to(uint32_t pc, uint32_t reg) const {
 // Of a parameter.
 bool Kinds::only_reads(uint32_t slot) const {
   if (pinned(slot) || slot >= 64 || (chunk_.inout_mask >> slot & 1)) return false;
+  return for_each_reached([&](uint32_t pc, const Plan& plan, const State&) { return only_reads(pc, plan, slot); });
+}
+
+bool Kinds::for_each_reached(const std::function<bool(uint32_t pc, const Plan& plan, const State& before)>& visit) const {
   State state;
   bool reached = false;
   for (uint32_t pc = 0; pc < chunk_.size; pc += chunk_.length_at(pc)) {
@@ -231,7 +239,7 @@ bool Kinds::only_reads(uint32_t slot) const {
       reached = false;
       continue;
     }
-    if (!only_reads(pc, plan, slot)) return false;
+    if (!visit(pc, plan, state)) return false;
     state = after(pc, plan, state);
     reached = !(bytecode::info(chunk_.op_at(pc)).flags & bytecode::Ends);
   }
@@ -244,8 +252,7 @@ bool Kinds::only_reads(uint32_t pc, const Plan& plan, uint32_t slot) const {
   const Op op = static_cast<Op>(insn.op);
   if (op == Op::Return) return true;
   if (op == Op::Move) return insn.a != slot;
-  const bool reads_out = op == Op::Index || op == Op::Field;
-  if (reads_out && insn.b == slot) return insn.a != slot && (op == Op::Field || insn.c != slot) && plan.way == Way::Inline;
+  if (reads_out(op) && insn.b == slot) return insn.a != slot && (op != Op::Index || insn.c != slot) && plan.way == Way::Inline;
   bool kept = true;
   for_each_access(chunk_, pc, [&](const Access& each) {
     kept &= !each.written || slot < each.first || slot >= each.first + each.count;

@@ -6,6 +6,7 @@
 
 namespace posset::jit {
 
+using bytecode::Chunk;
 using bytecode::Insn;
 using bytecode::Op;
 
@@ -68,7 +69,7 @@ class Search {
     const Insn& insn = chunk_.at(pc);
     const Op op = static_cast<Op>(insn.op);
     loan_.end_begin = loan_.end = pc;
-    if (loan_.is_argument) return plan.way == Way::Inline && kinds_.lends_to(pc, loan_.reg);
+    if (loan_.is_argument) return (plan.way == Way::Inline || kinds_.is_recursive(pc)) && kinds_.lends_to(pc, loan_.reg);
     if (!taken_) {
       if (op == Op::Field && insn.b == loan_.reg) return plan.way == Way::Inline && (insn.x & bytecode::kConsumeB);
       const uint32_t count = op == Op::Drop ? 1 : op == Op::DropRange ? insn.b : 0;
@@ -186,7 +187,53 @@ class Search {
   uint32_t furthest_ = 0;    // where a jump goes
 };
 
+// ---- loans to itself ----
+
+// What has loops is entered there with what bytecode has owned, and a handler goes on with what an error has made good.
+uint64_t only_read(const Kinds& kinds) {
+  const Chunk& chunk = kinds.chunk();
+  uint64_t found = 0;
+  if (!kinds.is_recursive() || !chunk.loop_heads.empty() || !chunk.regions.empty()) return found;
+  for (uint32_t n = 0; n < chunk.outline.parameters && n < 64; ++n) {
+    if (is_counted(kinds.at_leader(0).kinds[n]) && kinds.only_reads(n)) found |= uint64_t{1} << n;
+  }
+  return found;
+}
+
+// What it gives up there, if it does, it would have given up soon: it returns next.
+bool returns_next(const Chunk& chunk, uint32_t pc) {
+  pc += chunk.length_at(pc);
+  while (pc < chunk.size && chunk.op_at(pc) == Op::Jump && chunk.target_at(pc) > pc) pc = chunk.target_at(pc);
+  return pc < chunk.size && chunk.op_at(pc) == Op::Return;
+}
+
+// Those of them that are held, or handed on.
+uint64_t held(const Kinds& kinds, uint64_t parameters) {
+  const Chunk& chunk = kinds.chunk();
+  kinds.lend_to_itself(parameters);
+  kinds.for_each_reached([&](uint32_t pc, const Plan& plan, const State& before) {
+    const Insn& insn = chunk.at(pc);
+    const Op op = static_cast<Op>(insn.op);
+    const bool gives_up = op == Op::Move || (reads_out(op) && insn.x & bytecode::kConsumeB);
+    if (!gives_up || insn.b >= 64 || !(parameters >> insn.b & 1) || returns_next(chunk, pc)) return true;
+    const auto loan = op == Op::Move ? find_loan(kinds, pc, kinds.after(pc, plan, before)) : std::nullopt;
+    if (!loan || !kinds.is_recursive(loan->end)) parameters &= ~(uint64_t{1} << insn.b);
+    return true;
+  });
+  return parameters;
+}
+
 }  // namespace
+
+void settle_loans_to_itself(std::span<const Kinds* const> versions) {
+  uint64_t lent = UINT64_MAX;
+  for (const Kinds* each : versions) lent &= only_read(*each);
+  for (uint64_t before = 0; lent != before;) {
+    before = lent;
+    for (const Kinds* each : versions) lent &= held(*each, before);
+  }
+  for (const Kinds* each : versions) each->lend_to_itself(lent);
+}
 
 std::optional<Loan> find_loan(const Kinds& kinds, uint32_t pc, const State& after) {
   return Search(kinds, pc).run(after);

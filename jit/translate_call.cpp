@@ -50,6 +50,7 @@ bool Translator::call(uint32_t pc, const Insn& insn) {
 bool Translator::call_known(uint32_t pc, const Insn& insn) {
   llvm::BasicBlock* after_leaf = calls_itself(pc) && kinds_->has_leaf(pc) ? begin_with_leaf(pc, insn) : nullptr;
   if (!calls_itself(pc) || !call_itself(pc, insn)) {
+    settle_arguments(insn);
     if (!takes(chunk_.outline.links[insn.b], insn.c)) return false;
     direct_call(pc, insn);
   }
@@ -201,7 +202,7 @@ void Translator::leave(const Insn& insn) {
   const Operand v = read(insn.a);
   if (op == Op::Return) {
     const bool consume = insn.x & bytecode::kConsumeA;
-    if (!consume) retain(v);
+    if (!consume || is_borrowed(insn.a)) retain(v);
     release_slots(insn.b, consume ? insn.a : bytecode::kNoRegister);
     for (uint64_t mask = chunk_.inout_mask; mask != 0; mask &= mask - 1) {
       flush_slot(static_cast<uint32_t>(std::countr_zero(mask)));

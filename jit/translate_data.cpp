@@ -261,10 +261,7 @@ void Translator::length_of(uint32_t pc, const Insn& insn) {
   llvm::Value* size = plan_.texts            ? any_ascii_size(v, slow)
                       : v.kind == Kind::Text ? ascii_size(v, slow)
                                              : list_size(v, slow);
-  if (insn.x & bytecode::kConsumeB) {
-    write(insn.b, nil());
-    release(v);
-  }
+  consume_container(insn, v);
   write(insn.a, {Kind::Int, nullptr, size});
   b_.CreateBr(after);
   go_on_in(after);

@@ -53,7 +53,8 @@ uint32_t Translator::values_of(const Unflushed& registers) {
   return unit_.maps.values(count, words);
 }
 
-uint32_t Translator::place(uint32_t pc, uint32_t expected, const Unflushed& registers, const std::vector<uint32_t>& retained) {
+uint32_t Translator::place(uint32_t pc, uint32_t expected, const Unflushed& registers, std::vector<uint32_t> retained) {
+  if (!caller_) add_borrowed(retained);
   return unit_.maps.place({pc, expected, values_of(registers), unit_.maps.slots(retained), unit_.steps_ahead, inlined_as()});
 }
 
@@ -64,7 +65,10 @@ uint32_t Translator::inlined_as() {
   const uint32_t chunk = unit_.maps.chunk(passed_symbol(unit_.bindings.chunk(chunk_)));
   const uint32_t window = caller_->chunk_.at(call_pc_).a + 2U;
   const uint32_t values = caller_->values_of(caller_->unflushed_around_call(call_pc_));
-  return inlined_as_ = unit_.maps.inlined({chunk, window, call_pc_, values, unit_.maps.slots(retained), caller_->inlined_as()});
+  std::vector<uint32_t> around;
+  if (!caller_->caller_) caller_->add_borrowed(around);
+  return inlined_as_ = unit_.maps.inlined(
+             {chunk, window, call_pc_, values, unit_.maps.slots(retained), unit_.maps.slots(around), caller_->inlined_as()});
 }
 
 // ---- registers ----

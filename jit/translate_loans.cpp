@@ -47,6 +47,21 @@ bool Translator::is_borrowed(uint16_t reg) const {
   return std::find(borrowed_.begin(), borrowed_.end(), reg) != borrowed_.end();
 }
 
+// What the frame would own by now, and does not.
+void Translator::add_borrowed(std::vector<uint32_t>& to) const {
+  std::copy_if(borrowed_.begin(), borrowed_.end(), std::back_inserter(to), [this](uint16_t slot) {
+    return state_.kinds[slot] != Kind::Nil && state_.kinds[slot] != Kind::None;
+  });
+}
+
+// Arguments that are lent, of a call that is not made as was expected.
+void Translator::settle_arguments(const Insn& insn) {
+  for (uint16_t n = 0; n < insn.c; ++n) {
+    const auto reg = static_cast<uint16_t>(insn.a + 2 + n);
+    if (is_lent(reg)) retain_rarely(read(reg));
+  }
+}
+
 // Code is made in the order of the bytecode, but for conditions of loops.
 void Translator::forget_loans(uint32_t pc) {
   std::erase_if(lent_, [&](const Lent& each) { return pc <= each.loan.first || pc > each.loan.end; });

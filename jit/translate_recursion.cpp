@@ -21,6 +21,7 @@
 // otherwise, that is looked at.
 //
 // The frame is that of every other call: what the machine would have in it is written when something needs it.
+#include <bit>
 #include <cstddef>
 #include <set>
 
@@ -124,6 +125,10 @@ void Translator::enter_from_elsewhere() {
     arguments.push_back(llvm::PoisonValue::get(itself_->getArg(static_cast<unsigned>(n))->getType()));
   }
   llvm::Value* result = call_function(itself_for(activation, room), arguments);
+  for (uint64_t mask = kinds_->lent_to_itself(); mask != 0; mask &= mask - 1) {
+    const auto slot = static_cast<uint32_t>(std::countr_zero(mask));
+    release(cached_value(slot, kinds_->at_leader(0).kinds[slot]));
+  }
   put(outer_depth, word_pointer(host(), offsetof(Context, depth)));
   if (forking_) {
     put(load(b_.getPtrTy(), word_pointer(activation, offset_of(kOuter))), word_pointer(host(), kInnermost));
@@ -202,6 +207,9 @@ void Translator::begin_recursive_function() {
   registers_ = function_->getArg(kRegisters);
   room_ = function_->getArg(kRoom);
   closure_ = nullptr;
+  for (uint64_t mask = kinds_->lent_to_itself(); mask != 0; mask &= mask - 1) {
+    borrowed_.push_back(static_cast<uint16_t>(std::countr_zero(mask)));
+  }
 }
 
 // kNativeArguments: called by itself.
@@ -315,6 +323,9 @@ llvm::BasicBlock* Translator::begin_with_leaf(uint32_t pc, const Insn& insn) {
   leaf.after_call_ = block("after");
   leaf.beyond_leaf_ = block("beyond_leaf");
   leaf.take_arguments(insn);
+  for (uint16_t n = 0; n < insn.c; ++n) {
+    if (is_lent(static_cast<uint16_t>(insn.a + 2 + n))) leaf.borrowed_.push_back(n);
+  }
   leaf.run_inlined();
   go_on_in(leaf.beyond_leaf_);
   set_fuel(b_.CreateAdd(fuel(), word(1), "", false, /*HasNSW=*/true));
@@ -331,15 +342,28 @@ bool Translator::call_itself(uint32_t pc, const Insn& insn) {
   llvm::Value* base = register_pointer(static_cast<uint16_t>(insn.a + 2));
   std::vector<llvm::Value*> arguments{root.activation_, base, steps, room};
   if (!native_arguments(insn, arguments, slow)) return false;
+  const std::vector<Operand> lent = lent_for_the_call(insn);
   llvm::Value* result = root.leaves_records() ? enter_itself(arguments, slow) : enter_itself_or_ask(arguments, slow);
+  for (const Operand& each : lent) release(each);
   finish_call_of_itself(pc, insn, result, after);
   b_.SetInsertPoint(slow);
+  settle_arguments(insn);
   flush_operands(pc);
   call_by_helper(pc);
   finish_helper_call(pc, insn);
   b_.CreateBr(after);
   go_on_in(after);
   return true;
+}
+
+// What this frame owns of what the callee is lent.
+std::vector<Operand> Translator::lent_for_the_call(const Insn& insn) {
+  std::vector<Operand> found;
+  for (uint64_t mask = kinds_->lent_to_itself(); mask != 0; mask &= mask - 1) {
+    const auto reg = static_cast<uint16_t>(insn.a + 2 + std::countr_zero(mask));
+    if (!is_lent(reg)) found.push_back(read(reg));
+  }
+  return found;
 }
 
 llvm::Value* Translator::enter_itself(llvm::ArrayRef<llvm::Value*> arguments, llvm::BasicBlock* slow) {

@@ -293,7 +293,7 @@ class Translator {
   Landing& exit_landing();
   // In the frame map.
   uint32_t values_of(const Unflushed& registers);
-  uint32_t place(uint32_t pc, uint32_t expected, const Unflushed& registers, const std::vector<uint32_t>& retained);
+  uint32_t place(uint32_t pc, uint32_t expected, const Unflushed& registers, std::vector<uint32_t> retained);
   uint32_t inlined_as();
   // Goes back to bytecode at the instruction.
   llvm::BasicBlock* exit_at(uint32_t pc);
@@ -529,6 +529,9 @@ class Translator {
   bool is_lent(uint16_t reg) const;
   bool lend_argument(const Insn& insn);
   bool is_borrowed(uint16_t reg) const;
+  void add_borrowed(std::vector<uint32_t>& to) const;
+  void settle_arguments(const Insn& insn);
+  std::vector<Operand> lent_for_the_call(const Insn& insn);
   void forget_loans(uint32_t pc);
   llvm::Value* record_around(llvm::Value* place, uint32_t field);
   void settle_loans();

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "jit/access.h"
+#include "jit/loans.h"
 
 namespace posset::jit {
 
@@ -80,6 +81,8 @@ std::vector<Version> versions_of(const Chunk& chunk, int stage, const Bodies& bo
   auto make = [&](const std::vector<Kind>& version) {
     auto kinds = std::make_unique<const Kinds>(chunk, stage, bodies, version);
     auto forking = forking_for(*kinds, stage, bodies, version);
+    const Kinds* const both[] = {kinds.get(), forking.get()};
+    if (stage != 1) settle_loans_to_itself({both, forking ? size_t{2} : size_t{1}});
     made.push_back({std::move(kinds), std::move(forking)});
   };
   const auto wanted = stage == 1 ? std::vector<std::vector<Kind>>() : kinds_of_versions(chunk);

@@ -39,6 +39,7 @@ struct Look {
   size_t functions_asked_for = 0;
   size_t choices = 0;
   size_t boxings = 0;
+  size_t releases = 0;  // of what may be the last reference
   std::map<std::string, int> calls;  // of helpers
   std::set<std::string> blocks;      // names without numbers
 
@@ -109,6 +110,7 @@ Look look_at(const Translation& translation) {
       look.functions_asked_for += name.starts_with("expected");
       look.choices += name.starts_with("chosen");
       look.boxings += name.starts_with("boxed");
+      look.releases += name.starts_with("count") && !name.starts_with("counted");
       for (const llvm::Instruction& each : block) {
         if (const auto* call = llvm::dyn_cast<llvm::CallInst>(&each)) look_at_call(*call, look);
       }
@@ -436,6 +438,20 @@ TEST_CASE("translate: what is lent for a moment is neither taken out nor counted
     CHECK_MESSAGE(!look(name, 2).blocks.contains("count"), std::string(name));  // where something is released
     CHECK_MESSAGE(look(name, 2).execs() == 0, std::string(name));
   }
+}
+
+TEST_CASE("translate: what a function only reads is lent where it calls itself, and released where it is entered") {
+  run("fn total(xs, first, end) {\n  if end - first == 1 { return xs[first] }\n  let middle = (first + end) // 2\n"
+      "  total(xs, first, middle) + total(xs, middle, end)\n}\n"
+      "fn handed_on(xs, n) => if n == 0 { len(xs) } else { handed_on(xs, n - 1) + 1 }\n"
+      "fn moved(xs, n) => if n == 0 { len(xs) } else { moved(sort(xs), n - 1) + 1 }\n"
+      "fn read_before(xs, n) => if n == 0 { 0 } else { xs[0] + read_before([n, n], n - 1) }\n"
+      "for k in 0..60 {\n  total([1, 2, 3], 0, 3)\n  handed_on([k], 3)\n  moved([k, 1], 3)\n  read_before([k, 1], 3)\n}", 0, 1);
+  CHECK(look("total", 2).releases == 1);
+  CHECK(look("handed_on", 2).releases == 1);
+  // What would be unique there is not kept by the caller, and what would be gone does not live on.
+  CHECK(look("moved", 2).releases > 1);
+  CHECK(look("read_before", 2).releases > 1);
 }
 
 TEST_CASE("translate: a record of numbers is an object only where one is asked for") {
