@@ -79,7 +79,7 @@ void Translator::drop(uint16_t first, uint16_t count) {
     const auto reg = static_cast<uint16_t>(first + n);
     const Operand v = read(reg);
     write(reg, nil());
-    if (!is_lent(reg) && !is_borrowed(reg)) release(v);
+    if (!is_lent(reg)) release(v);
   }
 }
 

@@ -53,9 +53,6 @@ void Translator::inline_call(uint32_t pc, const Insn& insn) {
   callee.registers_ = register_pointer(static_cast<uint16_t>(insn.a + 2));
   callee.after_call_ = block("after");
   callee.take_arguments(insn);
-  for (uint16_t n = 0; n < insn.c; ++n) {
-    if (is_lent(static_cast<uint16_t>(insn.a + 2 + n))) callee.borrowed_.push_back(n);
-  }
   callee.run_inlined();
   if (!is_charged_) unit_.steps_ahead = 0;
   go_on_in(callee.after_call_);
@@ -198,7 +195,9 @@ void Translator::charge_call(uint32_t pc, uint32_t steps) {
 
 void Translator::take_arguments(const Insn& insn) {
   for (uint16_t n = 0; n < insn.c; ++n) {
-    const Operand v = caller_->read(static_cast<uint16_t>(insn.a + 2 + n));
+    const auto reg = static_cast<uint16_t>(insn.a + 2 + n);
+    const Operand v = caller_->read(reg);
+    if (caller_->is_lent(reg)) borrowed_.push_back(n);
     if (cached(n)) {
       keep(n, kinds_->at_leader(0).kinds[n], v);
     } else {

@@ -323,9 +323,6 @@ llvm::BasicBlock* Translator::begin_with_leaf(uint32_t pc, const Insn& insn) {
   leaf.after_call_ = block("after");
   leaf.beyond_leaf_ = block("beyond_leaf");
   leaf.take_arguments(insn);
-  for (uint16_t n = 0; n < insn.c; ++n) {
-    if (is_lent(static_cast<uint16_t>(insn.a + 2 + n))) leaf.borrowed_.push_back(n);
-  }
   leaf.run_inlined();
   go_on_in(leaf.beyond_leaf_);
   set_fuel(b_.CreateAdd(fuel(), word(1), "", false, /*HasNSW=*/true));
