@@ -24,15 +24,19 @@ class WakeUp {
 
   // Any thread, and signal handlers. What was written before is seen by who wakes.
   void post() {
-    if (posted_.exchange(true, std::memory_order_acq_rel)) return;
-    sem_post(&semaphore_);
-    if (const Listener* const listener = listener_.load(std::memory_order_acquire)) listener->wake(listener->data);
+    if (const Listener* const listener = leave()) listener->wake(listener->data);
+  }
+  // The same by whoever may wait for a lock: no signal handler.
+  void post_from_thread() {
+    const Listener* const listener = leave();
+    if (listener) (listener->wake_from_thread ? listener->wake_from_thread : listener->wake)(listener->data);
   }
 
   // Who else is told of a post, where it is made; may be null. It stays until this goes: a post may be about to tell.
   struct Listener {
     void (*wake)(void* data);  // as careful as signal handlers must be
     void* data;
+    void (*wake_from_thread)(void* data) = nullptr;  // in its place where that is not needed; null: it serves both
   };
   void tell_too(const Listener* listener) { listener_.store(listener, std::memory_order_release); }
   // The thread that would sleep: whether there was a post since the last time.
@@ -57,6 +61,12 @@ class WakeUp {
   }
 
  private:
+  // Gives who is to be told too; null: nobody, or it has been.
+  const Listener* leave() {
+    if (posted_.exchange(true, std::memory_order_acq_rel)) return nullptr;
+    sem_post(&semaphore_);
+    return listener_.load(std::memory_order_acquire);
+  }
   void took(int answer) {
     if (answer == 0) posted_.exchange(false, std::memory_order_acq_rel);
   }

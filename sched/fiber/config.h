@@ -62,6 +62,7 @@ struct Config {
   size_t stack_bytes = 1 << 20;     // of a fiber: address space, of which memory is taken as it is touched
   uint32_t max_fibers = 1024;       // of a worker: so many tasks may have begun and not ended
   uint32_t max_pending = 65'536;    // tasks of foreign threads that have not begun
+  bool tasks_last = false;          // a task begins when nothing that has begun can go on; else it has its turn
   int64_t spin_ns = kMillisecond;   // a worker without work looks for some, before it sleeps
   int64_t stop_ns = 10 * kSecond;   // what the destructor gives tasks to end by themselves
   uint64_t seed = 1;                // of whom a worker looks at first to steal

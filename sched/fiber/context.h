@@ -59,6 +59,7 @@ class Context {
   [[gnu::always_inline]] void leave_for(Context& to) {
     exceptions_ = now_;
     now_ = to.exceptions_;
+    tsan_fiber_ = tsan_current();  // which another's may be, that was switched to within this one (outer_task.h)
     asan_leaves(ended_ ? nullptr : &fake_stack_, to.bottom_, to.bytes_);
     tsan_switch(to.tsan_fiber_);
   }

@@ -21,6 +21,7 @@ bool Executors::detach() { return crew_->detach(); }
 bool Executors::attach() { return crew_->attach(); }
 Scheduled Executors::hand_over(Task& task) { return crew_->schedule(task); }
 StopReport Executors::stop(int64_t deadline_ns) { return crew_->stop(deadline_ns); }
+bool Executors::is_own_thread() const { return Worker::is_inside(*crew_); }
 std::vector<BlockedTask> Executors::blocked() const { return crew_->blocked(); }
 Statistics Executors::statistics() const { return crew_->statistics(); }
 std::string Executors::check() const { return crew_->check(); }

@@ -75,6 +75,9 @@ class Executors {
   // Tasks that compute for ever are waited for. May be called again. From a task it only asks, and returns at once.
   StopReport stop(int64_t deadline_ns = kNever);
 
+  // Whether the calling thread is one of theirs, which must not wait for their end; also under others bound in their tasks.
+  bool is_own_thread() const;
+
   // Which tasks are blocked, on what: by worker and in the order of their fibers.
   std::vector<BlockedTask> blocked() const;
   Statistics statistics() const;

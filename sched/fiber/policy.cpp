@@ -140,7 +140,8 @@ bool WorkerPolicy::preempt(FiberCore& fiber) {
   assert(fiber.state_ == FiberState::Running);
   expire();
   if (tasks_.empty()) collect();
-  const bool others = !unblocked_.empty() || !preempted_.empty() || (!tasks_.empty() && can_start(nullptr));
+  const bool task = !tasks_last_ && !tasks_.empty() && can_start(nullptr);
+  const bool others = !unblocked_.empty() || !preempted_.empty() || task;
   if (!others) return false;
   fiber.state_ = FiberState::Preempted;
   preempted_.push_back(fiber);
@@ -216,7 +217,7 @@ WorkerPolicy::Decision WorkerPolicy::next(FiberCore* free) {
   if (tasks_.empty()) collect();
   if (!unblocked_.empty()) return resume(*unblocked_.pop_front(), free);
   const bool task = !tasks_.empty() && can_start(free);
-  if (task && (task_turn_ || preempted_.empty())) {
+  if (task && ((task_turn_ && !tasks_last_) || preempted_.empty())) {
     task_turn_ = false;
     return start(free);
   }

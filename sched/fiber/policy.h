@@ -4,7 +4,8 @@
 //
 // Order: fibers that were blocked and are no more, in the order they were unparked; then one new task and one preempted
 // fiber by turns. What has begun comes before what has not, because each task that begins needs a stack; and a preempted
-// fiber is not among the first, or two that compute would keep every new task waiting for ever.
+// fiber is not among the first, or two that compute would keep every new task waiting for ever. Where tasks come last, they
+// do wait until nothing that has begun can go on, and are no reason to preempt.
 //
 // A parked fiber cannot miss its wake-up: unparking one that still runs leaves a permit, and its next park returns at
 // once. So a park may return for no reason, and who waits for something looks again.
@@ -31,7 +32,8 @@ namespace posset::sched::fiber {
 class WorkerPolicy {
  public:
   // `clock` outlives it. At most `max_fibers` have a stack at a time; at the cap new tasks wait.
-  WorkerPolicy(const Clock& clock, uint32_t max_fibers) : clock_(clock), max_fibers_(max_fibers) {}
+  WorkerPolicy(const Clock& clock, uint32_t max_fibers, bool tasks_last = false)
+      : clock_(clock), max_fibers_(max_fibers), tasks_last_(tasks_last) {}
 
   // ---- what comes in, from any thread ----
 
@@ -178,6 +180,7 @@ class WorkerPolicy {
   bool open_ = false;
   const Clock& clock_;
   const uint32_t max_fibers_;
+  const bool tasks_last_;
   Fifo<FiberCore> unblocked_;
   Fifo<TaskCore> tasks_;
   Fifo<FiberCore> preempted_;

@@ -50,7 +50,7 @@ Worker::Worker(Crew& crew, uint32_t number, bool own_thread)
     : crew_(crew),
       number_(number),
       own_thread_(own_thread),
-      policy_(crew.clock(), std::max(1U, crew.config().max_fibers)),
+      policy_(crew.clock(), std::max(1U, crew.config().max_fibers), crew.config().tasks_last),
       random_(crew.config().seed + number) {}
 
 Worker::~Worker() { join(); }
@@ -58,6 +58,15 @@ Worker::~Worker() { join(); }
 Worker* Worker::current() { return current_worker; }
 
 Fiber* Worker::current_fiber() { return current_worker ? current_worker->running_ : nullptr; }
+
+Worker* Worker::exchange_current(Worker* worker) { return std::exchange(current_worker, worker); }
+
+bool Worker::is_inside(const Crew& crew) {
+  for (const Worker* each = current_worker; each; each = each->outer_) {
+    if (&each->crew_ == &crew) return true;
+  }
+  return false;
+}
 
 bool Worker::start_thread() {
   if (!own_thread_ || started_) return true;
@@ -76,7 +85,7 @@ bool Worker::start_thread() {
 void Worker::wake() {
   crew_.activity().enter();  // on its behalf
   if (WakeUp* const wake_up = crew_.config().wake_up) {
-    wake_up->post();
+    wake_up->post_from_thread();
   } else {
     more_.notify_one();
   }
@@ -378,13 +387,14 @@ void Worker::park(Fiber& fiber, int64_t deadline_ns, const char* what) {
   }
 }
 
-void Worker::preempt(Fiber& fiber) {
+bool Worker::preempt(Fiber& fiber) {
   mutex_.lock();
   if (policy_.preempt(fiber)) {
     suspend(fiber);
-  } else {
-    mutex_.unlock();
+    return true;
   }
+  mutex_.unlock();
+  return false;
 }
 
 // ---- what does not ----

@@ -72,6 +72,10 @@ class Worker {
   // Of the calling thread; null: it is no worker's.
   static Worker* current();
   static Fiber* current_fiber();
+  // Whose the calling thread is from now on; gives whose it was.
+  static Worker* exchange_current(Worker* worker);
+  // Whether the calling thread is one of these executors', under others that were bound in their tasks.
+  static bool is_inside(const Crew& crew);
 
   Crew& crew() const { return crew_; }
   uint32_t number() const { return number_; }
@@ -129,7 +133,8 @@ class Worker {
   // False: it is not the one that detached.
   bool attach();
   void park(Fiber& fiber, int64_t deadline_ns, const char* what) POSSET_EXCLUDES(mutex_);
-  void preempt(Fiber& fiber) POSSET_EXCLUDES(mutex_);
+  // False: nothing else is ready.
+  bool preempt(Fiber& fiber) POSSET_EXCLUDES(mutex_);
 
  private:
   struct Counts {

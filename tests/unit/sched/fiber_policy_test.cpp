@@ -17,7 +17,10 @@ using Do = WorkerPolicy::Do;
 
 // A worker, and fibers that a test moves by hand.
 struct Bench {
-  explicit Bench(uint32_t max_fibers = 4) : policy(clock, max_fibers), main(0, UINT32_MAX) { policy.add_main(main); }
+  explicit Bench(uint32_t max_fibers = 4, bool tasks_last = false)
+      : policy(clock, max_fibers, tasks_last), main(0, UINT32_MAX) {
+    policy.add_main(main);
+  }
 
   // Takes what is next, which has to be a new task, onto a fiber.
   FiberCore& begin(FiberCore* free = nullptr) {
@@ -295,4 +298,26 @@ TEST_CASE("fiber policy: a worker does not sleep beside what was pushed, and tak
   CHECK(bench.policy.push(tasks[0]) == Injector::Owner::Locked);
   CHECK_FALSE(bench.policy.add(tasks[0]).accepted);
   CHECK(bench.policy.check() == "");
+}
+
+TEST_CASE("fiber policy: where tasks come last none begins before what has begun has had its turn") {
+  Bench bench(4, /*tasks_last=*/true);
+  TaskCore first(false), second(false), third(false);
+  bench.policy.add(first);
+  bench.leave_main();
+  FiberCore& one = bench.begin();
+  bench.policy.add(second);
+  CHECK_FALSE(bench.policy.preempt(one));  // a new task is no reason
+  REQUIRE(bench.policy.park(one, kNever));
+  FiberCore& two = bench.begin();
+  bench.policy.add(third);
+  bench.policy.unpark(one);
+  CHECK(bench.policy.preempt(two));
+  CHECK(bench.policy.next(nullptr).fiber == &one);
+  CHECK(bench.policy.preempt(one));  // for the other that was preempted
+  CHECK(bench.policy.next(nullptr).fiber == &two);
+  bench.policy.finish(two);
+  CHECK(bench.policy.next(&two).fiber == &one);  // by turns it would be the task's
+  bench.policy.finish(one);
+  CHECK(bench.policy.next(&one).task == &third);
 }
