@@ -89,9 +89,14 @@ Admission HybridScheduler::accepted(Counter& route) {
   return Admission::Accepted;
 }
 
-Admission HybridScheduler::queued(Lane lane) {
-  if (lane == Lane::Eval && options_.on_evaluation) options_.on_evaluation();
-  return accepted(to_pool_);
+// It is in the queue, and `task` moved from.
+Admission HybridScheduler::queued(Lane lane, uint64_t job, Task& task) {
+  if (lane != Lane::Eval || !options_.on_evaluation || options_.on_evaluation()) return accepted(to_pool_);
+  // Whoever was told of another may have taken this one.
+  std::optional<TaskQueue::Taken> taken = queue_.cancel(job);
+  if (!taken) return accepted(to_pool_);
+  task = std::move(taken->task);
+  return refused(task, Route::Pool, Admission::QueueFull);
 }
 
 Admission HybridScheduler::refused(const Task& task, Route route, Admission why) {
@@ -114,8 +119,9 @@ Admission HybridScheduler::try_submit(Task&& task) {
   }
   if (!start_workers(task.lane)) return refused(task, Route::Pool, without_workers());
   const Lane lane = task.lane;
+  const uint64_t job = task.job;
   const Admission admission = queue_.try_push(task, tracker_.estimate_ns(task.type));
-  return admission == Admission::Accepted ? queued(lane) : refused(task, Route::Pool, admission);
+  return admission == Admission::Accepted ? queued(lane, job, task) : refused(task, Route::Pool, admission);
 }
 
 Admission HybridScheduler::submit_by(Task&& task, int64_t deadline_ns) {
@@ -123,8 +129,9 @@ Admission HybridScheduler::submit_by(Task&& task, int64_t deadline_ns) {
   if (may_use_arena(task) && to_arena(task) == Admission::Accepted) return accepted(to_arena_);
   if (!start_workers(task.lane)) return refused(task, Route::Pool, without_workers());
   const Lane lane = task.lane;
+  const uint64_t job = task.job;
   const Admission admission = queue_.push_by(task, tracker_.estimate_ns(task.type), deadline_ns);
-  return admission == Admission::Accepted ? queued(lane) : refused(task, Route::Pool, admission);
+  return admission == Admission::Accepted ? queued(lane, job, task) : refused(task, Route::Pool, admission);
 }
 
 bool HybridScheduler::cancel(uint64_t job) {
@@ -139,10 +146,17 @@ bool HybridScheduler::cancel(uint64_t job) {
   return false;
 }
 
-bool HybridScheduler::run_one(LaneMask lanes) {
+bool HybridScheduler::run_one(LaneMask lanes, Route route) {
   std::optional<TaskQueue::Taken> taken = queue_.try_take(lanes);
   if (!taken) return false;
-  runner_.run(std::move(taken->task), taken->entry.enqueued_ns, Route::Pool);
+  runner_.run(std::move(taken->task), taken->entry.enqueued_ns, route);
+  return true;
+}
+
+bool HybridScheduler::cancel_one(LaneMask lanes) {
+  std::optional<TaskQueue::Taken> taken = queue_.try_take(lanes);
+  if (!taken) return false;
+  runner_.cancel(std::move(taken->task), Route::Pool);
   return true;
 }
 

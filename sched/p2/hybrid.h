@@ -60,8 +60,8 @@ struct HybridOptions {
   size_t max_types = RuntimeTracker::kMaxTypes;
   int64_t horizon = 0;                    // how many run times an estimate speaks of; 0: all there were
   // Told on the submitting thread, with no lock held, that an evaluation waits: for executors that take them
-  // with `run_one` (and evaluation_threads = 0). May be empty.
-  std::function<void()> on_evaluation;
+  // with `run_one` (and evaluation_threads = 0), one each time. False: nobody will, and it is refused. May be empty.
+  std::function<bool()> on_evaluation;
   bool use_arena = true;
   // Opening the arena costs about this much processor time (its library, its threads), so it is opened once
   // compilations have taken as long: never more than twice what the better choice would have cost, as when one
@@ -129,7 +129,9 @@ class HybridScheduler {
 
   // Runs the next waiting task of these lanes on the calling thread, for an executor with nothing else to do
   // and for a host that lends its thread. False: there is none.
-  bool run_one(LaneMask lanes);
+  bool run_one(LaneMask lanes, Route route = Route::Pool);
+  // Tells it Cancelled instead, for an executor that cannot.
+  bool cancel_one(LaneMask lanes);
 
   // How a waiting second and a second of work compare; not negative. What waits is ordered anew.
   void set_weights(double runtime_weight, double decay_per_s) { queue_.set_weights(runtime_weight, decay_per_s); }
@@ -160,7 +162,7 @@ class HybridScheduler {
   bool start_workers(Lane lane);
   Admission without_workers() const;
   Admission accepted(Counter& route);
-  Admission queued(Lane lane);
+  Admission queued(Lane lane, uint64_t job, Task& task);
   Admission refused(const Task& task, Route route, Admission why);
   size_t drop(StopMode mode);
   size_t drain(int64_t deadline_ns);

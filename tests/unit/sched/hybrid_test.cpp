@@ -416,13 +416,48 @@ TEST_CASE("hybrid: evaluations have threads of their own, which compile only wit
   CHECK(evaluated == compiled);
 }
 
+TEST_CASE("hybrid: an evaluation that no executor will take stays with the caller") {
+  SystemClock clock;
+  HybridOptions options = pool_only();
+  options.evaluation_threads = 0;
+  options.on_evaluation = [] { return false; };
+  HybridScheduler scheduler(clock, nullptr, options);
+  Tally tally;
+  int runs = 0;
+  Task task{.run = [&](TaskContext&) { ++runs; }, .done = tally.teller(), .lane = Lane::Eval, .job = 7};
+  CHECK(scheduler.try_submit(std::move(task)) == Admission::QueueFull);
+  REQUIRE(task.run);
+  CHECK(scheduler.submit_by(std::move(task), clock.now_ns() + kSecond) == Admission::QueueFull);
+  REQUIRE(task.run);
+  CHECK_FALSE(scheduler.run_one(kEvalLane));
+  CHECK(runs == 0);
+  CHECK(scheduler.statistics().queued == 0);
+}
+
+TEST_CASE("hybrid: an evaluation that its executor cannot run is told Cancelled") {
+  SystemClock clock;
+  HybridOptions options = pool_only();
+  options.evaluation_threads = 0;
+  HybridScheduler scheduler(clock, nullptr, options);
+  Tally tally;
+  scheduler.try_submit({.run = [](TaskContext&) { FAIL("it ran"); }, .done = tally.teller(), .lane = Lane::Eval});
+  CHECK_FALSE(scheduler.cancel_one(kCompileLane));
+  CHECK(scheduler.cancel_one(kEvalLane));
+  CHECK_FALSE(scheduler.cancel_one(kEvalLane));
+  tally.await(1);
+  CHECK(scheduler.statistics().cancelled == 1);
+}
+
 TEST_CASE("hybrid: executors are told of evaluations and take them") {
   SystemClock clock;
   HybridOptions options = pool_only();
   options.evaluation_threads = 0;
   HybridScheduler* told_by = nullptr;
   int told = 0;
-  options.on_evaluation = [&] { told += told_by->statistics().waiting == 1; };  // no lock is held
+  options.on_evaluation = [&] {
+    told += told_by->statistics().waiting == 1;  // no lock is held
+    return true;
+  };
   HybridScheduler scheduler(clock, nullptr, options);
   told_by = &scheduler;
   Tally tally;
