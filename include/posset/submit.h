@@ -1,5 +1,7 @@
 /* Evaluating on another thread. A submission hands one evaluation of a context to the threads of its
- * runtime; its future tells when it has ended and what came out.
+ * runtime; its future tells when it has ended and what came out. An evaluation stays on the thread on
+ * which it began, but does not keep it: while it waits, for its tasks, a time or a call that the host
+ * completes later (suspend.h), the thread goes on with others. So any number may wait at a time.
  *
  *   posset_submit_options options = posset_submit_defaults();
  *   options.priority = POSSET_PRIORITY_INTERACTIVE;
@@ -29,7 +31,8 @@
  * context and runtime go when the evaluations that hold them are over.)
  *
  * A host function must not wait for a future of its own runtime: all threads might come to wait. Nor
- * must a callback of posset_future_on_done.
+ * must a callback of posset_future_on_done. A host function that calls back into the script keeps its
+ * thread while that waits, so it may hold a lock meanwhile.
  *
  * SPDX-License-Identifier: MIT */
 #ifndef POSSET_SUBMIT_H

@@ -1,6 +1,7 @@
 // Contexts: life, options, output, globals, the module loader, data of the host, statistics.
 #include <algorithm>
 
+#include "interp/api/fiber_carrier.h"
 #include "interp/api/submission.h"
 #include "interp/runtime/work.h"
 #include "interp/syntax/token.h"

@@ -103,8 +103,9 @@ struct HostIdle {
   const sched::WakeUp::Listener listener;
 };
 
-struct Ownership;   // submission.h
-struct Submission;  // likewise
+class FiberCarrier;  // fiber_carrier.h
+struct Ownership;    // submission.h
+struct Submission;   // likewise
 
 // What the host holds of a context and may free at any time: its value waits for the context when another
 // thread is inside.
@@ -146,6 +147,7 @@ struct posset_context final : posset::interp::Context {
   std::thread::id reserved_for;      // the same thread, as the heap knows it
   std::optional<posset::sched::EvaluationGuard> running;  // of the outermost one, unless it is brief
   uint32_t evaluations = 0;          // nested ones
+  std::unique_ptr<posset::api::FiberCarrier> fiber_carrier;  // of its submissions; null: there was none yet
   bool finished = false;
   std::deque<posset::api::HostIdle> idles;  // the last is the one that is used, unless none is
   uint64_t last_steps = 0;

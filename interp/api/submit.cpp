@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "interp/api/fiber_carrier.h"
 #include "interp/api/submission.h"
 #include "sched/base/wait.h"
 
@@ -58,17 +59,12 @@ bool begin(Submission& s) {
   return true;
 }
 
-void enter_context(posset_context* context) {
-  // What was done to the context before came here by way of the scheduler's queue.
-  context->thread.store(this_thread(), std::memory_order_relaxed);
-  context->heap.bind_to_thread();
-}
-
-void evaluate(Submission& s) {
+void evaluate(Submission& s, posset::sched::TaskContext& task) {
   if (!begin(s)) throw EvaluationFailed();
   posset_context* context = s.context;
-  enter_context(context);
+  posset::api::enter_context(*context);
   {
+    const posset::api::FiberCarrier::Ride ride(*context, task);
     Evaluation evaluation(context, Evaluation::Kind::Run);
     if (s.deadline_ns != kNever) context->end_by(SystemClock::time_point(s.deadline_ns));
     posset_value value = posset_nil();
@@ -110,7 +106,7 @@ bool is_idle(const Ownership& ownership) POSSET_REQUIRES(ownership.mutex) {
 void end(Submission& s) {
   posset_context* context = s.context;
   Ownership& ownership = *s.ownership;
-  enter_context(context);
+  posset::api::enter_context(*context);
   keep_lent(s);
   s.work = posset::api::Work();
   MutexLock lock(ownership.mutex);
@@ -226,7 +222,7 @@ posset::sched::Admission hand_over(const std::shared_ptr<Submission>& s, posset:
 
 posset::sched::Task task_of(const std::shared_ptr<Submission>& s, posset_priority priority) {
   posset::sched::Task task;
-  task.run = [s](posset::sched::TaskContext&) { evaluate(*s); };
+  task.run = [s](posset::sched::TaskContext& running) { evaluate(*s, running); };
   task.done = [s](Outcome) { end(*s); };
   task.lane = posset::sched::Lane::Eval;
   task.priority = static_cast<posset::sched::Priority>(priority);
@@ -254,6 +250,7 @@ posset_status submit(posset_context* context, const posset_submit_options* given
     s->job = context->runtime.control.next_job();
     if (options.deadline_seconds > 0) s->deadline_ns = after(options.deadline_seconds);
     fill(s->work);
+    if (!context->fiber_carrier) context->fiber_carrier = std::make_unique<posset::api::FiberCarrier>(*context);
     posset::sched::Task task = task_of(s, options.priority);
     std::unique_ptr<posset_future> future = make_future(s);
     const int64_t room_ns = options.room_seconds > 0 ? after(options.room_seconds) : 0;
@@ -391,7 +388,7 @@ bool posset::api::release(posset_context* context) {
     std::shared_ptr<Submission> pending = ownership->pending;
     lock.unlock();
     if (pending) cancel(*pending);
-    const bool own_thread = scheduler_of(context).is_own_thread();
+    const bool own_thread = context->runtime.control.is_own_thread();
     lock.lock();
     if (ownership->pending != pending || is_idle(*ownership)) continue;
     if (own_thread) break;  // it may be waiting for itself: the evaluation's end destroys

@@ -82,6 +82,12 @@ std::string micros(int64_t ns) {
   return text;
 }
 
+// What it tells of ran on a fiber: not from its beginning to its end, and others on its thread meanwhile.
+bool takes_turns(const TraceEvent& event, const TraceEventInfo& row) {
+  const int route = field_of(row, TraceType::Code, "route");
+  return route >= 0 && event.fields[static_cast<size_t>(route)] == static_cast<int64_t>(sched::Route::Fiber);
+}
+
 void ChromeWriter::collect() {
   for (const TraceEvent& event : view_.snapshot().events) {
     const TraceEventInfo* row = view_.row(event);
@@ -91,7 +97,7 @@ void ChromeWriter::collect() {
     if (int task = field_of(*row, TraceType::Task); task >= 0) record.task = event.fields[static_cast<size_t>(task)];
     record.begin_ns = record.end_ns = event.time_ns;
     last_ns_ = std::max(last_ns_, event.time_ns);
-    if (int took = field_of(*row, TraceType::Nanoseconds, "took"); took >= 0) {
+    if (int took = field_of(*row, TraceType::Nanoseconds, "took"); took >= 0 && !takes_turns(event, *row)) {
       record.is_slice = true;
       record.begin_ns -= std::clamp<int64_t>(event.fields[static_cast<size_t>(took)], 0, event.time_ns);
     }

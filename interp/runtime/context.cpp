@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "interp/runtime/carrier.h"
 #include "interp/runtime/posse.h"
 #include "interp/runtime/tasks.h"
 #include "sched/posse/crew.h"
@@ -262,7 +263,9 @@ bool Context::poll() {
     if (seat) seat->ends_whole();
     return false;
   }
-  return !seat || seat->at_slice_end();
+  if (seat && !seat->at_slice_end()) return false;
+  if (carrier) carrier->slice_ends();
+  return true;
 }
 
 }  // namespace posset::interp

@@ -39,6 +39,7 @@ class Crew;
 
 namespace posset::interp {
 
+class Carrier;
 class Posse;
 class Seat;
 class Tasks;
@@ -232,6 +233,8 @@ class Context : public Strand {
     bool hears;  // of posts: else it is not asked for long
   };
   const Idle* idle = nullptr;
+  // What the evaluation gives its thread to others by (carrier.h); null: it has one of its own.
+  Carrier* carrier = nullptr;
   // An interruption or the time limit, at the next `poll`.
   bool wants_to_stop() const;
   // When the time limit comes, in the time of the runtime's clock; kNever: there is none.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "interp/runtime/call.h"
+#include "interp/runtime/carrier.h"
 #include "interp/runtime/channel.h"
 #include "interp/runtime/doorbell.h"
 #include "interp/runtime/messages.h"
@@ -131,7 +132,11 @@ bool Tasks::start() {
   config.watch_at = [this] {
     return context_.wants_to_stop() ? now_ns() + kAgainNs : context_.time_limit_ns();
   };
-  if (context_.idle) config.on_sleep = [this](int64_t until_ns) { sleep_until(until_ns); };
+  if (context_.idle) {
+    config.on_sleep = [this](int64_t until_ns) { sleep_until(until_ns); };
+  } else if (context_.carrier) {
+    config.on_sleep = [this](int64_t until_ns) { context_.carrier->sleep(until_ns); };
+  }
   executors_.emplace(context_.runtime.clock, std::move(config), nullptr);
   if (executors_->bind()) {
     trace_made(host_);

@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <bit>
 #include <exception>
+#include <functional>
 #include <utility>
 #include <vector>
 
 #include "interp/runtime/context.h"
+#include "interp/runtime/evaluators.h"
+#include "interp/runtime/posse.h"
 #include "interp/runtime/trace_events.h"
 #include "sched/p2/hybrid.h"
 
@@ -31,6 +34,9 @@ constexpr double kUsualNativeNs = 2 * sched::kMillisecond, kUsualOptimisedNs = 1
 // A loop in code that the code around it will replace is looked at after so many of its slices again.
 constexpr uint32_t kSupersededSlices = 8;
 
+// What a submitted evaluation computes while others that have begun are ready.
+constexpr int64_t kEvaluationQuantumNs = 10 * sched::kMillisecond;
+
 sched::TaskType task_type(int level) {
   return {level == 1 ? sched::TaskKind::BytecodeCompile : sched::TaskKind::JitCompile, static_cast<uint64_t>(level)};
 }
@@ -46,9 +52,14 @@ uint32_t most_counted(const Unit& unit, int loop) {
 
 uint16_t kind(TierEvent event) { return static_cast<uint16_t>(event); }
 
-sched::HybridOptions scheduler_options(const RuntimeOptions& given) {
+uint32_t evaluation_threads(const RuntimeOptions& given) {
+  return given.evaluation_threads != 0 ? given.evaluation_threads : static_cast<uint32_t>(sched::hardware_threads());
+}
+
+sched::HybridOptions scheduler_options(const RuntimeOptions& given, std::function<bool()> on_evaluation) {
   sched::HybridOptions options;
-  if (given.evaluation_threads != 0) options.evaluation_threads = given.evaluation_threads;
+  options.evaluation_threads = 0;
+  options.on_evaluation = std::move(on_evaluation);
   if (given.queue_limit != 0) options.max_queue_size = given.queue_limit;
   if (given.workers > 1) options.native_niceness = 0;
   return options;
@@ -91,7 +102,11 @@ TierControl::TierControl(RuntimeState& runtime, const sched::Clock& clock, sched
     : runtime_(runtime),
       clock_(clock),
       trace_(trace),
-      scheduler_(std::make_unique<sched::HybridScheduler>(clock, trace, scheduler_options(runtime.options))) {}
+      scheduler_(std::make_unique<sched::HybridScheduler>(clock, trace, scheduler_options(runtime.options, [this] {
+        return evaluators_->take_one(*scheduler_);
+      }))),
+      evaluators_(std::make_unique<Evaluators>(clock, trace, evaluation_threads(runtime.options),
+                                               quantum_of(runtime.options, kEvaluationQuantumNs))) {}
 
 TierControl::~TierControl() {
   stop();
@@ -659,7 +674,12 @@ void TierControl::free_ended() {
   }
 }
 
-void TierControl::stop() { scheduler_->stop(sched::StopMode::Discard); }
+void TierControl::stop() {
+  scheduler_->stop(sched::StopMode::Discard);
+  evaluators_->stop();
+}
+
+bool TierControl::is_own_thread() const { return scheduler_->is_own_thread() || evaluators_->is_own_thread(); }
 
 void TierControl::wait() {
   for (size_t pending; (pending = pending_.load(std::memory_order_acquire)) != 0;) pending_.wait(pending);

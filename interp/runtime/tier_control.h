@@ -26,6 +26,7 @@ class HybridScheduler;
 namespace posset::interp {
 
 class Context;
+class Evaluators;
 class RuntimeState;
 struct CacheUse;
 struct Refusal;
@@ -91,13 +92,16 @@ class TierControl {
   // Native code made for the function or loop has been left. Only while there is a trace.
   void note_side_exit(const Function& function, int loop, int level, const SideExit& exit);
 
-  // The end: compilations that wait are dropped, those that run are waited for, later ones refused.
+  // The end: what waits, compilations and evaluations, is dropped, what runs is waited for, what comes later refused.
   void stop();
 
   // Waits until every compilation that was asked for has ended.
   void wait();
 
   sched::HybridScheduler& scheduler() { return *scheduler_; }
+  Evaluators& evaluators() { return *evaluators_; }
+  // Whether the caller is a thread of either, which must not wait for its end.
+  bool is_own_thread() const;
   uint64_t next_job() { return jobs_.fetch_add(1, std::memory_order_relaxed); }
 
  private:
@@ -159,7 +163,9 @@ class TierControl {
   std::atomic<Compilation*> ended_{nullptr};
   sched::Mutex freeing_;  // taken only where it is free
   Compilation* to_free_ POSSET_GUARDED_BY(freeing_) = nullptr;  // those that were taken from there
-  std::unique_ptr<sched::HybridScheduler> scheduler_;  // last: its threads end before the rest goes
+  // The last two: their threads end before the rest goes.
+  std::unique_ptr<sched::HybridScheduler> scheduler_;
+  std::unique_ptr<Evaluators> evaluators_;
 };
 
 }  // namespace posset::interp

@@ -15,12 +15,13 @@ void ReferenceCache::begin() {
 }
 
 // Evaluations of several contexts may take turns on a thread, so it need not be the last that has begun.
-void ReferenceCache::end() {
-  if (!std::exchange(begun_, false)) return;
+bool ReferenceCache::end() {
+  if (!std::exchange(begun_, false)) return false;
   ReferenceCache** link = &current_;
   while (*link != this) link = &(*link)->outer_;
   *link = std::exchange(outer_, nullptr);
   flush();
+  return true;
 }
 
 void ReferenceCache::flush() {

@@ -27,9 +27,9 @@ class ReferenceCache {
   ReferenceCache(const ReferenceCache&) = delete;
   ReferenceCache& operator=(const ReferenceCache&) = delete;
 
-  // Both by the same thread, which may begin with others in between. Done twice they do nothing.
+  // Both by the same thread, which may begin with others in between. Done twice they do nothing; the second is false then.
   void begin();
-  void end();
+  bool end();
   // By the thread that has begun.
   void flush();
   // The one that the calling thread has begun with last; null: it counts without.

@@ -1,0 +1,99 @@
+// See fiber_carrier.h.
+#include "interp/api/fiber_carrier.h"
+
+#include "interp/runtime/evaluators.h"
+#include "interp/runtime/posse.h"
+
+namespace posset::api {
+
+namespace {
+
+// The submission's, and the one of what it runs. Further ones are of functions of the host that call back.
+constexpr uint32_t kOwnEvaluations = 2;
+
+interp::Evaluators& evaluators_of(posset_context& context) { return context.runtime.control.evaluators(); }
+
+}  // namespace
+
+void enter_context(posset_context& context) {
+  // What was done to the context before came here by way of a queue.
+  context.thread.store(this_thread(), std::memory_order_relaxed);
+  context.heap.bind_to_thread();
+}
+
+FiberCarrier::FiberCarrier(posset_context& context)
+    : context_(context),
+      listener_{[](void* self) {
+                  auto& it = *static_cast<FiberCarrier*>(self);
+                  evaluators_of(it.context_).relay().leave(it.item_);
+                },
+                this, [](void* self) { static_cast<FiberCarrier*>(self)->unpark(); }},
+      item_{[](void* self) { static_cast<FiberCarrier*>(self)->unpark(); }, this} {}
+
+FiberCarrier::~FiberCarrier() {
+  context_.wake_up.tell_too(nullptr);
+  evaluators_of(context_).relay().forget(item_);
+}
+
+void FiberCarrier::set_task(sched::fiber::OuterTask* task) {
+  const sched::MutexLock lock(mutex_);
+  task_ = running_ = task;
+}
+
+void FiberCarrier::unpark() {
+  const sched::MutexLock lock(mutex_);
+  if (task_) task_->unpark();
+}
+
+FiberCarrier::Ride::Ride(posset_context& context, sched::TaskContext& measured) {
+  if (context.idle) return;
+  carrier_ = context.fiber_carrier.get();
+  carrier_->measured_ = &measured;
+  carrier_->since_ns_ = 0;
+  carrier_->set_task(&task_);
+  context.wake_up.tell_too(&carrier_->listener_);
+  context.carrier = carrier_;
+}
+
+FiberCarrier::Ride::~Ride() {
+  if (!carrier_) return;
+  carrier_->context_.carrier = nullptr;
+  carrier_->set_task(nullptr);
+}
+
+bool FiberCarrier::is_pinned() const { return context_.evaluations > kOwnEvaluations; }
+
+template <class Body>
+void FiberCarrier::aside(Body&& body) {
+  const bool counts_by_cache = context_.references.end();
+  context_.heap.unbind_from_thread();
+  context_.thread.store(kSubmitted, std::memory_order_release);
+  {
+    const sched::TaskContext::Suspension suspension(*measured_);
+    body();
+  }
+  enter_context(context_);
+  if (counts_by_cache) context_.references.begin();
+  since_ns_ = 0;
+}
+
+void FiberCarrier::sleep(int64_t until_ns) {
+  if (context_.wake_up.take()) return;
+  if (is_pinned() || !evaluators_of(context_).relay().start()) {
+    return context_.wake_up.wait_until(context_.runtime.clock, until_ns);
+  }
+  aside([&] { running_->park(until_ns, "its tasks"); });
+  static_cast<void>(context_.wake_up.take());
+}
+
+void FiberCarrier::slice_ends() {
+  const interp::Evaluators& evaluators = evaluators_of(context_);
+  const int64_t now_ns = evaluators.clock().now_ns();
+  if (since_ns_ == 0) since_ns_ = now_ns;
+  if (now_ns - since_ns_ < evaluators.quantum_ns()) return;
+  // What is a part of something else is waited for.
+  if (is_pinned() || context_.heap.is_guarded() || (context_.seat && context_.seat->runs_part())) return;
+  aside([&] { running_->yield_preempted(); });
+}
+
+}  // namespace posset::api

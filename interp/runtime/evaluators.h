@@ -1,0 +1,58 @@
+// The executors that submitted evaluations run on (sched/fiber): as many threads as were asked for, each evaluation on a fiber.
+// One that waits leaves its thread to others, and resumes there.
+//
+// Which evaluation is next, the scheduler's queue says (sched/p2). For each that waits there the executors are given a task that
+// takes the first of it; so it is chosen when an executor has nothing left that had begun. They start with the first
+// submission.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "sched/base/clock.h"
+#include "sched/base/relay.h"
+#include "sched/base/thread_safety.h"
+#include "sched/fiber/executors.h"
+#include "sched/p2/hybrid.h"
+
+namespace posset::interp {
+
+class Evaluators {
+ public:
+  // All outlive it; `trace` may be null, and is told of the threads' names.
+  Evaluators(const sched::Clock& clock, sched::Trace* trace, uint32_t threads, int64_t quantum_ns)
+      : clock_(clock), trace_(trace), threads_(threads), quantum_ns_(quantum_ns) {}
+  ~Evaluators() { stop(); }
+  Evaluators(const Evaluators&) = delete;
+  Evaluators& operator=(const Evaluators&) = delete;
+
+  // One evaluation more waits in the queue of the scheduler, always the same, which ends after these. Any thread. False:
+  // there is no thread for it.
+  bool take_one(sched::HybridScheduler& from) POSSET_EXCLUDES(mutex_);
+  // Waits for what runs, and takes nothing more; from one of their threads it only asks.
+  void stop() POSSET_EXCLUDES(mutex_);
+  bool is_own_thread() const POSSET_EXCLUDES(mutex_);
+
+  // What an evaluation computes while others are ready.
+  int64_t quantum_ns() const { return quantum_ns_; }
+  const sched::Clock& clock() const { return clock_; }
+  // For interrupting what waits from a signal handler.
+  sched::Relay& relay() { return relay_; }
+  sched::fiber::Statistics statistics() const POSSET_EXCLUDES(mutex_);
+
+ private:
+  sched::fiber::Executors* executors(sched::HybridScheduler& from) POSSET_EXCLUDES(mutex_);
+  // Null: nothing was submitted.
+  sched::fiber::Executors* begun() const POSSET_EXCLUDES(mutex_);
+
+  const sched::Clock& clock_;
+  sched::Trace* const trace_;
+  const uint32_t threads_;
+  const int64_t quantum_ns_;
+  sched::Relay relay_;
+  mutable sched::Mutex mutex_;
+  bool stopped_ POSSET_GUARDED_BY(mutex_) = false;
+  std::unique_ptr<sched::fiber::Executors> executors_ POSSET_GUARDED_BY(mutex_);  // stays once it is there
+};
+
+}  // namespace posset::interp
