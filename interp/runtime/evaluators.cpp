@@ -14,7 +14,7 @@ namespace {
 namespace fiber = sched::fiber;
 
 // As threads have, for functions of the host that count on that. Address space: memory is taken as it is touched.
-constexpr size_t kStackBytes = size_t{8} << 20;
+constexpr size_t kFiberStackBytes = size_t{8} << 20;
 
 }  // namespace
 
@@ -25,7 +25,7 @@ fiber::Executors* Evaluators::executors(sched::HybridScheduler& from) {
   if (!executors_) {
     fiber::Config config;
     config.workers = threads_;
-    config.stack_bytes = kStackBytes;
+    config.stack_bytes = kFiberStackBytes;
     config.max_fibers = UINT32_MAX;  // each has a context, of which the host has as many as it likes
     config.max_pending = UINT32_MAX;  // the queue has a bound
     config.tasks_last = true;
