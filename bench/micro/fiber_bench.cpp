@@ -47,7 +47,7 @@ struct PingPong {
 
 void switch_context(benchmark::State& state) {
   PingPong both;
-  Context other(64 << 10, [](void* argument) {
+  Context other(std::make_unique<posset::sched::NativeStack>(64 << 10), [](void* argument) {
     PingPong& pair = *static_cast<PingPong*>(argument);
     while (!pair.end) pair.other->switch_to(pair.main);
   }, &both);

@@ -79,7 +79,8 @@ class RuntimeState {
   ErrorObject* no_memory() const { return no_memory_; }
 
   const RuntimeOptions options;
-  StackPool stacks;
+  StackPool stacks;                                     // for registers and fork records
+  sched::StackPool task_stacks{size_t{256} << 10, 64};  // for the fibers of tasks
   ShapeTable shapes;
   sched::SystemClock clock;
   const std::unique_ptr<sched::Trace> trace;  // null: off

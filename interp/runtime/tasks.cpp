@@ -19,7 +19,6 @@ namespace fiber = sched::fiber;
 
 constexpr uint32_t kNestedCalls = 10000;
 constexpr size_t kRegisterBytes = size_t{64} << 20;  // 400 for each of kNestedCalls; less where that cannot be had
-constexpr size_t kStackBytes = size_t{256} << 10;
 constexpr size_t kIdleStackBytes = size_t{1} << 20;
 constexpr int64_t kQuantumNs = 10 * sched::kMillisecond;  // what may be computed while others are ready
 constexpr int64_t kAgainNs = 10 * sched::kMillisecond;
@@ -119,7 +118,7 @@ bool Tasks::start() {
   if (executors_) return true;
   context_.begin_with_tasks();
   fiber::Config config;
-  config.stack_bytes = kStackBytes;
+  config.stacks = &context_.runtime.task_stacks;
   config.max_fibers = UINT32_MAX;
   config.name = "tasks";
   config.on_stuck = [this](const fiber::StuckReport&) { nothing_happens(); };
@@ -186,8 +185,8 @@ std::unique_ptr<Tasks::Stacks> Tasks::take_stacks() {
     free_stacks_.pop_back();
     return stacks;
   }
-  auto stacks = std::make_unique<Stacks>(kRegisterBytes);
-  if (context_.posse) stacks->forks = std::make_unique<ForkStack>(kNestedCalls);
+  auto stacks = std::make_unique<Stacks>(kRegisterBytes, context_.runtime.stacks);
+  if (context_.posse) stacks->forks = std::make_unique<ForkStack>(kNestedCalls, &context_.runtime.stacks);
   return stacks;
 }
 

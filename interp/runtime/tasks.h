@@ -221,7 +221,7 @@ class Tasks {
   template <class Body>
   void aside(const char* until, Body&& body);
   struct Stacks {
-    explicit Stacks(size_t register_bytes) : registers(register_bytes) {}
+    Stacks(size_t register_bytes, StackPool& pool) : registers(register_bytes, &pool) {}
     RegisterStack registers;
     std::unique_ptr<ForkStack> forks;  // null: nothing leaves fork records
     bool are_there() const { return registers.begin() && (!forks || forks->begin()); }

@@ -1,5 +1,6 @@
-// Native stacks for what may recurse deeply and is begun where little stack may be left: a compilation in the middle of an
-// evaluation. They are kept for the next. Any thread.
+// Native stacks that are kept for the next: making one and giving it up costs the system more than most that runs on it. For
+// what may recurse deeply and is begun where little stack may be left (a compilation in the middle of an evaluation), and for
+// fibers. Any thread.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +17,8 @@ namespace posset::sched {
 
 class StackPool {
  public:
-  // `bytes` of address space for each.
-  explicit StackPool(size_t bytes) : bytes_(bytes) {}
+  // `bytes` of address space for each; so many are kept, with what memory was touched of them.
+  explicit StackPool(size_t bytes, size_t most_kept = 4) : bytes_(bytes), most_kept_(most_kept) {}
   StackPool(const StackPool&) = delete;
   StackPool& operator=(const StackPool&) = delete;
 
@@ -32,9 +33,8 @@ class StackPool {
     lent.stack->run([](void* b) { (*static_cast<std::remove_reference_t<Body>*>(b))(); }, &body);
   }
 
- private:
-  static constexpr size_t kMostKept = 4;
-
+  size_t bytes() const { return bytes_; }
+  // Throws as `run`.
   std::unique_ptr<NativeStack> take() POSSET_EXCLUDES(mutex_) {
     {
       MutexLock lock(mutex_);
@@ -43,18 +43,21 @@ class StackPool {
         free_.pop_back();
         return last;
       }
-      free_.reserve(kMostKept);  // so that giving back needs no memory
+      free_.reserve(most_kept_);  // so that giving back needs no memory
     }
     auto made = std::make_unique<NativeStack>(bytes_);
     if (!made->ok()) throw std::bad_alloc();
     return made;
   }
+  // One that was taken from here, and is empty again.
   void give_back(std::unique_ptr<NativeStack> stack) POSSET_EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
-    if (free_.size() < kMostKept) free_.push_back(std::move(stack));
+    if (free_.size() < most_kept_) free_.push_back(std::move(stack));
   }
 
+ private:
   const size_t bytes_;
+  const size_t most_kept_;
   Mutex mutex_;
   std::vector<std::unique_ptr<NativeStack>> free_ POSSET_GUARDED_BY(mutex_);
 };

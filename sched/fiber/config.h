@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sched/base/clock.h"
+#include "sched/base/stack_pool.h"
 #include "sched/base/wake_up.h"
 
 namespace posset::sched::fiber {
@@ -60,6 +61,7 @@ struct StopReport {
 struct Config {
   uint32_t workers = 0;             // with threads of their own; 0: tasks run on the threads that are bound, when they wait
   size_t stack_bytes = 1 << 20;     // of a fiber: address space, of which memory is taken as it is touched
+  StackPool* stacks = nullptr;      // where they come from and go back to, whatever size those have; null: the system
   uint32_t max_fibers = 1024;       // of a worker: so many tasks may have begun and not ended
   uint32_t max_pending = 65'536;    // tasks of foreign threads that have not begun
   bool tasks_last = false;          // a task begins when nothing that has begun can go on; else it has its turn

@@ -19,8 +19,8 @@ struct BorrowedStack {
 
 Context::Context() : tsan_fiber_(tsan_current()) {}
 
-Context::Context(size_t stack_bytes, void (*body)(void*), void* argument)
-    : stack_(std::in_place, stack_bytes), body_(body), argument_(argument) {
+Context::Context(std::unique_ptr<NativeStack> stack, void (*body)(void*), void* argument)
+    : stack_(std::move(stack)), body_(body), argument_(argument) {
   if (!stack_->ok()) return;
   bottom_ = stack_->low();
   bytes_ = stack_->bytes();
@@ -45,8 +45,12 @@ Context::Context(size_t stack_bytes, void (*body)(void*), void* argument)
 
 Context::~Context() {
   assert(!stack_ || ended_ || !stack_->ok());
-  if (!stack_ || !stack_->ok()) return;
-  tsan_destroy(tsan_fiber_);
+  if (ended_) tsan_destroy(tsan_fiber_);
+}
+
+std::unique_ptr<NativeStack> Context::take_stack() {
+  assert(ended_);
+  return std::move(stack_);
 }
 
 void Context::begin() { body_(argument_); }

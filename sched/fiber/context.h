@@ -12,7 +12,7 @@
 #include <cassert>
 #include <cstddef>
 #include <cxxabi.h>
-#include <optional>
+#include <memory>
 #include <utility>
 
 #include <boost/context/fiber.hpp>
@@ -26,9 +26,9 @@ class Context {
  public:
   // Each on the thread it is for. That of the calling thread, which goes on in it.
   Context();
-  // `body(argument)` runs when it is first switched to. It lets no exception escape; when it returns, whoever switched to
-  // it last goes on.
-  Context(size_t stack_bytes, void (*body)(void*), void* argument);
+  // `body(argument)` runs when it is first switched to, on that stack. It lets no exception escape; when it returns, whoever
+  // switched to it last goes on.
+  Context(std::unique_ptr<NativeStack> stack, void (*body)(void*), void* argument);
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
@@ -46,6 +46,8 @@ class Context {
   // The lowest address of the stack that may be used, which the guard page is below; null for a thread's own.
   const char* stack_low() const { return stack_ ? stack_->low() : nullptr; }
   size_t stack_bytes() const { return stack_ ? stack_->bytes() : 0; }
+  // Once the body has returned.
+  std::unique_ptr<NativeStack> take_stack();
 
  private:
   // What the C++ runtime knows of exceptions in flight (__cxa_eh_globals of the Itanium ABI).
@@ -70,7 +72,7 @@ class Context {
   }
   static Exceptions& exceptions() { return *reinterpret_cast<Exceptions*>(abi::__cxa_get_globals()); }
 
-  std::optional<NativeStack> stack_;
+  std::unique_ptr<NativeStack> stack_;
   boost::context::fiber suspended_;
   Context* switched_from_ = nullptr;  // whoever switched to this one last
   void (*body_)(void*) = nullptr;

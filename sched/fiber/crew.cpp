@@ -138,11 +138,15 @@ Task* Crew::steal_for(const Worker& thief, uint64_t random, bool patient) {
 
 std::unique_ptr<Fiber> Crew::make_fiber(Worker& worker, uint32_t number) {
   try {
-    auto fiber = std::make_unique<Fiber>(worker, number, config_.stack_bytes);
-    if (fiber->context().ok()) return fiber;
+    auto stack = config_.stacks ? config_.stacks->take() : std::make_unique<NativeStack>(config_.stack_bytes);
+    if (stack->ok()) return std::make_unique<Fiber>(worker, number, std::move(stack));
   } catch (const std::bad_alloc&) {
   }
   return nullptr;
+}
+
+void Crew::give_back(std::unique_ptr<NativeStack> stack) {
+  if (config_.stacks) config_.stacks->give_back(std::move(stack));
 }
 
 bool Crew::give_up(Task& task) {

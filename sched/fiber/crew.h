@@ -61,6 +61,7 @@ class Crew {
   // Nobody was active: looks whether all has ended, or nothing can go on. With no lock held.
   void quiet() POSSET_EXCLUDES(mutex_);
   std::unique_ptr<Fiber> make_fiber(Worker& worker, uint32_t number);
+  void give_back(std::unique_ptr<NativeStack> stack);
   // It was in no queue any more, and never begins. False: it had been cancelled before.
   bool give_up(Task& task);
   void tell_error(const Task& task, const std::exception_ptr& error);

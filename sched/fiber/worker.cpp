@@ -29,8 +29,8 @@ constexpr int64_t kPauseNs = 1 * kMicrosecond;
 
 Fiber::Fiber(Worker& home) : FiberCore(home.number(), UINT32_MAX), home_(home) {}
 
-Fiber::Fiber(Worker& home, uint32_t number, size_t stack_bytes)
-    : FiberCore(home.number(), number), home_(home), context_(stack_bytes, &Worker::run_fiber, this) {}
+Fiber::Fiber(Worker& home, uint32_t number, std::unique_ptr<NativeStack> stack)
+    : FiberCore(home.number(), number), home_(home), context_(std::move(stack), &Worker::run_fiber, this) {}
 
 void Fiber::park(int64_t deadline_ns, const char* what) { home_.park(*this, deadline_ns, what); }
 void Fiber::unpark() { home_.unpark(*this); }
@@ -228,7 +228,10 @@ std::unique_ptr<Fiber> Worker::retire() {
 
 void Worker::leave() {
   // Each goes on once more, finds no task, and returns to here.
-  while (std::unique_ptr<Fiber> fiber = retire()) main_->context_.switch_to(fiber->context_);
+  while (std::unique_ptr<Fiber> fiber = retire()) {
+    main_->context_.switch_to(fiber->context_);
+    crew_.give_back(fiber->take_stack());
+  }
   current_worker = outer_;
 }
 

@@ -37,7 +37,7 @@ class Fiber final : public FiberCore, public Parker {
  public:
   // The calling thread's own.
   explicit Fiber(Worker& home);
-  Fiber(Worker& home, uint32_t number, size_t stack_bytes);
+  Fiber(Worker& home, uint32_t number, std::unique_ptr<NativeStack> stack);
 
   void park(int64_t deadline_ns, const char* what) override;
   void unpark() override;
@@ -47,6 +47,7 @@ class Fiber final : public FiberCore, public Parker {
   // Before each wait, on the fiber. Throws FiberUnwind when it was told often enough.
   void about_to_wait();
   const Context& context() const { return context_; }
+  std::unique_ptr<NativeStack> take_stack() { return context_.take_stack(); }
   const Task* task() const { return task_; }
 
  private:

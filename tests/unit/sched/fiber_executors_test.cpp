@@ -319,6 +319,34 @@ TEST_CASE("fiber executors: a worker may do something else than sleep, until ano
   CHECK_FALSE(wake_up.take());
 }
 
+TEST_CASE("fiber executors: stacks come from a pool and go back to it") {
+  constexpr size_t kBytes = size_t{96} << 10;
+  StackPool pool(kBytes, 3);
+  std::set<const char*> first, second;
+  for (std::set<const char*>* stacks : {&first, &second}) {
+    Config config;
+    config.stacks = &pool;
+    Setup setup(0, std::move(config));
+    Event go_on;
+    for (int i = 0; i < 3; ++i) {
+      setup.executors->schedule([&, held = setup.tracked()] {
+        stacks->insert(this_fiber::stack_low());
+        CHECK(go_on.wait() == Wait::Ok);
+      });
+    }
+    setup.executors->schedule([&] { go_on.signal(); });
+  }
+  CHECK(first.size() == 3);
+  CHECK(second == first);
+  size_t kept = 0;
+  for (int i = 0; i < 3; ++i) {
+    const auto stack = pool.take();
+    CHECK(stack->bytes() == kBytes);
+    kept += first.count(stack->low());
+  }
+  CHECK(kept == 3);
+}
+
 TEST_CASE("fiber executors: a thread that is not bound may schedule where there are worker threads") {
   for (uint32_t workers : kCounts) {
     CAPTURE(workers);

@@ -43,7 +43,7 @@ class FiberNode : public Node {
   std::function<void(Hand&)> body;
 
   Progress call(Activation& activation) override {
-    fiber_.emplace(size_t{64} << 10, &FiberNode::run, this);
+    fiber_.emplace(std::make_unique<NativeStack>(size_t{64} << 10), &FiberNode::run, this);
     REQUIRE(fiber_->ok());
     return resume(activation);
   }
