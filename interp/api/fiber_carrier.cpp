@@ -3,13 +3,11 @@
 
 #include "interp/runtime/evaluators.h"
 #include "interp/runtime/posse.h"
+#include "sched/p2/hybrid.h"
 
 namespace posset::api {
 
 namespace {
-
-// The submission's, and the one of what it runs. Further ones are of functions of the host that call back.
-constexpr uint32_t kOwnEvaluations = 2;
 
 interp::Evaluators& evaluators_of(posset_context& context) { return context.runtime.control.evaluators(); }
 
@@ -61,11 +59,13 @@ FiberCarrier::Ride::~Ride() {
   carrier_->set_task(nullptr);
 }
 
-bool FiberCarrier::is_pinned() const { return context_.evaluations > kOwnEvaluations; }
+bool FiberCarrier::is_pinned() const { return context_.evaluations > context_.own_evaluations; }
 
 template <class Body>
 void FiberCarrier::aside(Body&& body) {
   const bool counts_by_cache = context_.references.end();
+  const bool is_counted = context_.running.has_value();
+  context_.running.reset();
   context_.heap.unbind_from_thread();
   context_.thread.store(kSubmitted, std::memory_order_release);
   {
@@ -73,6 +73,7 @@ void FiberCarrier::aside(Body&& body) {
     body();
   }
   enter_context(context_);
+  if (is_counted) context_.running.emplace(context_.runtime.control.scheduler().evaluating());
   if (counts_by_cache) context_.references.begin();
   since_ns_ = 0;
 }

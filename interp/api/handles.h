@@ -147,6 +147,7 @@ struct posset_context final : posset::interp::Context {
   std::thread::id reserved_for;      // the same thread, as the heap knows it
   std::optional<posset::sched::EvaluationGuard> running;  // of the outermost one, unless it is brief
   uint32_t evaluations = 0;          // nested ones
+  uint32_t own_evaluations = 1;      // of those the ones that no function of the host has begun: 2 in a submission
   std::unique_ptr<posset::api::FiberCarrier> fiber_carrier;  // of its submissions; null: there was none yet
   bool finished = false;
   std::deque<posset::api::HostIdle> idles;  // the last is the one that is used, unless none is
@@ -393,7 +394,7 @@ inline posset_status ok_or_limit(posset_context* context, bool done) {
 
 // The result of what an evaluation has run, when the tasks that it has started have ended, too.
 inline Value end_tasks(posset_context* context, Value result) {
-  const bool outermost = context->evaluations == 1;
+  const bool outermost = context->evaluations == context->own_evaluations;
   return outermost && context->tasks_at_work ? context->tasks->finish(std::move(result)) : std::move(result);
 }
 

@@ -1,6 +1,7 @@
 // See evaluators.h.
 #include "interp/runtime/evaluators.h"
 
+#include <algorithm>
 #include <exception>
 #include <new>
 #include <string>
@@ -27,7 +28,8 @@ fiber::Executors* Evaluators::executors(sched::HybridScheduler& from) {
     config.workers = threads_;
     config.stack_bytes = kFiberStackBytes;
     config.max_fibers = UINT32_MAX;  // each has a context, of which the host has as many as it likes
-    config.max_pending = UINT32_MAX;  // the queue has a bound
+    // More than can be in the queue: those of evaluations that were cancelled there are pending, too.
+    config.max_pending = static_cast<uint32_t>(std::min<size_t>(2 * from.options().max_queue_size + 65'536, UINT32_MAX));
     config.tasks_last = true;
     // None of ours throws: a task that there was no memory for.
     config.on_error = [&from](std::string_view, const std::exception_ptr&) { from.cancel_one(sched::kEvalLane); };
@@ -47,7 +49,10 @@ bool Evaluators::take_one(sched::HybridScheduler& from) try {
     if (trace_) trace_->name_thread("evaluate " + std::to_string(fiber::this_fiber::worker()));
     from.run_one(sched::kEvalLane, sched::Route::Fiber);
   };
-  return executors && executors->schedule(run) == fiber::Scheduled::Accepted;
+  if (!executors) return false;
+  const fiber::Scheduled answer = executors->schedule(run);
+  // Where so many are pending there is one for each that waits.
+  return answer == fiber::Scheduled::Accepted || answer == fiber::Scheduled::QueueFull;
 } catch (const std::bad_alloc&) {
   return false;
 }

@@ -34,7 +34,20 @@ Worker* Crew::here() const {
 
 // ---- who gets a task ----
 
+Worker& Crew::least_loaded() {
+  const auto load = [](const Worker& worker) { return uint64_t{worker.held()} + worker.ready(); };
+  size_t best = placement_.turn();
+  for (size_t i = 0; i < workers_.size(); ++i) {
+    if (load(*workers_[i]) < load(*workers_[best])) best = i;
+  }
+  return *workers_[best];
+}
+
 Worker::Added Crew::place(Task& task) {
+  if (config_.tasks_last) {
+    const Worker::Added added = least_loaded().add(task);
+    if (added != Worker::Added::NoThread) return added;
+  }
   if (const auto idle = placement_.claim()) {
     const Worker::Added added = workers_[*idle]->add(task);
     if (added != Worker::Added::NoThread) return added;
@@ -122,7 +135,7 @@ Task* Crew::steal_for(const Worker& thief, uint64_t random, bool patient) {
   const size_t count = workers_.size();
   for (size_t i = 0; i < count; ++i) {
     Worker& victim = *workers_[(random + i) % count];
-    if (&victim == &thief) continue;
+    if (&victim == &thief || (config_.tasks_last && thief.held() > 0 && victim.held() == 0)) continue;
     Task* task = victim.steal(patient);
     if (!task) continue;
     if (trace_) {

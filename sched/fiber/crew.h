@@ -2,7 +2,9 @@
 // the host. Executors (executors.h) is the view of it that a host has.
 //
 // A task goes to a worker that is idle, else to one after the other, past those whose mutex somebody else has. A worker
-// that has none takes the oldest task of another, starting at a random one.
+// that has none takes the oldest task of another, starting at a random one. Where tasks come last, what has begun matters more than
+// who is awake, since it stays where it is: a task goes to the worker that holds least, and is not taken from one that holds nothing
+// by one that does.
 //
 // End. While executors drain, tasks may still schedule tasks. The end is the moment when nobody is active (placement.h) and no
 // task is left, begun or not; it is decided by whoever becomes inactive last, once, and then nothing is taken any more. So a
@@ -76,6 +78,7 @@ class Crew {
  private:
   Worker* here() const;
   Worker::Added place(Task& task);
+  Worker& least_loaded();
   Scheduled hand_over(Task& task, Worker* here);
   Scheduled hand_in(Task& task);
   bool has_room();

@@ -110,12 +110,12 @@ bool WorkerPolicy::park(FiberCore& fiber, int64_t deadline_ns) {
     fiber.state_ = FiberState::Yielded;
     return true;
   }
-  fiber.state_ = FiberState::Waiting;
   fiber.timer_ = timers_.add(deadline_ns, [this, &fiber] {
     fiber.state_ = FiberState::Queued;
     unblocked_.push_back(fiber);
     count(1);
   });
+  fiber.state_ = FiberState::Waiting;
   return true;
 }
 
@@ -215,7 +215,10 @@ WorkerPolicy::Decision WorkerPolicy::next(FiberCore* free) {
   asleep_ = false;
   expire();
   if (tasks_.empty()) collect();
-  if (!unblocked_.empty()) return resume(*unblocked_.pop_front(), free);
+  if (!unblocked_.empty() && (preempted_.empty() || !preempted_turn_)) {
+    preempted_turn_ = tasks_last_;
+    return resume(*unblocked_.pop_front(), free);
+  }
   const bool task = !tasks_.empty() && can_start(free);
   if (task && ((task_turn_ && !tasks_last_) || preempted_.empty())) {
     task_turn_ = false;
@@ -223,6 +226,7 @@ WorkerPolicy::Decision WorkerPolicy::next(FiberCore* free) {
   }
   if (!preempted_.empty()) {
     task_turn_ = true;
+    preempted_turn_ = false;
     return resume(*preempted_.pop_front(), free);
   }
   if ((ending_ || draining_) && main_ && main_->state_ == FiberState::Idle && busy_ == 0 && tasks_.empty()) {

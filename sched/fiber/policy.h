@@ -5,7 +5,8 @@
 // Order: fibers that were blocked and are no more, in the order they were unparked; then one new task and one preempted
 // fiber by turns. What has begun comes before what has not, because each task that begins needs a stack; and a preempted
 // fiber is not among the first, or two that compute would keep every new task waiting for ever. Where tasks come last, they
-// do wait until nothing that has begun can go on, and are no reason to preempt.
+// do wait until nothing that has begun can go on, and are no reason to preempt; a preempted fiber has its turn there after each that
+// was unblocked.
 //
 // A parked fiber cannot miss its wake-up: unparking one that still runs leaves a permit, and its next park returns at
 // once. So a park may return for no reason, and who waits for something looks again.
@@ -192,6 +193,7 @@ class WorkerPolicy {
   TimerSet::Id drain_timer_ = 0;
   uint32_t fibers_ = 0;  // that have a stack of ours
   uint32_t busy_ = 0;
+  bool preempted_turn_ = false;
   bool task_turn_ = true;
   bool no_memory_ = false;  // there was none for a stack, and nothing has changed
   bool asleep_ = false;

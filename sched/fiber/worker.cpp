@@ -270,7 +270,9 @@ void Worker::run_fiber(void* fiber) {
 
 void Worker::work(Fiber& self) {
   while (self.task_) {
+    held_.store(held() + 1, std::memory_order_relaxed);
     run_task(self);
+    held_.store(held() - 1, std::memory_order_relaxed);
     self.task_->release();
     mutex_.lock();
     policy_.finish(self);
@@ -353,9 +355,13 @@ Fiber* Worker::fiber_for(const WorkerPolicy::Decision& decision) {
     std::unique_ptr<Fiber> made = crew_.make_fiber(*this, number);
     mutex_.lock();
     if (!made) {
-      if (policy_.cannot_grow(*task)) return nullptr;
+      const bool waits = policy_.cannot_grow(*task);
       mutex_.unlock();
-      fail_to_start(*task);
+      if (waits) {
+        crew_.call_somebody();  // who may have a fiber to spare
+      } else {
+        fail_to_start(*task);
+      }
       mutex_.lock();
       return nullptr;
     }
@@ -383,7 +389,13 @@ void Worker::park(Fiber& fiber, int64_t deadline_ns, const char* what) {
   mutex_.lock();
   fiber.waits_for_ = what;
   if (!fiber.task_) main_waits_for_ = what;
-  if (policy_.park(fiber, deadline_ns)) {
+  bool parks = false;
+  try {
+    parks = policy_.park(fiber, deadline_ns);
+  } catch (const std::bad_alloc&) {
+    // For the timer: it goes on, and looks again.
+  }
+  if (parks) {
     suspend(fiber);
   } else {
     mutex_.unlock();

@@ -92,6 +92,8 @@ class Worker {
   Added try_add(Task& task) POSSET_EXCLUDES(mutex_);
   // Null: there is none; or, unless the caller is `patient`, there is none to be had at this moment.
   Task* steal(bool patient) POSSET_EXCLUDES(mutex_);
+  // How many have begun on it and not ended. Relaxed: a hint.
+  uint32_t held() const { return held_.load(std::memory_order_relaxed); }
   // How many wait for its thread. Without the lock, so a hint.
   uint32_t ready() const;
   // Tasks from strangers that are in no queue any more. Relaxed.
@@ -179,6 +181,7 @@ class Worker {
   Counts counts_ POSSET_GUARDED_BY(mutex_);
   Ends ends_;
   std::atomic<uint64_t> begun_{0};
+  std::atomic<uint32_t> held_{0};  // written by its own thread
   bool cap_reported_ POSSET_GUARDED_BY(mutex_) = false;
   const char* main_waits_for_ POSSET_GUARDED_BY(mutex_) = "";
   bool started_ POSSET_GUARDED_BY(mutex_) = false;

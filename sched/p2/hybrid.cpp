@@ -92,9 +92,12 @@ Admission HybridScheduler::accepted(Counter& route) {
 // It is in the queue, and `task` moved from.
 Admission HybridScheduler::queued(Lane lane, uint64_t job, Task& task) {
   if (lane != Lane::Eval || !options_.on_evaluation || options_.on_evaluation()) return accepted(to_pool_);
-  // Whoever was told of another may have taken this one.
   std::optional<TaskQueue::Taken> taken = queue_.cancel(job);
-  if (!taken) return accepted(to_pool_);
+  if (!taken) {
+    // Whoever was told of another has taken this one, and the other has nobody now.
+    if (!options_.on_evaluation()) cancel_one(kEvalLane);
+    return accepted(to_pool_);
+  }
   task = std::move(taken->task);
   return refused(task, Route::Pool, Admission::QueueFull);
 }
@@ -176,7 +179,8 @@ size_t HybridScheduler::drop(StopMode mode) {
 LaneMask HybridScheduler::lanes_without_threads() const {
   LaneMask lanes = 0;
   if (options_.evaluation_threads > 0) return lanes;
-  return lanes_of_evaluators(options_);
+  lanes = lanes_of_evaluators(options_);
+  return options_.on_evaluation ? lanes & static_cast<LaneMask>(~kEvalLane) : lanes;
 }
 
 size_t HybridScheduler::drain(int64_t deadline_ns) {

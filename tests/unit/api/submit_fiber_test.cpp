@@ -11,6 +11,7 @@
 #include <mutex>
 #include <posset/posset.hpp>
 #include <posset/suspend.h>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -353,6 +354,56 @@ TEST_CASE("submitted fibers: automatic parallelism inside of those that take tur
         "let t = spawn fib(17)\ntask.sleep(0.001)\nlet a = fib(19) + part(xs, 0, 2000)\ntask.sleep(0.001)\na + part(xs, 0, 2000) + await t");
   }
   for (int i = 0; i < kGuests; ++i) CHECK(guests[i]->finish() == 4181 + 2 * 1999000 + 1597);
+}
+
+TEST_CASE("submitted fibers: those that wait are spread over all threads") {
+  constexpr int kThreads = 4;
+  Desk desk;
+  World w(posset_context_defaults(), with_threads(kThreads));
+  const Guests guests = guests_of(w, kThreads);
+  std::mutex mutex;
+  std::set<std::thread::id> threads;
+  Host note = [&](posset_call*) {
+    std::lock_guard lock(mutex);
+    threads.insert(std::this_thread::get_id());
+    return POSSET_OK;
+  };
+  for (int i = 0; i < kThreads; ++i) {
+    define(guests[i]->context, "ask", Desk::ask, &desk);
+    define(guests[i]->context, "note", call_host, &note);
+    guests[i]->submit("note()\nask()");
+    desk.await(static_cast<size_t>(i) + 1);  // by now its thread has nothing to do
+  }
+  CHECK(threads.size() == kThreads);
+  desk.complete_all(1);
+  for (const auto& each : guests) CHECK(each->finish() == 1);
+}
+
+TEST_CASE("submitted fibers regression: a task that outlived the call ended outside of any evaluation") {
+  World w(posset_context_defaults(), with_threads(1));
+  Guest guest(w), other(w);
+  Desk desk;
+  Host back = [](posset_call* call) {
+    posset_value result = posset_nil();
+    const posset_status status = posset_invoke(call->context, posset_argument(call, 0), nullptr, 0, &result);
+    return status == POSSET_OK ? posset_return(call, result) : status;
+  };
+  define(guest.context, "ask", Desk::ask, &desk);
+  define(guest.context, "back", call_host, &back);
+  guest.submit("import \"task\"\nfn g(r) { task.sleep(0.001)\nr.value = back(() => ask() + 1) + back(() => 30) }\n"
+               "fn f(r) { spawn g(r)\n1 }\nlet r = ref(0)\nf(r)");
+  desk.await(1);
+  other.submit("5");
+  std::this_thread::sleep_for(2ms);
+  CHECK(other.progress() == POSSET_FUTURE_QUEUED);  // pinned
+  desk.complete_all(4);
+  CHECK(guest.finish() == 1);
+  CHECK(other.finish() == 5);
+  // What nobody awaits fails the evaluation, as it does on the host's thread.
+  const std::string fails = "fn g() { throw \"unheard\" }\nfn f() { spawn g()\n1 }\nf()";
+  CHECK(w.show(fails) == "raised: unheard");
+  guest.submit(fails);
+  CHECK(guest.error() == "Thrown");
 }
 
 TEST_CASE("submitted fibers: the last release of a context ends what waits in it") {

@@ -321,3 +321,24 @@ TEST_CASE("fiber policy: where tasks come last none begins before what has begun
   bench.policy.finish(one);
   CHECK(bench.policy.next(&one).task == &third);
 }
+
+TEST_CASE("fiber policy: where tasks come last two that are woken again and again do not keep a preempted one waiting") {
+  Bench bench(4, /*tasks_last=*/true);
+  TaskCore tasks[3] = {TaskCore(false), TaskCore(false), TaskCore(false)};
+  for (TaskCore& each : tasks) bench.policy.add(each);
+  bench.leave_main();
+  FiberCore& one = bench.begin();
+  REQUIRE(bench.policy.park(one, kNever));
+  FiberCore& two = bench.begin();
+  REQUIRE(bench.policy.park(two, kNever));
+  FiberCore& computes = bench.begin();
+  bench.policy.unpark(one);
+  bench.policy.unpark(two);
+  REQUIRE(bench.policy.preempt(computes));
+  REQUIRE(bench.policy.next(nullptr).fiber == &one);
+  bench.policy.park(one, kNever);
+  bench.policy.unpark(one);
+  CHECK(bench.policy.next(nullptr).fiber == &computes);
+  REQUIRE(bench.policy.preempt(computes));
+  CHECK(bench.policy.next(nullptr).fiber == &two);
+}

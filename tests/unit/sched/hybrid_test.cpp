@@ -434,6 +434,32 @@ TEST_CASE("hybrid: an evaluation that no executor will take stays with the calle
   CHECK(scheduler.statistics().queued == 0);
 }
 
+TEST_CASE("hybrid regression: an evaluation whose executor had taken another one was left in the queue") {
+  SystemClock clock;
+  HybridOptions options = pool_only();
+  options.evaluation_threads = 0;
+  HybridScheduler* scheduler = nullptr;
+  int told = 0;
+  // The second is refused after the first one's executor has taken it.
+  options.on_evaluation = [&] {
+    if (++told == 2) scheduler->run_one(kEvalLane);
+    return told != 2;
+  };
+  HybridScheduler made(clock, nullptr, options);
+  scheduler = &made;
+  Tally tally;
+  std::string ran;
+  auto submit = [&](char name, Priority priority) {
+    return made.try_submit({.run = [&ran, name](TaskContext&) { ran += name; }, .done = tally.teller(), .lane = Lane::Eval,
+                            .priority = priority, .job = static_cast<uint64_t>(name)});
+  };
+  CHECK(submit('a', Priority::Normal) == Admission::Accepted);
+  CHECK(submit('b', Priority::Interactive) == Admission::Accepted);
+  CHECK(told == 3);  // of the first one again
+  CHECK(made.run_one(kEvalLane));
+  CHECK(ran == "ba");
+}
+
 TEST_CASE("hybrid: an evaluation that its executor cannot run is told Cancelled") {
   SystemClock clock;
   HybridOptions options = pool_only();
