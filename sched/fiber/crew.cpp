@@ -34,17 +34,19 @@ Worker* Crew::here() const {
 
 // ---- who gets a task ----
 
+// Among equals the one before: it may not sleep yet.
 Worker& Crew::least_loaded() {
   const auto load = [](const Worker& worker) { return uint64_t{worker.held()} + worker.ready(); };
-  size_t best = placement_.turn();
+  size_t best = latest_.load(std::memory_order_relaxed);
   for (size_t i = 0; i < workers_.size(); ++i) {
     if (load(*workers_[i]) < load(*workers_[best])) best = i;
   }
+  latest_.store(best, std::memory_order_relaxed);
   return *workers_[best];
 }
 
 Worker::Added Crew::place(Task& task) {
-  if (config_.tasks_last) {
+  if (config_.tasks_last && !workers_.empty()) {
     const Worker::Added added = least_loaded().add(task);
     if (added != Worker::Added::NoThread) return added;
   }

@@ -100,6 +100,7 @@ class Crew {
   alignas(64) std::atomic<uint64_t> handed_in_{0};
   std::atomic<uint64_t> room_until_{0};
   std::atomic<uint64_t> next_number_{1};  // relaxed: only different
+  std::atomic<size_t> latest_{0};         // of `least_loaded`; relaxed: a hint
   alignas(64) std::atomic<uint64_t> begun_elsewhere_{0};  // given up by whoever
   std::atomic<uint64_t> refused_{0}, given_up_{0}, lost_errors_{0};  // relaxed: figures
   Mutex joining_;        // before all others
