@@ -43,7 +43,8 @@ void FiberCarrier::unpark() {
   if (task_) task_->unpark();
 }
 
-FiberCarrier::Ride::Ride(posset_context& context, sched::TaskContext& measured) {
+FiberCarrier::Ride::Ride(posset_context& context, sched::TaskContext& measured) : context_(context) {
+  context_.own_evaluations = 2;  // the submission's, and that of what it runs
   if (context.idle) return;
   carrier_ = context.fiber_carrier.get();
   carrier_->measured_ = &measured;
@@ -54,8 +55,9 @@ FiberCarrier::Ride::Ride(posset_context& context, sched::TaskContext& measured) 
 }
 
 FiberCarrier::Ride::~Ride() {
+  context_.own_evaluations = 1;
   if (!carrier_) return;
-  carrier_->context_.carrier = nullptr;
+  context_.carrier = nullptr;
   carrier_->set_task(nullptr);
 }
 

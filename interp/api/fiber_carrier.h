@@ -36,6 +36,7 @@ class FiberCarrier final : public interp::Carrier {
     Ride& operator=(const Ride&) = delete;
 
    private:
+    posset_context& context_;
     sched::fiber::OuterTask task_;
     FiberCarrier* carrier_ = nullptr;
   };

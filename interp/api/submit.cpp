@@ -65,7 +65,6 @@ void evaluate(Submission& s, posset::sched::TaskContext& task) {
   posset::api::enter_context(*context);
   {
     const posset::api::FiberCarrier::Ride ride(*context, task);
-    context->own_evaluations = 2;  // this one, and that of what it runs
     Evaluation evaluation(context, Evaluation::Kind::Run);
     if (s.deadline_ns != kNever) context->end_by(SystemClock::time_point(s.deadline_ns));
     posset_value value = posset_nil();
@@ -73,7 +72,6 @@ void evaluate(Submission& s, posset::sched::TaskContext& task) {
     s.status = s.work.run(s, &value);
     s.result = posset::api::adopt(value);
     if (s.status == POSSET_RAISED) s.result = context->take_error();
-    context->own_evaluations = 1;
   }
   if (s.status != POSSET_OK) throw EvaluationFailed();
 }

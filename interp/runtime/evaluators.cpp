@@ -70,9 +70,4 @@ bool Evaluators::is_own_thread() const {
   return executors && executors->is_own_thread();
 }
 
-fiber::Statistics Evaluators::statistics() const {
-  const fiber::Executors* const executors = begun();
-  return executors ? executors->statistics() : fiber::Statistics();
-}
-
 }  // namespace posset::interp

@@ -38,7 +38,6 @@ class Evaluators {
   const sched::Clock& clock() const { return clock_; }
   // For interrupting what waits from a signal handler.
   sched::Relay& relay() { return relay_; }
-  sched::fiber::Statistics statistics() const POSSET_EXCLUDES(mutex_);
 
  private:
   sched::fiber::Executors* executors(sched::HybridScheduler& from) POSSET_EXCLUDES(mutex_);
