@@ -78,6 +78,13 @@ inline HybridOptions pool_only(size_t threads = 1) {
   return {.hardware = 1, .pool_threads = threads, .evaluation_threads = 1, .max_queue_size = 10'000, .use_arena = false};
 }
 
+// The same, with nobody for evaluations but who takes them by `run_one`.
+inline HybridOptions for_executors() {
+  HybridOptions options = pool_only();
+  options.evaluation_threads = 0;
+  return options;
+}
+
 inline Task compile_task(std::function<void(TaskContext&)> run, Tally& tally, uint64_t job = 0) {
   return {.run = std::move(run), .done = tally.teller(), .type = {TaskKind::BytecodeCompile, job}, .job = job};
 }

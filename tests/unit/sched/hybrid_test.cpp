@@ -418,8 +418,7 @@ TEST_CASE("hybrid: evaluations have threads of their own, which compile only wit
 
 TEST_CASE("hybrid: an evaluation that no executor will take stays with the caller") {
   SystemClock clock;
-  HybridOptions options = pool_only();
-  options.evaluation_threads = 0;
+  HybridOptions options = for_executors();
   options.on_evaluation = [] { return false; };
   HybridScheduler scheduler(clock, nullptr, options);
   Tally tally;
@@ -436,8 +435,7 @@ TEST_CASE("hybrid: an evaluation that no executor will take stays with the calle
 
 TEST_CASE("hybrid regression: an evaluation whose executor had taken another one was left in the queue") {
   SystemClock clock;
-  HybridOptions options = pool_only();
-  options.evaluation_threads = 0;
+  HybridOptions options = for_executors();
   HybridScheduler* scheduler = nullptr;
   int told = 0;
   // The second is refused after the first one's executor has taken it.
@@ -462,8 +460,7 @@ TEST_CASE("hybrid regression: an evaluation whose executor had taken another one
 
 TEST_CASE("hybrid: an evaluation that its executor cannot run is told Cancelled") {
   SystemClock clock;
-  HybridOptions options = pool_only();
-  options.evaluation_threads = 0;
+  HybridOptions options = for_executors();
   HybridScheduler scheduler(clock, nullptr, options);
   Tally tally;
   scheduler.try_submit({.run = [](TaskContext&) { FAIL("it ran"); }, .done = tally.teller(), .lane = Lane::Eval});
@@ -476,8 +473,7 @@ TEST_CASE("hybrid: an evaluation that its executor cannot run is told Cancelled"
 
 TEST_CASE("hybrid: executors are told of evaluations and take them") {
   SystemClock clock;
-  HybridOptions options = pool_only();
-  options.evaluation_threads = 0;
+  HybridOptions options = for_executors();
   HybridScheduler* told_by = nullptr;
   int told = 0;
   options.on_evaluation = [&] {
