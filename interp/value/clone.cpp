@@ -67,32 +67,21 @@ class Cloner {
     return copy;
   }
 
-  template <class MakeUnique>
-  Borrowed unique_copy(Borrowed v, MakeUnique make_unique) {
-    retain(v);
-    if (make_unique(heap_, v)) return v;
-    release(v);
-    return Borrowed::nil();
-  }
-
   Borrowed shell(Borrowed v) {
     switch (v.tag()) {
-      case Tag::Str: return text(v);
+      case Tag::Str: return taken(make_string(heap_, string_view_of(v)));
       case Tag::Range: return plain<Range>(v);
-      case Tag::List: return unique_copy(v, make_unique_list);
-      case Tag::Map: return unique_copy(v, make_unique_map);
+      case Tag::List: return taken(copy_list(heap_, v.as<List>()));
+      case Tag::Map: return taken(copy_map(heap_, v.as<Map>()));
       case Tag::Record:
-      case Tag::Variant: return unique_copy(v, make_unique_record);
+      case Tag::Variant: return taken(copy_record(heap_, v.tag(), v.as<Record>()));
       case Tag::Fn: return closure(v.as<Closure>());
       case Tag::Ref: return cell(v.as<Ref>());
       default: return Borrowed::nil();
     }
   }
 
-  Borrowed text(Borrowed v) {
-    Value copy = make_string(heap_, string_view_of(v));
-    return copy.failed() ? Borrowed::nil() : copy.take();
-  }
+  static Borrowed taken(Value copy) { return copy.failed() ? Borrowed::nil() : copy.take(); }
 
   template <class T>
   Borrowed plain(Borrowed v) {

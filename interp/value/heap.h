@@ -195,9 +195,13 @@ class Heap {
   uint64_t live_refs() const { return ref_count_; }
   bool has_large_blocks() const { return large_ != nullptr; }
   const HeapStats& stats() const { return stats_; }
-  void count_copy(size_t bytes) {
+  // In the place of what was shared and is about to be changed, of so many bytes; counted. False: the copy has failed.
+  bool put_copy(Borrowed& place, Value copy, size_t bytes) {
+    if (copy.failed()) return false;
     ++stats_.copies;
     stats_.copied_bytes += bytes;
+    release(std::exchange(place, copy.take()));
+    return true;
   }
 
   // Frees every unreachable cycle through refs: trial deletion, synchronous, starting from all refs

@@ -141,20 +141,21 @@ bool list_copy_elements(Heap& heap, List* list, const List* source, uint64_t fro
   return true;
 }
 
-bool make_unique_list(Heap& heap, Borrowed& place) {
-  auto* list = place.as<List>();
-  if (is_unique(list)) return true;
-  // A list that was growing goes on growing: its copy gets some room.
+// A list that was growing goes on growing: its copy gets some room.
+Value copy_list(Heap& heap, const List* list) {
   uint64_t room = list->capacity > list->size ? list->size / 8 : 0;
   List* copy = new_list(heap, list->packing(), list->size + room);
   if (copy == nullptr && room != 0) copy = new_list(heap, list->packing(), list->size);
-  if (copy == nullptr) return false;
+  if (copy == nullptr) return Value::failure();
   Value owned = Value::adopt(Borrowed::heap(Tag::List, copy));
-  if (!list_copy_elements(heap, copy, list, 0, list->size)) return false;
-  heap.count_copy(list->size * element_bytes(list->packing()));
-  release(place);
-  place = owned.take();
-  return true;
+  return list_copy_elements(heap, copy, list, 0, list->size) ? std::move(owned) : Value::failure();
+}
+
+bool make_unique_list(Heap& heap, Borrowed& place) {
+  auto* list = place.as<List>();
+  if (is_unique(list)) return true;
+  const size_t bytes = list->size * element_bytes(list->packing());
+  return heap.put_copy(place, copy_list(heap, list), bytes);
 }
 
 bool list_push_slow(Heap& heap, Borrowed& place, Value v) {

@@ -32,6 +32,9 @@ void list_copy_storage(List* list, uint64_t at, const List* source, uint64_t fro
 // is that of the source or Any. False: given up (Heap::stop_wish), the list has a part of them.
 bool list_copy_elements(Heap& heap, List* list, const List* source, uint64_t from, uint64_t count);
 
+// Not counted in the stats. A failure: no memory, or given up.
+Value copy_list(Heap& heap, const List* list);
+
 // In: an owned list value. Out: the same value with count 1 (itself, or a copy, counted in the
 // stats). False: no memory, `place` unchanged.
 bool make_unique_list(Heap& heap, Borrowed& place);

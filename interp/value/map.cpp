@@ -210,16 +210,14 @@ Map* new_map(Heap& heap, uint64_t capacity) {
   return map;
 }
 
-bool make_unique_map(Heap& heap, Borrowed& place) {
-  auto* map = place.as<Map>();
-  if (is_unique(map)) return true;
-  // With some room when the map was growing.
+// With some room when the map was growing.
+Value copy_map(Heap& heap, const Map* map) {
   uint64_t room = map->used < map->capacity ? map->live / 8 : 0;
   Map* copy = new_map(heap, map->live + room);
-  if (copy == nullptr) return false;
+  if (copy == nullptr) return Value::failure();
   Value owned = Value::adopt(Borrowed::heap(Tag::Map, copy));
   for (uint32_t i = map->first; i < map->used; ++i) {
-    if (is_given_up(&heap, i)) return false;
+    if (is_given_up(&heap, i)) return Value::failure();
     const MapEntry& entry = map->entries[i];
     if (entry.key.is_unset()) continue;
     retain(entry.key);
@@ -228,11 +226,14 @@ bool make_unique_map(Heap& heap, Borrowed& place) {
     ++copy->live;
   }
   copy->flags = map->flags;
-  if (!build_index(&heap, copy)) return false;
-  heap.count_copy(copy->used * sizeof(MapEntry));
-  release(place);
-  place = owned.take();
-  return true;
+  return build_index(&heap, copy) ? std::move(owned) : Value::failure();
+}
+
+bool make_unique_map(Heap& heap, Borrowed& place) {
+  auto* map = place.as<Map>();
+  if (is_unique(map)) return true;
+  const size_t bytes = map->live * sizeof(MapEntry);
+  return heap.put_copy(place, copy_map(heap, map), bytes);
 }
 
 Borrowed* map_find_slow(const Map* map, Borrowed key) {

@@ -10,6 +10,8 @@
 namespace posset::interp {
 
 Map* new_map(Heap& heap, uint64_t capacity = 0);
+// As with lists (list.h).
+Value copy_map(Heap& heap, const Map* map);
 bool make_unique_map(Heap& heap, Borrowed& place);
 
 // Pointer to the value of a key, null when absent. Valid until the map changes.

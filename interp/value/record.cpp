@@ -7,20 +7,25 @@ int field_index(Heap& heap, const Record* r, const Symbol* name) {
   return shape_of(heap, r)->index_of(name);
 }
 
-bool make_unique_record(Heap& heap, Borrowed& place) {
-  auto* record = place.as<Record>();
-  if (is_unique(record)) return true;
-  size_t bytes = sizeof(Record) + record->size * sizeof(Borrowed);
-  auto* copy = heap.make<Record>(place.tag(), bytes);
-  if (copy == nullptr) return false;
+namespace {
+
+size_t bytes_of(const Record* record) { return sizeof(Record) + record->size * sizeof(Borrowed); }
+
+}  // namespace
+
+Value copy_record(Heap& heap, Tag tag, const Record* record) {
+  auto* copy = heap.make<Record>(tag, bytes_of(record));
+  if (copy == nullptr) return Value::failure();
   copy->shape = record->shape;
   copy->size = record->size;
   copy->kinds = record->kinds;
   for (uint32_t i = 0; i < record->size; ++i) retain(copy->new_fields()[i] = record->fields()[i]);
-  heap.count_copy(bytes);
-  release(place);
-  place = Borrowed::heap(place.tag(), copy);
-  return true;
+  return Value::adopt(Borrowed::heap(tag, copy));
+}
+
+bool make_unique_record(Heap& heap, Borrowed& place) {
+  auto* record = place.as<Record>();
+  return is_unique(record) || heap.put_copy(place, copy_record(heap, place.tag(), record), bytes_of(record));
 }
 
 RecordBuilder::~RecordBuilder() {

@@ -27,7 +27,8 @@ inline Record* new_record(Heap& heap, const Shape* shape) {
 inline const Shape* shape_of(Heap& heap, const Record* r) { return heap.shapes().shape(r->shape); }
 // Index of a field by name, Shape::kNotFound.
 int field_index(Heap& heap, const Record* r, const Symbol* name);
-// Copies when shared (counted in the stats). False: no memory.
+// A record or variant. As with lists (list.h).
+Value copy_record(Heap& heap, Tag tag, const Record* record);
 bool make_unique_record(Heap& heap, Borrowed& place);
 
 // Builds a record when fields come one by one and may repeat (spreads): later wins, first place

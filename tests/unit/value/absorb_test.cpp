@@ -105,6 +105,16 @@ TEST_CASE("absorb: objects that had died on another thread are not taken along")
   CHECK(world.heap.live_objects() == 0);
 }
 
+TEST_CASE("clone: what is written anew in another heap is no copy-on-write") {
+  World world;
+  Heap other(world.shapes);
+  const Value original = made_in(other, 10);
+  const Value copy = clone_into(world.heap, original, Original{other}, uncounted);
+  CHECK(sum_of(copy) == 45);
+  CHECK(world.heap.stats().copies == 0);
+  CHECK(world.heap.stats().copied_bytes == 0);
+}
+
 TEST_CASE("clone: objects of one heap are copied, others kept") {
   World world;
   Heap original(world.shapes);
