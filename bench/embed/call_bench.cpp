@@ -183,14 +183,14 @@ BENCHMARK(BM_expressions_luajit);
 
 // ---- the geometric mean ----
 
-constexpr int kCalls = 20000;
+constexpr int kCalls = 20000, kRounds = 150;
 
-// What an evaluation costs with values that are made for it, in ns: the best of some rounds. `sum(n)` evaluates n times
-// and gives the sum.
+// What an evaluation costs with values that are made for it, in ns: the best of so many rounds that some are left alone by what
+// else the machine does. `sum(n)` evaluates n times and gives the sum.
 template <class Sum>
 double best_ns(Sum&& sum) {
   double best = std::numeric_limits<double>::max();
-  for (int round = 0; round < 15; ++round) {
+  for (int round = 0; round < kRounds; ++round) {
     const auto begin = std::chrono::steady_clock::now();
     benchmark::DoNotOptimize(sum(kCalls));
     const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
