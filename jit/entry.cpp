@@ -25,6 +25,7 @@ void walk(Visitor& visit, Any& entry) {
   visit(entry.symbol);
   visit(entry.numbers);
   visit(entry.plain);
+  visit(entry.formula);
   visit(entry.columns);
   visit.each(entry.direct, [&](auto& each) {
     visit(each.symbol);

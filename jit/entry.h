@@ -37,6 +37,7 @@ struct Entry {
   std::string_view symbol;        // of the function to enter
   std::string_view numbers;       // of the one that takes numbers; empty: there is none
   std::string_view plain;         // of the one that only computes, likewise
+  uint8_t formula = 0;            // not 0: that one gives nothing but floats
   std::string_view columns;       // of the one that does rows of columns, likewise
   struct Direct {
     std::string_view symbol;

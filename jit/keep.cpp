@@ -83,6 +83,7 @@ Entry entry_of(const NativeRequest& request, const Translation& translation, con
   entry.symbol = translation.symbol;
   entry.numbers = translation.numbers;
   entry.plain = translation.plain;
+  entry.formula = !translation.formula.empty();
   entry.columns = translation.columns;
   for (const Direct& each : translation.direct) entry.direct.push_back({each.symbol, each.kinds, each.registers, each.depth});
   entry.heads = translation.heads;
@@ -140,6 +141,7 @@ std::unique_ptr<NativeCode> link_kept(Engine& engine, const NativeRequest& reque
   for (const Entry::Direct& each : entry->direct) made->add_direct(each.symbol, each.kinds, each.registers, each.depth);
   if (!entry->numbers.empty()) made->numbers = made->code->entry(entry->numbers);
   if (!entry->plain.empty()) made->plain = made->code->entry(entry->plain);
+  if (entry->formula != 0) made->entrance.formula = made->plain;
   if (!entry->columns.empty()) made->columns = made->code->entry(entry->columns);
   made->for_columns = chunk_of(request).wants_columns.load(std::memory_order_relaxed);
   for (uint32_t number : entry->inlined) {

@@ -29,6 +29,7 @@ struct Translation {
   std::string symbol;  // of the function to enter, a bytecode::NativeEntry
   std::string numbers;  // of the one that takes numbers (interp::NativeCodeHead); empty: there is none
   std::string plain;    // of the one that only computes; empty: there is none
+  std::string formula;  // the same where it has turned out to be one (`is_formula`)
   std::string columns;  // of the one that does so for rows; likewise
   bool for_columns = false;  // that was wanted
   std::vector<Direct> direct;  // by version
@@ -42,6 +43,10 @@ using Prepare = std::function<void(llvm::Module&)>;
 
 // Tier 1's code of the body of a unit, by its number; null: none.
 using Bodies = std::function<const bytecode::Chunk*(uint32_t unit)>;
+
+// Of the function that only computes, when it has been optimised: it always gives a float, and asks for no place to say otherwise
+// nor for a frame (interp::NativeEntrance::formula).
+bool is_formula(const llvm::Function& plain);
 
 // `stage` 1: for the types seen, in the order of the bytecode, to be compiled as it is. 2: for an optimiser. Null with
 // `refusal` set when the chunk is too large for it. Any thread; reads the chunk only, and those it inlines.

@@ -17,7 +17,8 @@ namespace posset::jit {
 namespace {
 
 constexpr uint32_t kMostNumbers = 8;  // of a direct function
-constexpr unsigned kFirstOfPlain = 4;  // behind context, closure, registers and where the tag goes
+// Arguments of the function that only computes: context, where the tag goes, closure, registers, numbers.
+constexpr unsigned kTagOfPlain = 1, kClosureOfPlain = 2, kRegistersOfPlain = 3, kFirstOfPlain = 4;
 
 // Nobody but the function itself could tell whether it has been executed.
 bool only_computes(const llvm::Instruction& each) {
@@ -49,6 +50,10 @@ void end_block(llvm::Instruction& from, llvm::Value* given) {
 }
 
 }  // namespace
+
+bool is_formula(const llvm::Function& plain) {
+  return plain.getArg(kTagOfPlain)->use_empty() && plain.getArg(kRegistersOfPlain)->use_empty();
+}
 
 bool Translator::takes_numbers() const {
   if (!is_direct() || kinds_->depth() != 0) return false;
@@ -86,7 +91,7 @@ llvm::Function* Translator::enter_plainly(llvm::Function& body) {
   auto* made = llvm::Function::Create(type, llvm::Function::ExternalLinkage, direct_->getName() + " plain", *module_);
   made->addFnAttr(llvm::Attribute::NoUnwind);
   b_.SetInsertPoint(llvm::BasicBlock::Create(*context_, "entry", made));
-  std::vector<llvm::Value*> arguments{made->getArg(0), made->getArg(1), made->getArg(2)};
+  std::vector<llvm::Value*> arguments{made->getArg(0), made->getArg(kClosureOfPlain), made->getArg(kRegistersOfPlain)};
   for (uint32_t n = 0; n < chunk_.outline.parameters; ++n) arguments.push_back(made->getArg(kFirstOfPlain + n));
   llvm::CallInst* given = b_.CreateCall(&body, arguments);
   llvm::Value* tag = b_.CreateExtractValue(given, 0);
@@ -94,7 +99,7 @@ llvm::Function* Translator::enter_plainly(llvm::Function& body) {
   auto* number = llvm::BasicBlock::Create(*context_, "number", made);
   b_.CreateCondBr(b_.CreateICmpEQ(tag, tag_word(Tag::Float)), number, other);
   b_.SetInsertPoint(other);
-  b_.CreateStore(tag, made->getArg(kFirstOfPlain - 1));
+  b_.CreateStore(tag, made->getArg(kTagOfPlain));
   b_.CreateBr(number);
   b_.SetInsertPoint(number);
   b_.CreateRet(b_.CreateBitCast(b_.CreateExtractValue(given, 1), b_.getDoubleTy()));
@@ -125,7 +130,7 @@ llvm::Function* Translator::make_columns_function(llvm::Function& plain) {
   b_.SetInsertPoint(row);
   auto* at = b_.CreatePHI(size, 2);
   b_.CreateStore(tag_word(Tag::Float), tag);
-  std::vector<llvm::Value*> arguments{made->getArg(0), made->getArg(1), made->getArg(2), tag};
+  std::vector<llvm::Value*> arguments{made->getArg(0), tag, made->getArg(1), made->getArg(2)};
   for (llvm::Value* start : starts) {
     arguments.push_back(b_.CreateLoad(b_.getDoubleTy(), b_.CreateInBoundsGEP(b_.getDoubleTy(), start, at)));
   }

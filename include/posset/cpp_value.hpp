@@ -262,46 +262,35 @@ struct Arguments {
   ~Arguments() { posset_release_all(values, N); }
 };
 
-// What is no float, owned.
-[[gnu::noinline, gnu::cold]] inline double number_of(posset_context* context, const posset_value& result) {
+// What is no float, owned, or there is nothing.
+[[gnu::noinline, gnu::cold]] inline double number_of(posset_context* context, posset_status status, const posset_value& result) {
+  check(context, status, "call");
   const Value owner(context, result);
   return read<double>(context, owner.raw(), "result");
 }
 
-// The result is read word by word where it was written: copied as a whole, it would have to wait until both words have got
-// out of the processor's store buffer, which takes longer than the call.
-template <class... Args>
-[[gnu::noinline]] double invoke_numbers_by_value(posset_context* context, posset_value function, Args... args) {
-  const double numbers[] = {static_cast<double>(args)...};
-  posset_value result;  // not set beforehand, which would be stores for nothing: where all is well it is set
-  const posset_status status = posset_invoke_numbers(context, function, numbers, sizeof...(Args), &result);
-  if (status != POSSET_OK) check(context, status, "call");
-  if (result.word0 == POSSET_FLOAT) {
-    double number;
-    std::memcpy(&number, &result.word1, sizeof number);
-    return number;
-  }
-  return number_of(context, result);
-}
-
 template <class... Zeros>
-double compute(posset_context* context, posset_value function, size_t count, bool* done, Zeros... numbers) {
+posset_number compute(posset_context* context, posset_value function, size_t count, posset_value* other, Zeros... numbers) {
   if constexpr (sizeof...(Zeros) < 8) {
-    return compute(context, function, count, done, numbers..., 0.0);
+    return compute(context, function, count, other, numbers..., 0.0);
   } else {
-    return posset_compute(context, function, count, done, numbers...);
+    return posset_compute(context, function, count, other, numbers...);
   }
 }
 
-// A call with numbers only, in processor registers if it can be.
+// A call with numbers only, in processor registers if it can be. What is not set beforehand is set where it is read.
 template <class... Args>
 double invoke_numbers(posset_context* context, posset_value function, Args... args) {
   if constexpr (sizeof...(Args) <= 8) {
-    bool done;
-    const double number = compute(context, function, sizeof...(Args), &done, static_cast<double>(args)...);
-    if (done) return number;
+    posset_value other;
+    const posset_number made = compute(context, function, sizeof...(Args), &other, static_cast<double>(args)...);
+    return made.kind == POSSET_FLOAT ? made.number : number_of(context, made.status, other);
+  } else {
+    const double numbers[] = {static_cast<double>(args)...};
+    posset_value result = posset_nil();
+    const posset_status status = posset_invoke_numbers(context, function, numbers, sizeof...(Args), &result);
+    return number_of(context, status, result);
   }
-  return invoke_numbers_by_value(context, function, args...);
 }
 
 // Numbers that a column has for parameters of type T, and results: double or int64_t; void: no column can be made of such.

@@ -233,16 +233,24 @@ POSSET_API posset_status posset_invoke(posset_context* context, posset_value fun
 POSSET_API posset_status posset_invoke_numbers(posset_context* context, posset_value function,
                                                const double* arguments, size_t count,
                                                posset_value* out);
-/* The quickest way: for a hot function of 1 to 8 floats that does nothing but compute with them, and
- * gives a float. They are passed in processor registers, those beyond `count` are ignored, and the
- * result comes in one. *done says whether that was possible; otherwise nothing has happened and the
- * result is 0: call posset_invoke_numbers, which also tells what there is to tell. Never raises.
+/* What such a call gives. `kind` is that of the result: of a float `number` is the value, any other has gone to where the
+ * call was told. POSSET_NIL, too, where there is none because the status is not POSSET_OK. */
+typedef struct posset_number {
+  double number;
+  posset_kind kind;
+  posset_status status;
+} posset_number;
+
+/* The quickest way, with 1 to 8 floats, and so for formulas that are evaluated again and again: they are passed in processor
+ * registers, those beyond `count` are ignored, and the result comes in registers, too. Once the function is hot,
+ * and does nothing but compute, next to nothing is done beside. A result that is no float goes to `other` (may be null),
+ * owned; what was a float leaves it alone.
  *
- *     bool done;
- *     double y = posset_compute(context, f, 1, &done, x, 0, 0, 0, 0, 0, 0, 0); */
-POSSET_API double posset_compute(posset_context* context, posset_value function, size_t count,
-                                 bool* done, double a, double b, double c, double d, double e,
-                                 double f, double g, double h);
+ *     posset_number y = posset_compute(context, f, 1, NULL, x, 0, 0, 0, 0, 0, 0, 0);
+ *     if (y.kind == POSSET_FLOAT) use(y.number); */
+POSSET_API posset_number posset_compute(posset_context* context, posset_value function,
+                                        size_t count, posset_value* other, double a, double b,
+                                        double c, double d, double e, double f, double g, double h);
 /* Calls it for each of `rows` rows, in their order, within one evaluation: out[i] gets the number
  * that it gives for columns[0][i], columns[1][i], ..., `count` floats. Columns and results are the
  * host's memory: nothing is copied, and no script can have them longer than this call. They must

@@ -20,6 +20,7 @@ posset_context::posset_context(posset_runtime* runtime, const Limits& limits, Ro
       owner(runtime),
       ownership(std::make_shared<posset::api::Ownership>()) {
   heap.unbind_from_thread();  // whoever enters is bound
+  code_slot.watch(reservation.short_calls());
   on_settled_in = [](Context& context) {
     static_cast<posset_context&>(context).running.emplace(context.runtime.control.scheduler().evaluating());
   };
@@ -31,6 +32,7 @@ posset_context::~posset_context() {
   for (auto& [key, kept] : data) {
     if (kept.drop) kept.drop(kept.data);
   }
+  code_slot.watch(nullptr);  // which outlives the reservation
 }
 
 namespace {

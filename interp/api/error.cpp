@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "interp/api/handles.h"
+#include "sched/base/asymmetric_fence.h"
 
 using posset::api::Entry;
 using posset::api::Evaluation;
@@ -159,6 +160,8 @@ void leave_to_owner(posset_context* context, posset::api::Orphan* orphan) {
   orphan->next = context->orphans.load(std::memory_order_relaxed);
   while (!context->orphans.compare_exchange_weak(orphan->next, orphan, std::memory_order_release)) {
   }
+  posset::sched::heavy_fence();
+  context->reservation.close();  // or calls that only compute would leave it there
 }
 
 }  // namespace

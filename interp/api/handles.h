@@ -204,6 +204,15 @@ inline uintptr_t this_thread() { return reinterpret_cast<uintptr_t>(__builtin_th
 // In place of a thread: the context belongs to a submission that waits for one.
 constexpr uintptr_t kSubmitted = 1;
 
+// Inside, where the context is reserved for this thread.
+inline void open_to_computing(posset_context* context) {
+  context->reservation.open(this_thread());
+  const bool in_the_way = context->error_pending() || context->finished || !context->has_plain_step() ||
+                          context->orphans.load(std::memory_order_relaxed) != nullptr ||
+                          context->runtime.units.reclaimer.waiting() != 0;
+  if (in_the_way) context->reservation.close();
+}
+
 // The right of this thread to use a context, as long as the Entry lives. `status()` is POSSET_OK,
 // or why not; then nothing may be touched.
 class Entry {
@@ -230,7 +239,7 @@ class Entry {
   void leave() {
     // Bound to nobody first: what this thread still holds of the heap it may no longer free in place.
     context_->heap.unbind_from_thread();
-    context_->reservation.come_back(this_thread());
+    if (context_->reservation.come_back(this_thread())) open_to_computing(context_);
     context_->thread.store(0, std::memory_order_release);
   }
   posset_context* context_;
@@ -292,6 +301,7 @@ class BriefEvaluation {
   // In place: they are most of what such a call costs.
   [[gnu::always_inline]] explicit BriefEvaluation(posset_context* context) : context_(context) {
     if (!context->reservation.enter(this_thread())) return;
+    context->reservation.close();
     if (!context->may_be_brief() || context->finished || context->orphans.load(std::memory_order_relaxed)) [[unlikely]] {
       context->reservation.leave();
       return;
@@ -310,14 +320,17 @@ class BriefEvaluation {
     context_->evaluations = 0;
     if (context_->has_ended_briefly() && context_->retired.size() < context_->retire_at) [[likely]] {
       context_->end_brief_evaluation();
-      context_->code_slot.leave();
+      context_->code_slot.leave_quietly();
       context_->last_steps = static_cast<uint64_t>(fuel_ - context_->fuel);
       if (context_->is_interrupted()) context_->clear_interrupt();
     } else {
       end_run(context_);
     }
     context_->heap.unbind_from_thread();
+    interp::Reclaimer& reclaimer = context_->runtime.units.reclaimer;
+    open_to_computing(context_);
     context_->reservation.leave();
+    reclaimer.collect_few();
   }
   BriefEvaluation(const BriefEvaluation&) = delete;
   BriefEvaluation& operator=(const BriefEvaluation&) = delete;
@@ -331,27 +344,15 @@ class BriefEvaluation {
 };
 
 // Instead of a BriefEvaluation, for code that only computes (NativeCodeHead::plain): nothing that an evaluation keeps can be
-// asked for or change, so it only keeps others out of the context and the code where it is. `begun` false: nothing has
-// happened.
+// asked for or change, so it only keeps others out of the context, and by the same word the code where it is
+// (Reclaimer::Slot::watch). `begun` false: nothing has happened.
 class PlainEvaluation {
  public:
   [[gnu::always_inline]] explicit PlainEvaluation(posset_context* context) : context_(context) {
-    if (!context->reservation.enter(this_thread())) return;
-    // One question of them all: each is answered by a load, and none is ever to be waited for.
-    const unsigned in_the_way = unsigned{context->error_pending()} | unsigned{context->finished} |
-                                unsigned{!context->has_plain_step()} |
-                                unsigned{context->orphans.load(std::memory_order_relaxed) != nullptr};
-    if (in_the_way != 0) [[unlikely]] {
-      context->reservation.leave();
-      return;
-    }
-    context->code_slot.enter_lightly();
-    begun_ = true;
+    begun_ = context->reservation.enter_to_compute(this_thread());
   }
   [[gnu::always_inline]] ~PlainEvaluation() {
-    if (!begun_) return;
-    context_->code_slot.leave();
-    context_->reservation.leave();
+    if (begun_) context_->reservation.leave();
   }
   PlainEvaluation(const PlainEvaluation&) = delete;
   PlainEvaluation& operator=(const PlainEvaluation&) = delete;

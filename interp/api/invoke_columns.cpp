@@ -138,7 +138,7 @@ class Rows {
     for (; done_ < end; ++done_) {
       for (size_t each = 0; each < columns_.count; ++each) n[each] = floats_[each][done_];
       uint64_t tag = kFloatTag;
-      const double given = reinterpret_cast<PlainEntry>(code)(context_, closure, context_->stack_top, &tag, n[0], n[1], n[2],
+      const double given = reinterpret_cast<PlainEntry>(code)(context_, &tag, closure, context_->stack_top, n[0], n[1], n[2],
                                                               n[3], n[4], n[5], n[6], n[7]);
       if (tag != kFloatTag) return;
       results<double>()[done_] = given;

@@ -3,8 +3,8 @@
 // meet is left to code that finds out. Where the code only computes there is no evaluation to begin and to end at all, only
 // a step to count. All else goes the way of posset_invoke.
 //
-// The quickest way is a function of its own, which has nothing but registers to save and to restore; where it is not open,
-// nothing has happened.
+// The quickest way, for code that always gives a float, leaves the numbers in the registers they came in; where it is not open, nothing
+// has happened, and they still are there.
 #include <algorithm>
 #include <stdexcept>
 #include <vector>
@@ -94,40 +94,73 @@ posset_status invoke_briefly(posset_context* context, posset_value function, con
   return invoke_by_value(context, function, arguments, count, to);
 }
 
-[[gnu::cold]] double not_done(bool* done) {
-  *done = false;
-  return 0;
+// In registers, but as part of a call that may still have to be made by value. False: nothing has happened.
+bool compute(posset_context* context, posset_value function, const double* n, size_t count, double& result) {
+  if (!context || !in(function).is(Tag::Fn)) return false;
+  PlainEvaluation evaluation(context);
+  auto* closure = in(function).as<Closure>();
+  if (!evaluation.begun() || closure->function->context != context) return false;
+  const NativeCodeHead* code = code_for_numbers(*closure->function, count);
+  if (!code || !code->plain) return false;
+  uint64_t tag = kFloatTag;
+  result = reinterpret_cast<PlainEntry>(code->plain)(context, &tag, closure, context->stack_top, n[0], n[1], n[2], n[3], n[4], n[5],
+                                                     n[6], n[7]);
+  if (tag != kFloatTag) return false;
+  evaluation.count_step();
+  return true;
+}
+
+// `n` are kMostNumbers.
+posset_number compute_or_invoke(posset_context* context, posset_value function, const double* n, size_t count, posset_value* other) {
+  double number;
+  if (compute(context, function, n, count, number)) return {number, POSSET_FLOAT, POSSET_OK};
+  posset_number made = {0, POSSET_NIL, POSSET_OK};
+  posset_value result = posset_nil();
+  made.status = invoke_briefly(context, function, n, count, &result);
+  if (made.status != POSSET_OK) return made;
+  made.kind = posset_kind_of(result);
+  if (made.kind == POSSET_FLOAT) made.number = posset_as_number(result);
+  else if (other) *other = result;
+  else posset::interp::release(in(result));
+  return made;
+}
+
+// A function of its own: what it needs saved the quickest way does not.
+[[gnu::noinline]] posset_number compute_otherwise(posset_context* context, posset_value function, size_t count, posset_value* other,
+                                                  double a, double b, double c, double d, double e, double f, double g, double h) {
+  if (count > kMostNumbers) return {0, POSSET_NIL, POSSET_MISUSE};
+  const double numbers[kMostNumbers] = {a, b, c, d, e, f, g, h};
+  return compute_or_invoke(context, function, numbers, count, other);
 }
 
 }  // namespace
 
 extern "C" {
 
-double posset_compute(posset_context* context, posset_value function, size_t count, bool* done, double a, double b, double c,
-                      double d, double e, double f, double g, double h) {
-  if (!done) return 0;
-  if (!context || !in(function).is(Tag::Fn)) return not_done(done);
-  PlainEvaluation evaluation(context);
-  auto* closure = in(function).as<Closure>();
-  if (!evaluation.begun() || &Heap::heap_of(closure) != &context->heap) return not_done(done);
-  const NativeCodeHead* code = code_for_numbers(*closure->function, count);
-  if (!code || !code->plain) return not_done(done);
-  uint64_t tag = kFloatTag;
-  const double result = reinterpret_cast<PlainEntry>(code->plain)(context, closure, context->stack_top, &tag, a, b, c, d, e, f, g, h);
-  if (tag != kFloatTag) [[unlikely]] return not_done(done);
-  evaluation.count_step();
-  *done = true;
-  return result;
+posset_number posset_compute(posset_context* context, posset_value function, size_t count, posset_value* other, double a, double b,
+                             double c, double d, double e, double f, double g, double h) {
+  if (context && in(function).is(Tag::Fn)) [[likely]] {
+    PlainEvaluation evaluation(context);
+    auto* closure = in(function).as<Closure>();
+    if (evaluation.begun() && closure->function->context == context) [[likely]] {
+      const auto formula = posset::api::formula_of(*closure->function, count);
+      if (formula) [[likely]] {
+        const double number = formula(context, function.word0, closure, count, a, b, c, d, e, f, g, h);
+        evaluation.count_step();
+        return {number, POSSET_FLOAT, POSSET_OK};
+      }
+    }
+  }
+  return compute_otherwise(context, function, count, other, a, b, c, d, e, f, g, h);
 }
 
 posset_status posset_invoke_numbers(posset_context* context, posset_value function, const double* arguments, size_t count,
                                     posset_value* to) {
+  double result;
   if (arguments && to && count <= kMostNumbers) [[likely]] {
     double n[kMostNumbers] = {};
     std::copy(arguments, arguments + count, n);
-    bool done = false;
-    const double result = posset_compute(context, function, count, &done, n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7]);
-    if (done) {
+    if (compute(context, function, n, count, result)) {
       *to = posset_float(result);
       return POSSET_OK;
     }

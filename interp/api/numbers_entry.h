@@ -17,8 +17,12 @@ using NumbersEntry = interp::Borrowed (*)(interp::Context*, interp::Closure*, in
 
 // Of NativeCodeHead::plain: as many arguments as there are registers, however many are read. Where the result is no float,
 // or there is none, `tag` becomes something else than that of a float.
-using PlainEntry = double (*)(interp::Context*, interp::Closure*, interp::Borrowed* registers, uint64_t* tag, double, double,
-                              double, double, double, double, double, double);
+using PlainEntry = double (*)(interp::Context*, uint64_t* tag, interp::Closure*, interp::Borrowed* registers, double, double,
+                              double, double, double, double, double, double) noexcept;
+// Of NativeEntrance::formula: the same, but what stands in the place of the tag and of the registers is not looked at. So all that a
+// host has called it with may stay where it is (posset_compute).
+using FormulaEntry = double (*)(interp::Context*, uint64_t, interp::Closure*, size_t, double, double, double, double, double,
+                                double, double, double) noexcept;
 constexpr auto kFloatTag = static_cast<uint64_t>(interp::Tag::Float);
 
 // Of NativeCodeHead::columns. `results` overlap no column.
@@ -46,11 +50,17 @@ using ColumnsEntry = size_t (*)(interp::Context*, interp::Closure*, interp::Borr
 }
 
 // The code of the last tier of a function that takes so many numbers; null: there is none, or the count is another. Within an
-// evaluation, or where the context's code slot is entered.
+// evaluation of any kind (handles.h).
 inline const interp::NativeCodeHead* code_for_numbers(const interp::Function& function, size_t count) {
-  if (function.parameter_count != count || count > kMostNumbers) return nullptr;
+  if (function.parameter_count != count) return nullptr;
   const void* code = function.unit->body.code[interp::kOptimisingTier].load(std::memory_order_acquire);
   return static_cast<const interp::NativeCodeHead*>(code);
+}
+
+// The quickest of it; likewise.
+inline FormulaEntry formula_of(const interp::Function& function, size_t count) {
+  if (function.parameter_count != count) return nullptr;
+  return reinterpret_cast<FormulaEntry>(function.unit->body.formula.load(std::memory_order_acquire));
 }
 
 }  // namespace posset::api

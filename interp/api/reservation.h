@@ -3,10 +3,14 @@
 // are likely to be short; everybody else, and this thread for everything else, enters as always, by the atomic exchange
 // of posset_context::thread, and takes the reservation away first.
 //
-// `owner_` is written by whoever is inside by that exchange, `inside_` by the owner alone. The owner says that it is
+// `owner_` is written by whoever is inside by that exchange, `inside` by the owner alone. The owner says that it is
 // inside, then looks whether it still is the owner; whoever takes the reservation away does these two the other way
 // around. The fence between them is asymmetric (sched/base/asymmetric_fence.h): free for the owner. Where there is no such
 // fence nothing is reserved.
+//
+// A call that does nothing but compute asks for less still: `open` is the owner while nothing is in the way of such a call, which
+// begins, then looks at `owner_`. It is set and cleared by the owner, inside or where it is given the reservation, and cleared by who
+// has taken that away and has seen that the owner is outside, so it cannot be set behind that. Anybody may clear it.
 //
 // Taking it away costs the other thread a microsecond, and a context that goes from thread to thread must not pay that
 // each time: every time doubles the calls after which it is reserved again.
@@ -16,6 +20,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "interp/runtime/reclaim.h"
 #include "sched/base/asymmetric_fence.h"
 
 namespace posset::api {
@@ -27,15 +32,32 @@ class Reservation {
   bool enter(uintptr_t me) {
     // Relaxed: only this thread makes itself the owner, and what it is told by others it looks for again below.
     if (owner_.load(std::memory_order_relaxed) != me || is_inside(me)) return false;
-    inside_.store(me, std::memory_order_relaxed);
+    state_.inside.store(me, std::memory_order_relaxed);
     sched::light_fence();
     if (owner_.load(std::memory_order_relaxed) == me) [[likely]] return true;
     leave();
     return false;
   }
+  // The same for a call that only computes: false also where it is closed to those.
+  bool enter_to_compute(uintptr_t me) {
+    if (state_.open.load(std::memory_order_relaxed) != me) [[unlikely]] return false;
+    state_.inside.store(me, std::memory_order_relaxed);
+    sched::light_fence();
+    if (owner_.load(std::memory_order_relaxed) == me) [[likely]] return true;
+    leave();
+    return false;
+  }
+  // Inside, and not by a call that only computes: it is closed to those meanwhile. Opened for what may be found to be in the way
+  // after that: who has put it there makes a heavy fence and closes it.
+  void open(uintptr_t me) {
+    state_.open.store(me, std::memory_order_relaxed);
+    sched::light_fence();
+  }
+  void close() { state_.open.store(0, std::memory_order_relaxed); }
+  interp::ShortCalls* short_calls() { return &state_; }
   // Release: whoever takes the reservation away sees what was done inside.
-  void leave() { inside_.store(0, std::memory_order_release); }
-  bool is_inside(uintptr_t me) const { return inside_.load(std::memory_order_relaxed) == me; }
+  void leave() { state_.inside.store(0, std::memory_order_release); }
+  bool is_inside(uintptr_t me) const { return state_.inside.load(std::memory_order_relaxed) == me; }
 
   // ---- whoever is inside by posset_context::thread ----
   // False: the owner is inside, and nothing has changed.
@@ -44,14 +66,16 @@ class Reservation {
     if (owner == 0) return true;
     owner_.store(0, std::memory_order_relaxed);
     if (owner == me && !is_inside(me)) {
+      close();
       comes_back_ = true;
       return true;
     }
     sched::heavy_fence();
-    if (inside_.load(std::memory_order_acquire) != 0) {
+    if (state_.inside.load(std::memory_order_acquire) != 0) {
       owner_.store(owner, std::memory_order_relaxed);
       return false;
     }
+    close();
     wanted_ = std::min(wanted_ * 2, kMostCalls);
     forget();
     return true;
@@ -70,11 +94,12 @@ class Reservation {
     return ++calls_ >= wanted_;
   }
   void reserve() { comes_back_ = true; }
-  // It is being left.
-  void come_back(uintptr_t me) {
-    if (!comes_back_) return;
+  // It is being left. True: it is reserved from here on.
+  bool come_back(uintptr_t me) {
+    if (!comes_back_) return false;
     comes_back_ = false;
     owner_.store(me, std::memory_order_relaxed);
+    return true;
   }
 
  private:
@@ -82,7 +107,7 @@ class Reservation {
   static constexpr uint32_t kMostCalls = uint32_t{1} << 24;
 
   std::atomic<uintptr_t> owner_{0};
-  std::atomic<uintptr_t> inside_{0};
+  interp::ShortCalls state_;  // and longer ones that begin as those do
   bool comes_back_ = false;
   uintptr_t caller_ = 0;
   uint32_t calls_ = 0;

@@ -14,12 +14,14 @@
 
 namespace posset::interp {
 
+class Context;
 struct ModuleInstance;
 
 struct Function {
   const syntax::FunctionDecl* decl = nullptr;
   UnitRef unit;
   ModuleInstance* module = nullptr;
+  const Context* context = nullptr;  // it was made in; helpers of that (posse.h) call it, too
   uint32_t parameter_count = 0;
   uint32_t required = 0;
   uint32_t slot_count = 0;

@@ -64,6 +64,7 @@ Function* make_function(Context& context, ModuleInstance& instance, const Functi
   auto made = std::make_unique<Function>();
   made->decl = &decl;
   made->module = &instance;
+  made->context = &context;
   made->unit = context.runtime.units.find_or_add(*made);
   made->parameter_count = static_cast<uint32_t>(decl.parameters.size());
   made->required = decl.required;

@@ -23,7 +23,7 @@ namespace posset::interp {
 struct Shape;
 
 #define POSSET_JIT_SYMBOL "posset_jit_entry"
-constexpr uint32_t kNativeVersion = 9;
+constexpr uint32_t kNativeVersion = 10;
 constexpr const char* kNativePlugin = "libposset_jit.so";
 
 // What tells that both sides were made from the same headers (native_layout.h).
@@ -89,7 +89,7 @@ struct NativeCodeHead {
   NativeEntrance entrance;
   std::span<const Inlined> inlined;
   // Where it is entered with numbers as arguments (NumbersEntry and PlainEntry in interp/api/numbers_entry.h); null:
-  // nowhere. `plain` only computes: it reads the closure and its arguments, and gives a float or says what else it would have
+  // nowhere (and NativeEntrance::formula). `plain` only computes: it reads the closure and its arguments, and gives a float or says what else it would have
   // been. Nothing has happened then, and the call is still to be made.
   void* numbers = nullptr;
   void* plain = nullptr;

@@ -19,14 +19,26 @@ Reclaimer::Slot::~Slot() {
   std::erase(owner_.slots_, this);
 }
 
+void Reclaimer::Slot::watch(ShortCalls* short_calls) {
+  sched::PatientLock lock(owner_.mutex_);
+  short_calls_ = short_calls;
+}
+
 Reclaimer::~Reclaimer() {
   for (const Retired& each : retired_) each.tier->drop(each.code);
+}
+
+// 0: it is not.
+uint64_t Reclaimer::running_since(const Slot& slot) {
+  const uint64_t since = slot.since_.load(std::memory_order_seq_cst);
+  const bool in_short_call = since == 0 && slot.short_calls_ && slot.short_calls_->inside.load(std::memory_order_seq_cst) != 0;
+  return in_short_call ? kFirstEpoch : since;
 }
 
 uint64_t Reclaimer::oldest_running() const {
   uint64_t oldest = UINT64_MAX;
   for (const Slot* slot : slots_) {
-    uint64_t since = slot->since_.load(std::memory_order_seq_cst);
+    const uint64_t since = running_since(*slot);
     if (since != 0) oldest = std::min(oldest, since);
   }
   return oldest;
@@ -45,6 +57,14 @@ void Reclaimer::add(const TierInterface* tier, void* code) {
   // Whoever enters from here on gets a later epoch and cannot see the code.
   retired_.push_back({tier, code, epoch_.fetch_add(1, std::memory_order_seq_cst)});
   waiting_.store(retired_.size(), std::memory_order_relaxed);
+  if (retired_.size() == 1) close_short_calls();
+}
+
+// One that is opened at this moment may miss it, and is held up as it holds up others: until something else looks.
+void Reclaimer::close_short_calls() {
+  for (const Slot* slot : slots_) {
+    if (slot->short_calls_) slot->short_calls_->open.store(0, std::memory_order_relaxed);
+  }
 }
 
 // What may be freed and is not seen by anybody else from here on.

@@ -4,6 +4,9 @@
 // lock-freedom", 2004). An evaluation that never ends delays freeing, it does not stop eviction: what is
 // evicted is not entered again.
 //
+// Calls that are over in no time have no epoch: that one runs holds up all freeing (ShortCalls). While code waits there are to be none,
+// so that it does not wait for a moment when nobody is inside.
+//
 // Code waits in the order of its epochs, so what may be freed stands in front. An evaluation that ends frees a few
 // pieces only: thousands may be evicted at once, and whoever evaluates is not to wait for all of them. Compilations,
 // which nobody waits for, free all they can.
@@ -22,6 +25,12 @@
 namespace posset::interp {
 
 struct TierInterface;
+
+// By plain stores of one thread and a light fence; any thread reads them.
+struct ShortCalls {
+  std::atomic<uintptr_t> inside{0};  // not 0: one runs
+  std::atomic<uintptr_t> open{0};    // not 0: whose the next may be; 0: it enters a slot, and leaves it, as others do. Anybody may clear it
+};
 
 class Reclaimer {
  public:
@@ -52,6 +61,10 @@ class Reclaimer {
       since_.store(0, std::memory_order_release);
       owner_.collect_few();
     }
+    // They run code, too. Null, as at first: there are none.
+    void watch(ShortCalls* short_calls) POSSET_EXCLUDES(owner_.mutex_);
+    // As `leave`, where a short call is still said to run; who has done with that calls `collect_few`.
+    void leave_quietly() { since_.store(0, std::memory_order_release); }
     void leave_and_free() {
       since_.store(0, std::memory_order_release);
       if (owner_.waiting_.load(std::memory_order_relaxed) != 0) owner_.collect();
@@ -61,6 +74,7 @@ class Reclaimer {
     friend class Reclaimer;
     Reclaimer& owner_;
     std::atomic<uint64_t> since_{0};  // 0: not running
+    ShortCalls* short_calls_ = nullptr;  // guarded by the owner's mutex
   };
 
   // Enters for a scope.
@@ -97,10 +111,14 @@ class Reclaimer {
 
   void collect(size_t most = SIZE_MAX) POSSET_EXCLUDES(mutex_);
   size_t take_free(std::array<Retired, kFew>& into, size_t most) POSSET_EXCLUDES(mutex_);
+  static uint64_t running_since(const Slot& slot);
   uint64_t oldest_running() const POSSET_REQUIRES(mutex_);
   void fence_light_entries() POSSET_REQUIRES(mutex_);
+  void close_short_calls() POSSET_REQUIRES(mutex_);
 
-  std::atomic<uint64_t> epoch_{1};
+  static constexpr uint64_t kFirstEpoch = 1;  // of the first code that is retired
+
+  std::atomic<uint64_t> epoch_{kFirstEpoch};
   std::atomic<size_t> waiting_{0};
   std::atomic<bool> light_{false};
   sched::Mutex mutex_;

@@ -45,6 +45,7 @@ struct NativeEntrance {
   void* entry = nullptr;
   uint64_t heads = 0;
   int level = 0;  // its tier
+  void* formula = nullptr;  // for the host: a FormulaEntry (interp/api/numbers_entry.h); null: there is none
   std::span<const NativeDirect> direct;  // by version; those without code have no such entry
 };
 

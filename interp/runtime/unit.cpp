@@ -201,10 +201,9 @@ void UnitTable::release(Unit& unit, const Function* function) {
   if (leave(unit)) unused_.add(unit);
 }
 
-// Tells tier 1's code which code of a higher tier it goes over to.
+// Tells tier 1's code which code of a higher tier it goes over to, and the host's calls. Before code that has been in its place is
+// retired.
 void UnitTable::install(Counted& counted) {
-  void* below = counted.code[1].load(std::memory_order_relaxed);
-  if (!below || !tiers_[1]->go_over) return;
   NativeEntrance entrance;
   for (int level = 2; level < kTiers; ++level) {
     void* code = counted.code[level].load(std::memory_order_relaxed);
@@ -212,7 +211,9 @@ void UnitTable::install(Counted& counted) {
     entrance = tiers_[level]->entrance(code);
     entrance.level = level;
   }
-  tiers_[1]->go_over(below, entrance);
+  counted.formula.store(entrance.formula, std::memory_order_seq_cst);
+  void* below = counted.code[1].load(std::memory_order_relaxed);
+  if (below && tiers_[1]->go_over) tiers_[1]->go_over(below, entrance);
 }
 
 void* UnitTable::body_code(uint32_t number) const {
@@ -287,10 +288,7 @@ bool UnitTable::publish(Unit& unit, int loop, int level, Made made, void* below,
   }
   grow(bytes);
   void* const before = counted.code[level].exchange(code, std::memory_order_seq_cst);
-  if (before) {
-    bytes_ -= counted.code_bytes[level];
-    retire(level, before, gone);
-  }
+  if (before) bytes_ -= counted.code_bytes[level];
   counted.code_bytes[level] = bytes;
   counted.reason[level].store(Reason::none, std::memory_order_relaxed);
   counted.refusals[level].store(0, std::memory_order_relaxed);
@@ -299,6 +297,7 @@ bool UnitTable::publish(Unit& unit, int loop, int level, Made made, void* below,
     counted.ready.store(static_cast<uint8_t>(level), std::memory_order_release);
   }
   if (level > 1) install(counted);
+  if (before) retire(level, before, gone);
   stay_below_limit(gone);
   return true;
 }

@@ -62,6 +62,7 @@ struct Counted {
   std::atomic<uint8_t> ready{0};         // highest tier whose code is published
   std::atomic<bool> settled{false};      // nothing higher will be asked for: counting has stopped
   std::atomic<void*> code[kTiers] = {};  // what the tier's `compile` gave; owned by the tier
+  std::atomic<void*> formula{nullptr};   // NativeEntrance::formula of the highest tier that has code
   std::atomic<Reason> reason[kTiers] = {};     // why there is no code, as far as it was tried
   std::atomic<uint32_t> patience[kTiers] = {}; // executions still to pass before a refused request is repeated
   std::atomic<uint8_t> refusals[kTiers] = {};   // how often in a row the queue was full

@@ -328,26 +328,51 @@ TEST_CASE("numbers give what the same values give") {
 
 namespace {
 
-// Gives -1 where it has been left alone.
-double computed(Context& context, const posset::Value& function, size_t count, double x, double y = 0) {
-  bool done = true;
-  const double result = posset_compute(context.handle(), function.raw(), count, &done, x, y, 0, 0, 0, 0, 0, 0);
-  if (!done) CHECK(result == 0);
-  return done ? result : -1;
+posset_number computed(Context& context, const posset::Value& function, size_t count, double x, double y = 0,
+                       posset_value* other = nullptr) {
+  return posset_compute(context.handle(), function.raw(), count, other, x, y, 0, 0, 0, 0, 0, 0);
+}
+
+// Gives -1 where that is no float.
+double number_computed(Context& context, const posset::Value& function, size_t count, double x, double y = 0) {
+  const posset_number made = computed(context, function, count, x, y);
+  CHECK((made.kind == POSSET_FLOAT || made.number == 0));
+  return made.kind == POSSET_FLOAT ? made.number : -1;
+}
+
+// Whether a call that only computes would do nothing else.
+bool is_open(Context& context) {
+  posset::api::Reservation& reservation = context.handle()->reservation;
+  if (!reservation.enter_to_compute(posset::api::this_thread())) return false;
+  reservation.leave();
+  return true;
+}
+
+bool has_formula(const posset::Value& function) {
+  const auto* closure = posset::api::in(function.raw()).as<posset::interp::Closure>();
+  return closure->function->unit->body.formula.load() != nullptr;
+}
+
+posset_code code_taken(Context& context) {
+  posset_error* const error = posset_take_error(context.handle());
+  posset_error_info info = {sizeof info};
+  REQUIRE(posset_error_get(error, &info) == POSSET_OK);
+  posset_error_free(error);
+  return info.code;
 }
 
 }  // namespace
 
-TEST_CASE("what only computes is computed, or nothing has happened") {
-  if (!posset_native_tier(3)) return;
+TEST_CASE("what only computes is computed in registers, all else gives what it always gives") {
   Runtime runtime;
-  Context context(runtime), other(runtime);
+  Context context(runtime), another(runtime);
   context.define("outside", [] { return 1.0; });
   auto product = context.compile<double(double, double)>("(x, y) => x * y + 0.5");
   auto far = context.compile<posset::Value(double)>("x => if x > 20.0 { \"far\" } else { sqrt(x) }");
   auto whole = context.compile<double(double)>("x => if x > 20.0 { 7 } else { x }");
   auto calls = context.compile<double(double)>("x => x + outside()");
-  CHECK(computed(context, product.value(), 2, 2, 3) == -1);  // not hot
+  CHECK(number_computed(context, product.value(), 2, 2, 3) == 6.5);
+  CHECK(!has_formula(product.value()));
   heat(runtime, [&] {
     REQUIRE(product(2, 3) == 6.5);
     far(4);
@@ -355,45 +380,141 @@ TEST_CASE("what only computes is computed, or nothing has happened") {
     REQUIRE(whole(21) == 7);
     REQUIRE(calls(1) == 2);
   });
-  CHECK(computed(context, product.value(), 2, 2, 3) == 6.5);
+  CHECK(has_formula(product.value()) == (posset_native_tier(3) != nullptr));
+  CHECK(!has_formula(far.value()));
+  CHECK(!has_formula(whole.value()));
+  CHECK(!has_formula(calls.value()));
+  CHECK(number_computed(context, product.value(), 2, 2, 3) == 6.5);
   CHECK(steps_of_last(context) == 1);
-  CHECK(computed(context, far.value(), 1, 4) == 2);
-  CHECK(computed(context, far.value(), 1, 21) == -1);
-  CHECK(computed(context, whole.value(), 1, 21) == -1);
+  CHECK(number_computed(context, far.value(), 1, 4) == 2);
+  CHECK(number_computed(context, calls.value(), 1, 1) == 2);
+  posset_value other = posset_nil();
+  posset_number made = computed(context, whole.value(), 1, 21, 0, &other);
+  CHECK(made.kind == POSSET_INT);
+  CHECK(made.status == POSSET_OK);
+  CHECK(posset_as_int(other) == 7);
   CHECK(whole(21) == 7);
-  CHECK(computed(context, calls.value(), 1, 1) == -1);
-  CHECK(computed(context, product.value(), 1, 2) == -1);
-  CHECK(computed(context, product.value(), 9, 2) == -1);
-  CHECK(computed(other, product.value(), 2, 2, 3) == -1);
-  bool done = true;
-  posset_compute(context.handle(), posset_int(3), 1, &done, 0, 0, 0, 0, 0, 0, 0, 0);
-  CHECK(!done);
-  CHECK(posset_compute(context.handle(), product.value().raw(), 2, nullptr, 2, 3, 0, 0, 0, 0, 0, 0) == 0);
+  made = computed(context, far.value(), 1, 21, 0, &other);
+  CHECK(made.kind == POSSET_STR);
+  CHECK(posset::Value(context.handle(), other).to<std::string>() == "far");
+  CHECK(computed(context, far.value(), 1, 21).kind == POSSET_STR);  // dropped
 }
 
-TEST_CASE("nothing is computed in a context that is in use, or where an error waits") {
-  if (!posset_native_tier(3)) return;
+TEST_CASE("a call of numbers that cannot be made says why") {
+  Runtime runtime;
+  Context context(runtime), another(runtime);
+  auto product = context.compile<double(double, double)>("(x, y) => x * y + 0.5");
+  auto foreign = another.compile<double(double, double)>("(x, y) => x * y + 0.5");
+  heat(runtime, [&] { REQUIRE(product(2, 3) == 6.5); });
+  heat(runtime, [&] { REQUIRE(foreign(2, 3) == 6.5); });
+  const auto status = [](const posset_number& made) {
+    CHECK(made.number == 0);
+    CHECK(made.kind == POSSET_NIL);
+    return made.status;
+  };
+  CHECK(status(computed(context, product.value(), 1, 2)) == POSSET_RAISED);
+  CHECK(code_taken(context) == POSSET_ERROR_ArgumentCount);
+  CHECK(status(computed(context, product.value(), 9, 2)) == POSSET_MISUSE);
+  CHECK(status(computed(context, foreign.value(), 2, 2, 3)) == POSSET_MISUSE);
+  CHECK(status(posset_compute(context.handle(), posset_int(3), 1, nullptr, 0, 0, 0, 0, 0, 0, 0, 0)) == POSSET_RAISED);
+  CHECK(code_taken(context) == POSSET_ERROR_NotAFunction);
+  CHECK(status(posset_compute(nullptr, product.value().raw(), 2, nullptr, 2, 3, 0, 0, 0, 0, 0, 0)) == POSSET_MISUSE);
+  CHECK(product(2, 3) == 6.5);
+}
+
+TEST_CASE("a call that only computes finds a context that is in use, or in which an error waits") {
   Runtime runtime;
   Context context(runtime, {.step_limit = 1000000});
   auto product = context.compile<double(double, double)>("(x, y) => x * y + 0.5");
-  double inside = 0, elsewhere = 0;
+  double inside = 0;
+  posset_number elsewhere{};
   context.define("ask", [&] {
-    inside = computed(context, product.value(), 2, 2, 3);
+    CHECK(!is_open(context));
+    inside = number_computed(context, product.value(), 2, 2, 3);
     std::thread([&] { elsewhere = computed(context, product.value(), 2, 2, 3); }).join();
   });
   auto ask = context.compile<void()>("() => ask()");
   heat(runtime, [&] { REQUIRE(product(2, 3) == 6.5); });
-  REQUIRE(computed(context, product.value(), 2, 2, 3) == 6.5);
-  ask();
-  CHECK(inside == -1);
-  CHECK(elsewhere == -1);
-  heat(runtime, [&] { REQUIRE(product(2, 3) == 6.5); });
+  const bool reserves = is_open(context);
+  for (int round = 0; round < 3; ++round) {
+    inside = 0;
+    ask();
+    CHECK(inside == 6.5);
+    CHECK(elsewhere.status == POSSET_BUSY);
+    REQUIRE(product(2, 3) == 6.5);
+    CHECK(is_open(context) == reserves);
+  }
   posset_value result = posset_nil();
   REQUIRE(posset_eval(context.handle(), posset_text_of("throw 1"), &result, nullptr) == POSSET_RAISED);
-  CHECK(computed(context, product.value(), 2, 2, 3) == -1);
+  CHECK(!is_open(context));
   CHECK(product(2, 3) == 6.5);
   CHECK(posset_take_error(context.handle()) == nullptr);
-  CHECK(computed(context, product.value(), 2, 2, 3) == 6.5);
+  CHECK(is_open(context) == reserves);
+}
+
+TEST_CASE("what another thread has given back is freed by calls that only compute") {
+  Runtime runtime;
+  Context context(runtime);
+  auto product = context.compile<double(double, double)>("(x, y) => x * y + 0.5");
+  posset_error* error = nullptr;
+  context.define("give_back", [&] {
+    std::thread([&] { posset_error_free(std::exchange(error, nullptr)); }).join();
+  });
+  auto give_back = context.compile<void()>("() => give_back()");
+  heat(runtime, [&] { REQUIRE(product(2, 3) == 6.5); });
+  for (int round = 0; round < 3; ++round) {
+    REQUIRE(product(2, 3) == 6.5);
+    const uint64_t before = context.statistics().live_objects;
+    posset_value result = posset_nil();
+    REQUIRE(posset_eval(context.handle(), posset_text_of("throw [[1], [2]]"), &result, nullptr) == POSSET_RAISED);
+    error = posset_take_error(context.handle());
+    give_back();
+    CHECK(!is_open(context));
+    REQUIRE(product(2, 3) == 6.5);
+    CHECK(context.handle()->orphans.load() == nullptr);
+    CHECK(context.statistics().live_objects == before);
+  }
+}
+
+TEST_CASE("code that waits to be freed is freed by brief calls, and none only computes until then") {
+  static constexpr posset::interp::TierInterface kTier = {.drop = [](void* code) { *static_cast<bool*>(code) = true; }};
+  Runtime runtime;
+  Context context(runtime);
+  auto product = context.compile<double(double, double)>("(x, y) => x * y + 0.5");
+  heat(runtime, [&] { REQUIRE(product(2, 3) == 6.5); });
+  const bool reserves = is_open(context);
+  posset::interp::Reclaimer& reclaimer = context.handle()->runtime.units.reclaimer;
+  posset::interp::Reclaimer::Slot reader(reclaimer);
+  bool freed = false;
+  reader.enter();
+  reclaimer.retire(&kTier, &freed);
+  CHECK(!is_open(context));
+  REQUIRE(product(2, 3) == 6.5);
+  CHECK(!is_open(context));
+  CHECK(!freed);
+  reader.leave_quietly();
+  REQUIRE(product(2, 3) == 6.5);
+  CHECK(freed);
+  REQUIRE(product(2, 3) == 6.5);
+  CHECK(is_open(context) == reserves);
+}
+
+TEST_CASE("a context whose calls only compute goes from thread to thread") {
+  Runtime runtime;
+  Context context(runtime);
+  auto product = context.compile<double(double, double)>("(x, y) => x * y + 0.5");
+  heat(runtime, [&] { REQUIRE(product(2, 3) == 6.5); });
+  const bool reserves = is_open(context);
+  for (int round = 0; round < 3; ++round) {
+    std::thread([&] {
+      CHECK(!is_open(context));
+      for (int i = 0; i < 5000; ++i) REQUIRE(product(2, 3) == 6.5);
+      CHECK(is_open(context) == reserves);
+    }).join();
+    CHECK(!is_open(context));
+    for (int i = 0; i < 5000; ++i) REQUIRE(product(2, 3) == 6.5);
+    CHECK(is_open(context) == reserves);
+  }
 }
 
 TEST_CASE("as many numbers as a function takes") {

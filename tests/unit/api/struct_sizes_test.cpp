@@ -86,6 +86,10 @@ AT(posset_function_row, data, 64);
 AT(posset_function_row, of_float, 72);
 AT(posset_function_row, of_floats, 80);
 
+AT(posset_number, number, 0);
+AT(posset_number, kind, 8);
+AT(posset_number, status, 12);
+static_assert(sizeof(posset_number) == 16);
 AT(posset_column, numbers, 0);
 AT(posset_column, kind, 8);
 static_assert(sizeof(posset_column) == 16);

@@ -1,5 +1,6 @@
 // Evicted code is freed when nobody can be inside it, not before and not never.
 #include <algorithm>
+#include <atomic>
 #include <iterator>
 
 #include <doctest/doctest.h>
@@ -8,6 +9,7 @@
 #include "interp/runtime/tier.h"
 
 using posset::interp::Reclaimer;
+using posset::interp::ShortCalls;
 using posset::interp::TierInterface;
 
 namespace {
@@ -40,6 +42,54 @@ TEST_CASE("reclaim: not while somebody runs who began before") {
   CHECK(freed);
   CHECK(reclaimer.waiting() == 0);
   late.leave();
+}
+
+TEST_CASE("reclaim: not while a short call runs, which does not say since when") {
+  Reclaimer reclaimer;
+  ShortCalls calls;
+  std::atomic<uintptr_t>& inside = calls.inside;
+  Reclaimer::Slot slot(reclaimer), other(reclaimer);
+  slot.watch(&calls);
+  bool before = false, meanwhile = false;
+  inside = 1;
+  reclaimer.retire(&kTier, &before);
+  CHECK_FALSE(before);
+  inside = 0;
+  inside = 1;  // another call, which may have seen it for all that is known
+  other.enter();
+  reclaimer.retire(&kTier, &meanwhile);
+  other.leave();
+  CHECK_FALSE(before);
+  inside = 0;
+  other.enter();
+  other.leave();
+  CHECK(before);
+  CHECK(meanwhile);
+  inside = 1;
+  slot.watch(nullptr);
+  bool after = false;
+  reclaimer.retire(&kTier, &after);
+  CHECK(after);
+}
+
+TEST_CASE("reclaim: while code waits the next call is no short one") {
+  Reclaimer reclaimer;
+  ShortCalls calls;
+  Reclaimer::Slot slot(reclaimer), reader(reclaimer);
+  slot.watch(&calls);
+  bool freed[2] = {};
+  reader.enter();
+  calls.open = 1;
+  reclaimer.retire(&kTier, &freed[0]);
+  CHECK(calls.open == 0);
+  reader.leave();
+  CHECK(freed[0]);
+  calls.open = 1;
+  reader.enter();
+  reclaimer.retire(&kTier, &freed[1]);
+  CHECK(calls.open == 0);
+  reader.leave();
+  slot.watch(nullptr);
 }
 
 TEST_CASE("reclaim: each code waits for its own readers") {
