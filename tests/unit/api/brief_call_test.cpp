@@ -13,6 +13,7 @@
 #include <posset/attach.h>
 #include <posset/posset.hpp>
 
+#include "../scratch.h"
 #include "hot_calls.h"
 #include "interp/api/handles.h"
 
@@ -398,6 +399,27 @@ TEST_CASE("what only computes is computed in registers, all else gives what it a
   CHECK(made.kind == POSSET_STR);
   CHECK(posset::Value(context.handle(), other).to<std::string>() == "far");
   CHECK(computed(context, far.value(), 1, 21).kind == POSSET_STR);  // dropped
+}
+
+TEST_CASE("a formula that comes from the code cache is called as one") {
+  if (!posset_native_tier(3)) return;
+  posset::test::ScratchFolder folder;
+  const std::string path = folder.path;
+  for (const bool kept : {false, true}) {
+    Runtime runtime({.cache_directory = path.c_str()});
+    Context context(runtime);
+    auto product = context.compile<double(double, double)>("(x, y) => x * y + 0.5");
+    auto far = context.compile<posset::Value(double)>("x => if x > 20.0 { \"far\" } else { sqrt(x) }");
+    heat(runtime, [&] {
+      REQUIRE(product(2, 3) == 6.5);
+      far(4);
+    });
+    CHECK((context.statistics().cache_hits != 0) == kept);
+    CHECK(has_formula(product.value()));
+    CHECK(!has_formula(far.value()));
+    CHECK(number_computed(context, product.value(), 2, 2, 3) == 6.5);
+    CHECK(computed(context, far.value(), 1, 21).kind == POSSET_STR);
+  }
 }
 
 TEST_CASE("a call of numbers that cannot be made says why") {
