@@ -31,21 +31,11 @@ class Reservation {
   // False: it is not reserved for this thread, or that is inside already.
   bool enter(uintptr_t me) {
     // Relaxed: only this thread makes itself the owner, and what it is told by others it looks for again below.
-    if (owner_.load(std::memory_order_relaxed) != me || is_inside(me)) return false;
-    state_.inside.store(me, std::memory_order_relaxed);
-    sched::light_fence();
-    if (owner_.load(std::memory_order_relaxed) == me) [[likely]] return true;
-    leave();
-    return false;
+    return owner_.load(std::memory_order_relaxed) == me && !is_inside(me) && begin(me);
   }
   // The same for a call that only computes: false also where it is closed to those.
   bool enter_to_compute(uintptr_t me) {
-    if (state_.open.load(std::memory_order_relaxed) != me) [[unlikely]] return false;
-    state_.inside.store(me, std::memory_order_relaxed);
-    sched::light_fence();
-    if (owner_.load(std::memory_order_relaxed) == me) [[likely]] return true;
-    leave();
-    return false;
+    return state_.open.load(std::memory_order_relaxed) == me && begin(me);
   }
   // Inside, and not by a call that only computes: it is closed to those meanwhile. Opened for what may be found to be in the way
   // after that: who has put it there makes a heavy fence and closes it.
@@ -103,6 +93,14 @@ class Reservation {
   }
 
  private:
+  bool begin(uintptr_t me) {
+    state_.inside.store(me, std::memory_order_relaxed);
+    sched::light_fence();
+    if (owner_.load(std::memory_order_relaxed) == me) [[likely]] return true;
+    leave();
+    return false;
+  }
+
   static constexpr uint32_t kFirstCalls = 64;
   static constexpr uint32_t kMostCalls = uint32_t{1} << 24;
 
