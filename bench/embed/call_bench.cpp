@@ -9,6 +9,8 @@
 #include <limits>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -183,18 +185,22 @@ BENCHMARK(BM_expressions_luajit);
 
 // ---- the geometric mean ----
 
-constexpr int kCalls = 20000, kRounds = 150;
+constexpr int kCalls = 20000, kRounds = 300;
 
-// What an evaluation costs with values that are made for it, in ns: the best of so many rounds that some are left alone by what
-// else the machine does. `sum(n)` evaluates n times and gives the sum.
-template <class Sum>
-double best_ns(Sum&& sum) {
-  double best = std::numeric_limits<double>::max();
+// Evaluates so many times, with values that are made for it, and gives the sum of the results.
+using Sum = std::function<double(int count)>;
+
+// What an evaluation costs each, in ns: the best of so many rounds that some are left alone by what else the machine does. They
+// take turns, since what else it does may last longer than all rounds of one of them.
+std::vector<double> best_ns(const std::vector<Sum>& sums) {
+  std::vector<double> best(sums.size(), std::numeric_limits<double>::max());
   for (int round = 0; round < kRounds; ++round) {
-    const auto begin = std::chrono::steady_clock::now();
-    benchmark::DoNotOptimize(sum(kCalls));
-    const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
-    best = std::min(best, took.count() / kCalls);
+    for (size_t i = 0; i < sums.size(); ++i) {
+      const auto begin = std::chrono::steady_clock::now();
+      benchmark::DoNotOptimize(sums[i](kCalls));
+      const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
+      best[i] = std::min(best[i], took.count() / kCalls);
+    }
   }
   return best;
 }
@@ -209,106 +215,129 @@ double sum_of_calls(int count, Call&& call) {
   return sum;
 }
 
-double native_ns(const Expression& each) {
+Sum sum_of_native(const Expression& each) {
   const Native volatile function = each.native;
-  return best_ns([&](int count) { return sum_of_calls(count, function); });
+  return [function](int count) { return sum_of_calls(count, function); };
 }
 
-double posset_ns(const Expression& each) {
+// A formula that is hot, in a runtime of its own.
+struct Formula {
   posset::Runtime runtime;
-  posset::Context context(runtime, kLimits);
-  auto function = context.compile<double(double, double, double, double, double)>(std::string("(a, b, c, x, y) => ") +
-                                                                                  each.posset);
-  heat(runtime, [&](int i) { sum_of_calls(1 + i % 2, function); });
-  check(sum_of_calls(1000, function), sum_of_calls(1000, each.native));
-  return best_ns([&](int count) { return sum_of_calls(count, function); });
+  posset::Context context{runtime, kLimits};
+  posset::Function<double(double, double, double, double, double)> function;
+
+  explicit Formula(const Expression& each)
+      : function(context.compile<double(double, double, double, double, double)>(std::string("(a, b, c, x, y) => ") + each.posset)) {
+    heat(runtime, [&](int i) { sum_of_calls(1 + i % 2, function); });
+  }
+};
+
+Sum sum_of_posset(const Expression& each) {
+  auto formula = std::make_shared<Formula>(each);
+  return [formula](int count) { return sum_of_calls(count, formula->function); };
 }
 
 // The same evaluations by columns: the values are made into them, some thousand rows at a time, and the results summed up.
-double posset_columns_ns(const Expression& each) {
-  posset::Runtime runtime;
-  posset::Context context(runtime, kLimits);
-  auto function = context.compile<double(double, double, double, double, double)>(std::string("(a, b, c, x, y) => ") +
-                                                                                  each.posset);
-  constexpr int kRowsAtATime = 1000;
-  std::array<std::array<double, kRowsAtATime>, 5> columns;
-  std::array<double, kRowsAtATime> results;
-  const auto sum_of_rows = [&](int count) {
+class Columns {
+ public:
+  explicit Columns(const Expression& each) : formula_(each) {
+    for (int i = 0; i < 10; ++i) {
+      sum(10000);
+      posset_runtime_settle(formula_.runtime.handle());
+    }
+  }
+
+  double sum(int count) {
     double sum = 0;
     for (int done = 0; done < count; done += kRowsAtATime) {
       for (int i = 0; i < kRowsAtATime; ++i) {
         const Values v = values(done + i + 1);
-        for (size_t n = 0; n < v.size(); ++n) columns[n][i] = v[n];
+        for (size_t n = 0; n < v.size(); ++n) columns_[n][i] = v[n];
       }
-      function.map_into(results, columns[0], columns[1], columns[2], columns[3], columns[4]);
-      for (const double result : results) sum += result;
+      formula_.function.map_into(results_, columns_[0], columns_[1], columns_[2], columns_[3], columns_[4]);
+      for (const double result : results_) sum += result;
     }
     return sum;
-  };
-  for (int i = 0; i < 10; ++i) {
-    check(sum_of_rows(2000), sum_of_calls(2000, each.native));
-    posset_runtime_settle(runtime.handle());
   }
-  return best_ns(sum_of_rows);
+
+ private:
+  static constexpr int kRowsAtATime = 1000;
+  Formula formula_;
+  std::array<std::array<double, kRowsAtATime>, 5> columns_;
+  std::array<double, kRowsAtATime> results_;
+};
+
+Sum sum_of_columns(const Expression& each) {
+  auto columns = std::make_shared<Columns>(each);
+  return [columns](int count) { return columns->sum(count); };
 }
 
 #ifdef WITH_MUPARSER
-double muparser_ns(const Expression& each) {
-  Values v = values(0);
-  mu::Parser parser;
+Sum sum_of_muparser(const Expression& each) {
+  struct Parser {
+    Values v = values(0);
+    mu::Parser parser;
+  };
+  auto made = std::make_shared<Parser>();
   const char* names[] = {"a", "b", "c", "x", "y"};
-  for (size_t n = 0; n < v.size(); ++n) parser.DefineVar(names[n], &v[n]);
-  parser.SetExpr(each.muparser);
-  return best_ns([&](int count) {
+  for (size_t n = 0; n < made->v.size(); ++n) made->parser.DefineVar(names[n], &made->v[n]);
+  made->parser.SetExpr(each.muparser);
+  return [made](int count) {
     return sum_of_calls(count, [&](double a, double b, double c, double x, double y) {
-      v = {a, b, c, x, y};
-      return parser.Eval();
+      made->v = {a, b, c, x, y};
+      return made->parser.Eval();
     });
-  });
+  };
 }
 #endif
 
 #ifdef WITH_LUAJIT
 // The whole loop in Lua, where it is compiled: no call from outside.
-double luajit_loop_ns(const Expression& each) {
-  lua_State* lua = luaL_newstate();
-  luaL_openlibs(lua);
+Sum sum_of_luajit_loop(const Expression& each) {
+  const std::shared_ptr<lua_State> lua(luaL_newstate(), lua_close);
+  luaL_openlibs(lua.get());
   const std::string text = std::string("return function(count) local sum = 0 for i = 1, count do local n = 1 + (i % 1000) * 0.001 ") +
                            "local a, b, c, x, y = n, n + 1, n + 2, n * 3, n * 4 sum = sum + (" + each.lua + ") end return sum end";
-  if (luaL_dostring(lua, text.c_str())) std::abort();
-  auto sum = [&](int count) {
-    lua_pushvalue(lua, -1);
-    lua_pushinteger(lua, count);
-    lua_call(lua, 1, 1);
-    const double result = lua_tonumber(lua, -1);
-    lua_pop(lua, 1);
+  if (luaL_dostring(lua.get(), text.c_str())) std::abort();
+  return [lua](int count) {
+    lua_pushvalue(lua.get(), -1);
+    lua_pushinteger(lua.get(), count);
+    lua_call(lua.get(), 1, 1);
+    const double result = lua_tonumber(lua.get(), -1);
+    lua_pop(lua.get(), 1);
     return result;
   };
-  check(sum(1000), sum_of_calls(1000, each.native));
-  const double ns = best_ns(sum);
-  lua_close(lua);
-  return ns;
 }
 #endif
 
-template <class Ns>
-double mean_over_native(Ns&& ns) {
-  double logs = 0;
-  for (const Expression& each : kExpressions) logs += std::log(ns(each) / native_ns(each));
-  return std::exp(logs / kCount);
-}
-
-// Counters: how many times as long as compiled, each measured beside it.
-void BM_expressions_over_native(benchmark::State& state) {
-  for (auto _ : state) {
-    state.counters["posset"] = mean_over_native(posset_ns);
-    state.counters["posset_columns"] = mean_over_native(posset_columns_ns);
+constexpr struct {
+  const char* name;
+  Sum (*sum)(const Expression&);
+} kPeers[] = {
+    {"native", sum_of_native},
+    {"posset", sum_of_posset},
+    {"posset_columns", sum_of_columns},
 #ifdef WITH_MUPARSER
-    state.counters["muparser"] = mean_over_native(muparser_ns);
+    {"muparser", sum_of_muparser},
 #endif
 #ifdef WITH_LUAJIT
-    state.counters["luajit_loop"] = mean_over_native(luajit_loop_ns);
+    {"luajit_loop", sum_of_luajit_loop},
 #endif
+};
+
+// Counters: how many times as long as compiled, in ns of the geometric mean for what is compiled.
+void BM_expressions_over_native(benchmark::State& state) {
+  constexpr size_t kPeerCount = std::size(kPeers);
+  for (auto _ : state) {
+    double logs[kPeerCount] = {};
+    for (const Expression& each : kExpressions) {
+      std::vector<Sum> sums;
+      for (const auto& peer : kPeers) sums.push_back(peer.sum(each));
+      for (const Sum& sum : sums) check(sum(1000), sums[0](1000));
+      const std::vector<double> best = best_ns(sums);
+      for (size_t i = 0; i < kPeerCount; ++i) logs[i] += std::log(best[i] / (i == 0 ? 1 : best[0])) / kCount;
+    }
+    for (size_t i = 0; i < kPeerCount; ++i) state.counters[kPeers[i].name] = std::exp(logs[i]);
   }
 }
 BENCHMARK(BM_expressions_over_native)->Iterations(1)->Unit(benchmark::kMillisecond);
