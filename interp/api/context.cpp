@@ -20,6 +20,7 @@ posset_context::posset_context(posset_runtime* runtime, const Limits& limits, Ro
       owner(runtime),
       ownership(std::make_shared<posset::api::Ownership>()) {
   heap.unbind_from_thread();  // whoever enters is bound
+  if (role == Role::Host) end_evaluation();  // there has been none
   code_slot.watch(reservation.short_calls());
   on_settled_in = [](Context& context) {
     static_cast<posset_context&>(context).running.emplace(context.runtime.control.scheduler().evaluating());

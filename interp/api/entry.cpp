@@ -53,7 +53,7 @@ void end_run(posset_context* context) {
   context->running.reset();
   context->code_slot.leave();
   context->last_steps = context->steps_used();
-  context->end_brief_evaluation();
+  context->end_evaluation();
   context->clear_interrupt();
   context->drop_kept_views();
   context->scratch = Value();

@@ -284,7 +284,9 @@ class Evaluation : public Entry {
   ~Evaluation() {
     if (!begun_) return;
     if (context_->fork_top != forks_) interp::drop_forks(*context_, forks_);
-    if (--context_->evaluations == 0 && kind_ == Kind::Run) end_run(context_);
+    if (--context_->evaluations != 0) return;
+    if (kind_ == Kind::Run) end_run(context_);
+    else context_->end_evaluation();
   }
 
  private:
@@ -319,9 +321,9 @@ class BriefEvaluation {
     if (context_->fork_top != forks_) interp::drop_forks(*context_, forks_);
     context_->evaluations = 0;
     if (context_->has_ended_briefly() && context_->retired.size() < context_->retire_at) [[likely]] {
-      context_->end_brief_evaluation();
       context_->code_slot.leave_quietly();
       context_->last_steps = static_cast<uint64_t>(fuel_ - context_->fuel);
+      context_->end_evaluation();
       if (context_->is_interrupted()) context_->clear_interrupt();
     } else {
       end_run(context_);

@@ -155,7 +155,8 @@ void Context::begin_evaluation() {
   native.enter(limits_.stack_bytes);
   bound_registers(registers_, limits_.stack_bytes);
   tree_account->settle(*this);
-  has_new_limits_ = brief_ = false;
+  has_new_limits_ = false;
+  phase_ = Phase::Settled;
   steps_before_slice_ = 0;
   slice_ = 0;
   start_slice();
@@ -178,7 +179,7 @@ void Context::start_clock() {
 }
 
 void Context::settle_in() {
-  brief_ = false;
+  phase_ = Phase::Settled;
   start_clock();
   if (on_settled_in) on_settled_in(*this);
   if (seat) seat->settle_in();
@@ -208,7 +209,13 @@ bool Context::take_forced_exit() {
 }
 
 bool Context::wants_to_stop() const {
-  return interrupted_.load(std::memory_order_relaxed) || (has_deadline_ && std::chrono::steady_clock::now() >= deadline_);
+  if (phase_ == Phase::Idle) return false;
+  return is_interrupted() || (has_deadline_ && std::chrono::steady_clock::now() >= deadline_);
+}
+
+bool Context::is_stopping() const {
+  if (phase_ == Phase::Idle) return false;
+  return (pending_ && pending_->data->limit) || wants_to_stop();
 }
 
 int64_t Context::time_limit_ns() const {
@@ -236,7 +243,7 @@ bool Context::raise_stop() {
 }
 
 bool Context::poll() {
-  if (brief_) settle_in();
+  if (is_brief()) settle_in();
   heap.bury_some();
   steps_before_slice_ += static_cast<uint64_t>(slice_ - fuel);
   slice_ = fuel = 0;

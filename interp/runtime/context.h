@@ -236,8 +236,10 @@ class Context : public Strand {
   const Idle* idle = nullptr;
   // What the evaluation gives its thread to others by (carrier.h); null: it has one of its own.
   Carrier* carrier = nullptr;
-  // An interruption or the time limit, at the next `poll`.
+  // An interruption or the time limit, at the next `poll`. Between evaluations there is none: an interruption waits for the next.
   bool wants_to_stop() const;
+  // Or it has come already, and the evaluation is on its way to its end: whatever takes long and can wait is left.
+  bool is_stopping() const;
   // When the time limit comes, in the time of the runtime's clock; kNever: there is none.
   int64_t time_limit_ns() const;
   void clear_interrupt() { interrupted_.store(false, std::memory_order_relaxed); }
@@ -256,17 +258,20 @@ class Context : public Strand {
     steps_before_slice_ = 0;
     slice_ = fuel = first_slice_;
     has_deadline_ = false;
-    brief_ = true;
+    phase_ = Phase::Brief;
   }
   bool may_be_brief() const { return !has_new_limits_ && !pending_ && !tasks_at_work && !heap.is_overdrawn(); }
   // The limit lets an evaluation pass that is one step and does nothing but compute.
   bool has_plain_step() const { return first_slice_ > 0; }
-  bool is_brief() const { return brief_; }
+  bool is_brief() const { return phase_ == Phase::Brief; }
   void settle_in();
   void (*on_settled_in)(Context&) = nullptr;  // for who tells the scheduler of evaluations
   // Has left nothing to do behind it but to give back what it has of the context.
-  bool has_ended_briefly() const { return brief_ && deferred.empty() && !keeps_views() && !scratch->is_heap(); }
-  void end_brief_evaluation() { brief_ = false; }
+  bool has_ended_briefly() const { return is_brief() && deferred.empty() && !keeps_views() && !scratch->is_heap(); }
+  void end_evaluation() {
+    phase_ = Phase::Idle;
+    has_deadline_ = false;
+  }
   // The evaluation that has just begun ends then at the latest, as at its own time limit.
   void end_by(std::chrono::steady_clock::time_point deadline);
   //   if (context.native.low()) return context.on_fresh_stack([&] { return walk(node); });
@@ -314,7 +319,7 @@ class Context : public Strand {
   bool tasks_at_work = false;  // this evaluation has, or may have, to do with them
   // Now it has; a brief one is none any more.
   void begin_with_tasks() {
-    if (brief_) settle_in();
+    if (is_brief()) settle_in();
     tasks_at_work = true;
   }
 
@@ -354,7 +359,8 @@ class Context : public Strand {
   std::atomic<bool> interrupted_{false};
   std::chrono::steady_clock::time_point deadline_{};
   bool has_deadline_ = false;
-  bool brief_ = false;
+  enum class Phase : uint8_t { Idle, Brief, Settled };
+  Phase phase_ = Phase::Settled;                  // who helps others evaluates all its life
   bool has_new_limits_ = true;                    // no evaluation has begun with them
   int64_t first_slice_ = 0;                       // fuel of the first slice of an evaluation
   HostPace host_pace_;

@@ -245,7 +245,7 @@ std::string name_of_value(Borrowed v) {
 }  // namespace
 
 void Context::install_hooks() {
-  heap.stop_wish = {[](const void* owner) { return static_cast<const Context*>(owner)->wants_to_stop(); }, this};
+  heap.stop_wish = {[](const void* owner) { return static_cast<const Context*>(owner)->is_stopping(); }, this};
   heap.hooks.destroy_error = destroy_error_data;
   heap.hooks.destroy_host = destroy_host_object;
   heap.hooks.destroy_task = destroy_task;

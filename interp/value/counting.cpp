@@ -338,7 +338,11 @@ void Heap::take_remote_frees() {
 }
 
 void Heap::bury_portion() {
-  if (!in_hook_) Burial(*this).go_on();
+  if (dying_ != nullptr) {
+    bury_block_portion();
+  } else if (!in_hook_) {
+    Burial(*this).go_on();
+  }
 }
 
 }  // namespace posset::interp

@@ -41,6 +41,7 @@ Heap::~Heap() {
   take_remote_frees();
   bury_all();
   collect_cycles(/*shared_too=*/true);
+  bury_all();
   mi_free(refs_);
   while (large_ != nullptr) {  // immortal ones
     LargeBlock* block = large_;
@@ -74,7 +75,10 @@ bool Heap::note_peak(size_t more) {
 bool Heap::make_room(size_t bytes) {
   if (ReferenceCache* const cache = ReferenceCache::current()) cache->flush();
   take_remote_frees();
-  bury_all();
+  while (!has_room(bytes) && can_bury()) {
+    if (is_to_stop()) return false;
+    bury_portion();
+  }
   trim_if_worth();
   if (has_room(bytes)) return true;
   if (ref_count_ == 0 || bytes > limit_) return false;
@@ -103,7 +107,7 @@ bool Heap::refill(size_t cls) {
     take_remote_frees();
     if (free_[cls] != nullptr) return true;
   }
-  if (buried_ != 0) {
+  if (has_buried()) {
     bury_portion();
     if (free_[cls] != nullptr) return true;
   }
@@ -353,8 +357,28 @@ void Heap::free_large(void* payload) {
   LargeBlock* block = static_cast<LargeBlock*>(payload) - 1;
   (block->previous != nullptr ? block->previous->next : large_) = block->next;
   if (block->next != nullptr) block->next->previous = block->previous;
-  discharge(block->bytes);
-  block->free();
+  if (block->mapped != 0) {
+    block->next = std::exchange(dying_, block);
+    do bury_block_portion();
+    while (dying_ != nullptr && !is_to_stop());
+  } else {
+    discharge(block->bytes);
+    block->free();
+  }
+}
+
+// Such a block can be of gigabytes, and the system takes most of a millisecond to take a portion back where pages are small.
+void Heap::bury_block_portion() {
+  constexpr size_t kPortion = size_t{16} << 20;
+  LargeBlock* block = dying_;
+  if (block->bytes > kPortion) {
+    discharge(kPortion);
+    block->cut(block->bytes - kPortion);
+  } else {
+    dying_ = block->next;
+    discharge(block->bytes);
+    block->free();
+  }
 }
 
 // ---- objects and blocks ----

@@ -47,8 +47,9 @@ struct ObjectHooks {
   std::string (*name_of)(Borrowed) = nullptr;
 };
 
-// Asked by what copies much in one go, between its portions. Where the heap's owner has been told to stop, the copy is given
-// up as if there were no memory for it; whoever makes an error of that asks the same (Context::raise_memory_limit).
+// Asked by what copies much in one go, or gives much back to the system, between its portions. Where the heap's owner has been told
+// to stop, a copy is given up as if there were no memory for it, and whoever makes an error of that asks the same
+// (Context::raise_memory_limit); what is to be given back waits.
 struct StopWish {
   bool (*is_there)(const void* owner) = nullptr;
   const void* owner = nullptr;
@@ -217,14 +218,15 @@ class Heap {
   // Frees what other threads have released.
   void take_remote_frees();
   // Something large dies in portions: what is over when its first has gone waits, and dies here as the heap's owner allocates
-  // or looks at limits. One portion, or all of it.
+  // or looks at limits. One portion, or all of it. What waits is charged. Blocks that are mapped wait only where the owner has been
+  // told to stop.
   void bury_some() {
-    if (buried_ != 0) [[unlikely]] bury_portion();
+    if (has_buried()) [[unlikely]] bury_portion();
   }
   void bury_all() {
-    while (buried_ != 0 && !in_hook_) bury_portion();
+    while (can_bury()) bury_portion();
   }
-  bool has_buried() const { return buried_ != 0; }
+  bool has_buried() const { return buried_ != 0 || dying_ != nullptr; }
   // Gives wholly unused pages back to mimalloc.
   void trim_pages();
   // Unless too little has been freed since the last time for what that costs.
@@ -293,7 +295,9 @@ class Heap {
   bool has_room(size_t bytes) const { return used_ <= limit_ && bytes <= limit_ - used_; }
   bool make_room(size_t bytes);
   void push_remote(Object* object);
+  bool can_bury() const { return dying_ != nullptr || (buried_ != 0 && !in_hook_); }
   void bury_portion();
+  void bury_block_portion();
 
   Cell* free_[kClasses] = {};
   Page* current_[kClasses] = {};  // where the next cells of a class are carved
@@ -315,10 +319,11 @@ class Heap {
   uint64_t frees_at_trim_ = 0;
   size_t trim_cost_ = 0;    // free cells the last trimming looked at
   LargeBlock* large_ = nullptr;  // all of them, doubly linked
+  LargeBlock* dying_ = nullptr;  // mapped ones that have died and wait for their end, by `next`
 
   std::atomic<Object*> remote_frees_{nullptr};
   std::atomic<std::thread::id> owner_;
-  uint64_t buried_ = 0;  // objects that have died and wait for their end (counting.cpp)
+  uint64_t buried_ = 0;  // objects that have died and wait for theirs (counting.cpp)
   bool in_hook_ = false;
 
   Ref** refs_ = nullptr;  // every live ref; Ref::place is its index

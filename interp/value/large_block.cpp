@@ -14,6 +14,8 @@ namespace {
 // Where mimalloc goes to the system for each block as well. Below, it hands freed memory out again:
 // lists of 4 MiB, grown again and again, took three times as long with fresh pages.
 constexpr size_t kMappedBytes = size_t{16} << 20;
+// The kernel aligns what is a multiple of it.
+constexpr size_t kHugePageBytes = size_t{2} << 20;
 
 #if defined(MREMAP_MAYMOVE) && !defined(POSSET_SANITIZED)
 constexpr bool kMaps = true;
@@ -41,8 +43,9 @@ LargeBlock* set_size(void* memory, size_t bytes, bool mapped) {
 }  // namespace
 
 size_t LargeBlock::good_bytes(size_t payload) {
-  // Whole pages beyond a page, as munmap and mremap want them.
-  return mi_good_size(payload + sizeof(LargeBlock));
+  const size_t bytes = mi_good_size(payload + sizeof(LargeBlock));
+  if (!kMaps || bytes < kMappedBytes) return bytes;
+  return (bytes + kHugePageBytes - 1) / kHugePageBytes * kHugePageBytes;
 }
 
 LargeBlock* LargeBlock::allocate(size_t bytes) {
@@ -54,6 +57,11 @@ LargeBlock* LargeBlock::allocate(size_t bytes) {
 LargeBlock* LargeBlock::remap(size_t to) {
   void* memory = move(this, bytes, to);
   return memory == MAP_FAILED ? nullptr : set_size(memory, to, true);
+}
+
+void LargeBlock::cut(size_t to) {
+  munmap(reinterpret_cast<char*>(this) + to, bytes - to);
+  bytes = to;
 }
 
 void LargeBlock::free() {

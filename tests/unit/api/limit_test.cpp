@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "fixture.h"
+#include "interp/api/handles.h"
 
 using posset::test::append;
 using posset::test::Problem;
@@ -144,6 +145,51 @@ TEST_CASE("an interruption before an evaluation hits that one only") {
   CHECK(w.show("2") == "raised: interrupted");  // while it is read
   CHECK(w.show("2") == "2");
   CHECK(w.show("var i = 0\nwhile i < 100000 { i += 1 }\ni") == "100000");
+}
+
+TEST_CASE("limits: what the host releases is given back at once, also after a time limit") {
+  World w;
+  posset_value list = posset_nil();
+  REQUIRE(w.eval("fill(20000000, 1)", &list) == POSSET_OK);
+  posset_context_options options = posset_context_defaults();
+  options.time_limit_seconds = 1e-9;
+  REQUIRE(posset_context_set_options(w.context, &options) == POSSET_OK);
+  for (const char* source : {"for i in 0..100000 { }", "1"}) {
+    posset_value held = posset_retain(list);
+    w.eval(source);
+    if (posset_error* error = posset_take_error(w.context)) posset_error_free(error);
+    posset_release(held);
+  }
+  posset_release(list);
+  CHECK_FALSE(w.context->heap.has_buried());
+}
+
+TEST_CASE("limits: an interrupted evaluation leaves the rest of a very large list to the next, or to the host's question") {
+  posset_context_options options = posset_context_defaults();
+  options.memory_limit = size_t{1} << 30;
+  World w(options);
+  const auto used = [&] {
+    posset_statistics statistics = {};
+    statistics.size = sizeof statistics;
+    REQUIRE(posset_context_statistics(w.context, &statistics) == POSSET_OK);
+    return statistics.used_bytes;
+  };
+  posset_function_row row = {};
+  row.name = "stop";
+  row.signature = "stop()";
+  row.doc = "";
+  row.function = [](posset_call* call) {
+    posset_interrupt(call->context);
+    return POSSET_OK;
+  };
+  REQUIRE(posset_define(w.context, &row, sizeof row, nullptr) == POSSET_OK);
+  const uint64_t before = used();
+  for (int round = 0; round < 4; ++round) {  // two of them are beyond the limit
+    CHECK(w.eval("let xs = fill(75000000, 1)\nstop()\nwhile true { len(xs) }") == POSSET_RAISED);
+    CHECK(w.problem().is_interrupt);
+  }
+  CHECK(used() < before + 100000);
+  still_works(w);
 }
 
 TEST_CASE("contexts of one runtime run on many threads") {

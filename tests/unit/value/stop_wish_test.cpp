@@ -144,3 +144,50 @@ TEST_CASE("stop wish: a map out of which much is removed is not tidied at each r
   CHECK(map->used == map->live);
   for (int64_t i = next; i < kMany; i += 101) REQUIRE(map_find(map, Borrowed::integer(i * 7 % kMany)) != nullptr);
 }
+
+TEST_CASE("stop wish: while one is there a very large block is given back in portions, and stays charged until then") {
+  if (!Heap::kPooled) return;  // a sanitizer watches blocks of mimalloc, which end in one go
+  constexpr size_t kBytes = size_t{100} << 20, kMostAtOnce = size_t{20} << 20;
+  World world;
+  Heap& heap = world.heap;
+  const auto make = [&] { return list_filled(heap, kBytes / 8, Borrowed::integer(7)); };
+  const size_t before = heap.used_bytes();
+  Value block = make();
+  block = Value();
+  CHECK_FALSE(heap.has_buried());  // nobody waits
+  CHECK(heap.used_bytes() == before);
+
+  block = make();
+  Wish wish(heap);
+  size_t used = heap.used_bytes();
+  wish.from = 0;
+  block = Value();
+  CHECK(wish.looks == 1);
+  int portions = 1;
+  for (;; ++portions) {
+    CHECK(used - heap.used_bytes() <= kMostAtOnce);
+    CHECK(used > heap.used_bytes());
+    used = heap.used_bytes();
+    if (!heap.has_buried()) break;
+    heap.bury_some();
+  }
+  CHECK(used == before);
+  CHECK(portions >= 6);
+}
+
+TEST_CASE("stop wish: near the limit what waits goes first, unless one is there") {
+  if (!Heap::kPooled) return;
+  constexpr int64_t kLarge = 12 << 20;
+  World world;
+  Heap& heap = world.heap;
+  Value block = list_filled(heap, kLarge, Borrowed::integer(7));
+  heap.set_limit_bytes(heap.used_bytes() + (1 << 20));
+  Wish wish(heap);
+  wish.from = 0;
+  block = Value();
+  REQUIRE(heap.has_buried());
+  CHECK(list_filled(heap, kLarge, Borrowed::integer(7)).failed());
+  CHECK(heap.has_buried());  // and was not gone through for what is not wanted
+  wish.from = UINT64_MAX;
+  CHECK_FALSE(list_filled(heap, kLarge, Borrowed::integer(7)).failed());
+}
