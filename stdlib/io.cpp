@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstring>
 #include <vector>
 
@@ -21,10 +22,12 @@ posset_status failed(posset_call* call, const char* what, const std::string& pat
                        std::strerror(errno));
 }
 
-// Argument i as a path that is granted for `grant`; a NUL byte cannot be part of one.
+// Argument i as a path that is granted for `grant`; a NUL byte cannot be part of one. What is longer than the system takes is not even
+// copied.
 posset_status want_path(posset_call* call, uint32_t i, uint32_t grant, std::string& out) {
   posset_text text;
   POSSET_TRY(posset_want_string(call, i, &text));
+  if (text.size >= PATH_MAX) return posset_raise_argument(call, POSSET_ERROR_BadArgument, i, text_of("is too long for a path"));
   out = std::string(view_of(text));
   if (out.find('\0') != std::string::npos) {
     return posset_raise_argument(call, POSSET_ERROR_BadArgument, i, text_of("holds a NUL character"));
@@ -95,10 +98,12 @@ posset_status write_with(posset_call* call, int flags) {
   if (file.number() < 0) return failed(call, "write", path);
   std::string_view left = view_of(text);
   while (!left.empty()) {
-    ssize_t written = write(file.number(), left.data(), left.size());
+    constexpr size_t kAtOnce = 256 << 10;  // between two looks at the limits
+    ssize_t written = write(file.number(), left.data(), std::min(left.size(), kAtOnce));
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) return failed(call, "write", path);
     left.remove_prefix(static_cast<size_t>(written));
+    if (!left.empty()) POSSET_TRY(posset_poll(call->context));
   }
   return POSSET_OK;
 }

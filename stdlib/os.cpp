@@ -22,6 +22,8 @@ namespace {
 posset_status want_text(posset_call* call, uint32_t i, std::string& out) {
   posset_text text;
   POSSET_TRY(posset_want_string(call, i, &text));
+  constexpr size_t kLongestWord = 128 << 10;  // that the system passes to a process
+  if (text.size >= kLongestWord) return posset_raise_argument(call, POSSET_ERROR_BadArgument, i, text_of("is too long"));
   out = std::string(view_of(text));
   if (out.find('\0') == std::string::npos) return POSSET_OK;
   return posset_raise_argument(call, POSSET_ERROR_BadArgument, i, text_of("holds a NUL character"));
