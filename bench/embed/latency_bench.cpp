@@ -13,6 +13,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -261,14 +262,29 @@ void print_worst_touch() {
               kBytes >> 21);
 }
 
+// `--scale=16`: arguments that much larger.
+int64_t take_scale(int& count, char** arguments) {
+  constexpr std::string_view kName = "--scale=";
+  int64_t scale = 1;
+  int kept = 0;
+  for (int i = 0; i < count; ++i) {
+    const std::string_view each = arguments[i];
+    if (each.substr(0, kName.size()) == kName) scale = std::atoll(arguments[i] + kName.size());
+    else arguments[kept++] = arguments[i];
+  }
+  count = kept;
+  return scale;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
+  const int64_t scale = take_scale(count, arguments);
   benchmark::Initialize(&count, arguments);
   posset_runtime* runtime = nullptr;
   posset_context* context = nullptr;
   if (posset_default_runtime(nullptr, &runtime) != POSSET_OK || posset_context_create(runtime, nullptr, &context) != POSSET_OK ||
-      !every_call::give(context))
+      !every_call::give(context, scale))
     std::abort();
   std::vector<std::string> names;
   std::vector<every_call::Call> calls = every_call::make(runtime, names);

@@ -18,19 +18,19 @@ struct Call {
   std::string text;  // "strings.pad(text, 3)"
 };
 
-// What the calls are given: globals of the context.
+// What the calls are given: globals of the context, made in their order. `scale` says how large they are.
 struct Given {
   const char *name, *source;
 };
 inline const Given kGiven[] = {
-    {"ints", "[for i in 0..400000 => (i * 7919) % 400009]"},
-    {"floats", "[for i in 0..400000 => i * 0.5]"},
-    {"strs", "[for i in 0..200000 => \"item {i}\"]"},
-    {"nested", "[for i in 0..200000 => [i, \"x\"]]"},
-    {"twin", "[for i in 0..200000 => [i, \"x\"]]"},
-    {"dict", "map_of([for i in 0..200000 => [i, [i]]])"},
-    {"text", "join([for i in 0..1000000 => \"ab, c\\n\"])"},
-    {"foreign", "join([for i in 0..1000000 => \"äö ü\\n\"])"},
+    {"ints", "[for i in 0..400000 * scale => (i * 7919) % 400009]"},
+    {"floats", "[for i in 0..400000 * scale => i * 0.5]"},
+    {"strs", "[for i in 0..200000 * scale => \"item {i}\"]"},
+    {"nested", "[for i in 0..200000 * scale => [i, \"x\"]]"},
+    {"twin", "[for i in 0..200000 * scale => [i, \"x\"]]"},
+    {"dict", "map_of([for i in 0..200000 * scale => [i, [i]]])"},
+    {"text", "join([for i in 0..1000000 * scale => \"ab, c\\n\"])"},
+    {"foreign", "join([for i in 0..1000000 * scale => \"äö ü\\n\"])"},
     {"endless", "0..1000000000000"},
     {"huge", "4000000000"},
     {"small", "3"},
@@ -51,7 +51,7 @@ inline const char* const kOperators[] = {
     "{ var xs = nested\n xs[5] = 0\n xs == twin }", "{ var m = dict\n m[0 - 1] = 1\n m == dict }",
     "{ for x in nested { x == x }\n nil }", "[for x in endless if x < 0 => x]",
     // What dies at the end of each.
-    "len([for i in 0..400000 => [i, [i]]])", "len(map_of([for i in 0..200000 => [\"key {i}\", [i]]]))",
+    "len([for i in 0..400000 * scale => [i, [i]]])", "len(map_of([for i in 0..200000 * scale => [\"key {i}\", [i]]]))",
     "{ var list = nil\n for i in 0..400000 { list = {next: list} }\n list = 1\n list }",
 };
 
@@ -111,7 +111,8 @@ class Maker {
 inline posset_text text_of(const std::string& text) { return posset_text_n(text.data(), text.size()); }
 
 // False: something of it is no good.
-inline bool give(posset_context* context) {
+inline bool give(posset_context* context, int64_t scale = 1) {
+  if (posset_set_global(context, posset_text_of("scale"), posset_int(scale)) != POSSET_OK) return false;
   for (const Given& each : kGiven) {
     posset_value value = posset_nil();
     if (posset_eval(context, posset_text_of(each.source), &value, nullptr) != POSSET_OK) return false;
