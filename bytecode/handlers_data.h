@@ -262,7 +262,8 @@ POSSET_HANDLER bool old_is_current(State& s, uint16_t reg, Borrowed cell) {
 // goes the other way.
 POSSET_HANDLER bool update_entry(State& s, Insn i, syntax::BinaryOp op) {
   const Borrowed base = *s.place, key = s.r[i.a];
-  if (!base.is_map() || !interp::is_unique(base.object()) || !(key.is_int() || key.is_string())) return false;
+  const bool is_quick = key.is_int() || key.is_short_string() || (key.is(interp::Tag::Str) && key.as<interp::Str>()->size < interp::kCounted);
+  if (!base.is_map() || !interp::is_unique(base.object()) || !is_quick) return false;
   Borrowed* cell = interp::map_find(base.as<interp::Map>(), key);
   if (!cell) return false;
   const bool ready = i.x & kSense ? !s.r[i.c].is_heap() : old_is_current(s, i.c, *cell);

@@ -57,6 +57,7 @@ void end_run(posset_context* context) {
   context->clear_interrupt();
   context->drop_kept_views();
   context->scratch = Value();
+  context->heap.forget_key();
   // Most of what has died in it; the rest goes with the next evaluation.
   constexpr int kPortions = 4;
   for (int i = 0; i < kPortions; ++i) context->heap.bury_some();

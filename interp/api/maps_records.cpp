@@ -1,6 +1,7 @@
 // Maps, records and variants, as the C interface has them: finding, changing in place, enumerating.
 #include "interp/api/handles.h"
 #include "interp/runtime/messages.h"
+#include "interp/runtime/place.h"
 #include "interp/runtime/work.h"
 #include "interp/value/compare.h"
 #include "interp/value/map.h"
@@ -110,29 +111,27 @@ posset_status posset_map_set(posset_context* context, posset_value* map, posset_
   Value owned_key = evaluation.take(key);
   Value owned_value = evaluation.take(value);
   if (evaluation.failed()) return evaluation.status();
-  if (!charge_key(*context, owned_key)) return POSSET_RAISED;
-  if (posset::interp::is_valid_key(owned_key) != KeyProblem::None) {
-    raise_key_kind(*context, owned_key);
-    return POSSET_RAISED;
-  }
+  const bool is_map = map && in(*map).is_map();
+  if (is_map && !posset::interp::check_key(*context, in(*map).as<Map>(), owned_key)) return POSSET_RAISED;
   posset_status status = POSSET_OK;
   Map* unique = unique_map(context, map, status);
   if (!unique) return status;
-  return ok_or_limit(context,
-                     map_set(context->heap, unique, std::move(owned_key), std::move(owned_value)));
+  posset::interp::Heap& heap = context->heap;
+  return ok_or_limit(context, map_set(heap, unique, std::move(owned_key), std::move(owned_value), heap.known_key()));
 }
 
 posset_status posset_map_remove(posset_context* context, posset_value* map, posset_value key,
                                 posset_value* removed) {
   Evaluation evaluation(context);
   if (evaluation.failed()) return evaluation.status();
-  if (!charge_key(*context, in(key))) return POSSET_RAISED;
-  if (map && !posset_map_find(*map, key, nullptr))
-    return in(*map).is_map() ? POSSET_NOT_FOUND : POSSET_MISUSE;
+  if (!map || !in(*map).is_map()) return POSSET_MISUSE;
+  if (!charge_key(*context, in(*map).as<Map>(), in(key))) return POSSET_RAISED;
+  const posset::interp::KnownKey* const known = context->heap.known_key();
+  if (key_problem(*context, in(key)) != KeyProblem::None || !map_find(in(*map).as<Map>(), in(key), known)) return POSSET_NOT_FOUND;
   posset_status status = POSSET_OK;
   Map* unique = unique_map(context, map, status);
   if (!unique) return status;
-  return give(map_remove(context->heap, unique, in(key)), removed);
+  return give(map_remove(context->heap, unique, in(key), context->heap.known_key()), removed);
 }
 
 bool posset_map_next(posset_value map, uint64_t* position, posset_value* key, posset_value* value) {

@@ -24,7 +24,9 @@ extern "C" {
 posset_status posset_string(posset_context* context, posset_text text, posset_value* out) {
   Evaluation evaluation(context);
   if (evaluation.failed()) return evaluation.status();
-  if (!posset::interp::is_valid_utf8(view(text))) {
+  posset::interp::WishPatience patience(context->heap);
+  if (!posset::interp::is_valid_utf8(view(text), &patience)) {
+    if (patience.ended()) return give_or_limit(context, Value::failure(), out);
     context->raise(posset::interp::ErrorCode::BadArgument, "the text is not valid UTF-8");
     return POSSET_RAISED;
   }

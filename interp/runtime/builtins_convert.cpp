@@ -3,6 +3,7 @@
 
 #include "interp/runtime/builtins.h"
 #include "interp/runtime/iterate.h"
+#include "interp/runtime/place.h"
 #include "interp/value/compare.h"
 #include "interp/value/map.h"
 
@@ -120,13 +121,9 @@ bool add_pair(NativeCall& call, Map* map, Borrowed pair) {
     return false;
   }
   Value key = list_copy(pair.as<List>(), 0), value = list_copy(pair.as<List>(), 1);
-  if (!charge_key(call.context, key)) return false;
-  if (is_valid_key(key) != KeyProblem::None) {
-    raise_key_kind(call.context, key);
-    return false;
-  }
-  return or_memory_limit(call.context,
-                         map_set(call.context.heap, map, std::move(key), std::move(value)));
+  Heap& heap = call.context.heap;
+  if (!check_key(call.context, map, key)) return false;
+  return or_memory_limit(call.context, map_set(heap, map, std::move(key), std::move(value), heap.known_key()));
 }
 
 }  // namespace
@@ -152,7 +149,9 @@ Value builtin_code(NativeCall& call) {
   if (call.has(1) && !want_index(call, 1, n, at)) return Value::failure();
   if (n == 0) return raise_index(call.context, 0, "str", 0);
   if (!is_ascii_string(call[0]) && !charge_bytes(call.context, at)) return Value::failure();
-  return Value::integer(scalar_at(call[0], at));
+  uint32_t scalar;
+  if (!scalar_at(call.context.heap, call[0], at, scalar)) return call.context.raise_memory_limit();
+  return Value::integer(scalar);
 }
 
 Value builtin_codes(NativeCall& call) {

@@ -1,6 +1,7 @@
 // Maps: keys, values, items, get, has, group_by.
 #include "interp/runtime/builtins.h"
 #include "interp/runtime/iterate.h"
+#include "interp/runtime/place.h"
 #include "interp/value/compare.h"
 #include "interp/value/map.h"
 
@@ -57,13 +58,9 @@ namespace {
 
 // Adds an item to the list under its key. The list is the map's own, so it grows in place.
 bool add_to_group(Context& context, Map* map, Borrowed key, Value item) {
-  if (!charge_key(context, key)) return false;
-  if (is_valid_key(key) != KeyProblem::None) {
-    raise_key_kind(context, key);
-    return false;
-  }
+  if (!check_key(context, map, key)) return false;
   bool inserted = false;
-  Borrowed* slot = map_slot(context.heap, map, key, inserted);
+  Borrowed* slot = map_slot(context.heap, map, key, inserted, context.heap.known_key());
   if (!slot) return or_memory_limit(context, false);
   if (inserted) {
     List* group = new_list(context.heap, packing_for(item), 1);

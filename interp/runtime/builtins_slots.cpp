@@ -122,11 +122,12 @@ Value remove_from_list(NativeCall& call) {
 // A key that is missing (or could not be there) changes nothing, so nothing is copied for it
 // either.
 Value remove_from_map(NativeCall& call) {
-  if (!charge_key(call.context, call[1])) return Value::failure();
-  if (is_valid_key(call[1]) != KeyProblem::None || !map_find(call[0].as<Map>(), call[1]))
-    return Value();
+  Heap& heap = call.context.heap;
+  auto* map = call[0].as<Map>();
+  if (!charge_key(call.context, map, call[1])) return Value::failure();
+  if (key_problem(call.context, call[1]) != KeyProblem::None || !map_find(map, call[1], heap.known_key())) return Value();
   if (!own_map_argument(call)) return Value::failure();
-  Value removed = map_remove(call.context.heap, call[0].as<Map>(), call[1]);
+  Value removed = map_remove(heap, call[0].as<Map>(), call[1], heap.known_key());
   return removed->is_unset() ? Value() : std::move(removed);
 }
 
@@ -294,7 +295,7 @@ Value builtin_last(NativeCall& call) {
     case Tag::Chan:
       return last_received(call);
     default:
-      return Value::adopt(string_at(call[0], n - 1));
+      return Value::adopt(string_back(call[0]));
   }
 }
 

@@ -17,9 +17,9 @@ bool is_space(uint32_t scalar) {
          scalar == 0x202f || scalar == 0x205f || scalar == 0x3000;
 }
 
-// From `at` past all scalars that are white space (`wanted`) or are not.
-size_t skip(std::string_view text, size_t at, bool wanted) {
-  while (at < text.size()) {
+// From `at` past all scalars that are white space (`wanted`) or are not; anywhere where the patience has ended.
+size_t skip(std::string_view text, size_t at, bool wanted, Patience& patience) {
+  while (at < text.size() && patience.lasts()) {
     size_t next = at;
     if (is_space(decode_scalar(text, next)) != wanted) break;
     at = next;
@@ -27,8 +27,8 @@ size_t skip(std::string_view text, size_t at, bool wanted) {
   return at;
 }
 
-std::string_view without_space_at_end(std::string_view text) {
-  while (!text.empty()) {
+std::string_view without_space_at_end(std::string_view text, Patience& patience) {
+  while (!text.empty() && patience.lasts()) {
     size_t begin = text.size() - 1;
     while ((static_cast<unsigned char>(text[begin]) & 0xc0) == 0x80) --begin;
     size_t at = begin;
@@ -44,11 +44,13 @@ class Pieces {
  public:
   explicit Pieces(Context& context) : context_(context), out_(context) {}
   bool add(std::string_view piece, size_t position) {
-    if (!advance(position) || (!patience_.lasts() && !patience_.held())) return false;
+    if (!advance(position) || (!patience_.lasts() && !held())) return false;
     Value made = or_memory_limit(context_, make_string(context_.heap, piece));
     return !made.failed() && out_.push(std::move(made));
   }
   Value finish(size_t size) { return advance(size) ? out_.finish() : Value::failure(); }
+  Patience& patience() { return patience_; }
+  bool held() { return patience_.held(); }
 
  private:
   bool advance(size_t position) {
@@ -64,12 +66,13 @@ class Pieces {
 
 Value split_at_space(Context& context, std::string_view text) {
   Pieces pieces(context);
-  for (size_t at = skip(text, 0, true); at < text.size();) {
-    size_t end = skip(text, at, false);
-    if (!pieces.add(text.substr(at, end - at), end)) return Value::failure();
-    at = skip(text, end, true);
+  Patience& patience = pieces.patience();
+  for (size_t at = skip(text, 0, true, patience); at < text.size();) {
+    size_t end = skip(text, at, false, patience);
+    if (!pieces.held() || !pieces.add(text.substr(at, end - at), end)) return Value::failure();
+    at = skip(text, end, true, patience);
   }
-  return pieces.finish(text.size());
+  return pieces.held() ? pieces.finish(text.size()) : Value::failure();
 }
 
 Value split_at(Context& context, std::string_view text, std::string_view separator) {
@@ -122,7 +125,9 @@ Value builtin_trim(NativeCall& call) {
   if (!want_string(call, 0)) return Value::failure();
   const Borrowed text = call[0];
   std::string_view all = string_view_of(text);
-  std::string_view trimmed = without_space_at_end(all.substr(skip(all, 0, true)));
+  ContextPatience patience(call.context);
+  std::string_view trimmed = without_space_at_end(all.substr(skip(all, 0, true, patience)), patience);
+  if (!patience.held()) return Value::failure();
   if (trimmed.size() == all.size()) return Value::copy(text);
   if (!charge_bytes(call.context, all.size())) return Value::failure();
   return or_memory_limit(call.context, make_string(call.context.heap, trimmed));

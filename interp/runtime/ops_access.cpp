@@ -112,16 +112,17 @@ Value element_or_unset(Context& context, Borrowed base, Borrowed index) {
     case Tag::ShortStr:
       if (at >= string_length(base)) break;
       // Scalars of a text that is not ASCII are found by walking it.
-      if (base.is_heap() && !is_ascii_string(base) && !charge_bytes(context, at))
-        return Value::failure();
-      return Value::adopt(string_at(base, at));
+      if (is_ascii_string(base)) return Value::adopt(string_at(base, at));
+      if (base.is_heap() && !charge_bytes(context, at)) return Value::failure();
+      return or_memory_limit(context, string_at(context.heap, base, at));
     case Tag::Range:
       if (at < base.as<Range>()->size()) return Value::integer(base.as<Range>()->at(at));
       break;
     case Tag::Map: {
-      if (!charge_key(context, index)) return Value::failure();
-      if (is_valid_key(index) != KeyProblem::None) break;
-      if (const Borrowed* found = map_find(base.as<Map>(), index)) return Value::copy(*found);
+      auto* map = base.as<Map>();
+      if (!charge_key(context, map, index)) return Value::failure();
+      if (key_problem(context, index) != KeyProblem::None) break;
+      if (const Borrowed* found = map_find(map, index, context.heap.known_key())) return Value::copy(*found);
       break;
     }
     default:
@@ -143,7 +144,7 @@ Value raise_cannot_index(Context& context, Borrowed base) {
 
 Value raise_missing(Context& context, Borrowed base, Borrowed index) {
   if (base.is_map()) {
-    if (is_valid_key(index) != KeyProblem::None) return raise_key_kind(context, index);
+    if (key_problem(context, index) != KeyProblem::None) return raise_key_kind(context, index);
     return raise_key_not_found(context, base.as<Map>(), index);
   }
   uint64_t size = base.is_list()    ? base.as<List>()->size

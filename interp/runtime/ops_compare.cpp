@@ -20,6 +20,8 @@ namespace {
 bool needs_a_walk(Borrowed a, Borrowed b) {
   if (a.word0 != b.word0 || !a.is_heap()) return false;
   switch (a.tag()) {
+    case Tag::Str:
+      return a.as<Str>()->size == b.as<Str>()->size && a.as<Str>()->size >= kCounted;
     case Tag::List:
       return true;
     case Tag::Map:
@@ -150,8 +152,8 @@ int string_contains(Context& context, Borrowed item, Borrowed text) {
 }
 
 int map_contains(Context& context, Borrowed key, const Map* map) {
-  if (!charge_key(context, key)) return -1;
-  return is_valid_key(key) == KeyProblem::None && map_find(map, key) != nullptr;
+  if (!charge_key(context, map, key)) return -1;
+  return key_problem(context, key) == KeyProblem::None && map_find(map, key, context.heap.known_key()) != nullptr;
 }
 
 }  // namespace

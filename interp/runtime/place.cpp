@@ -19,9 +19,9 @@ bool own_map(Context& context, Borrowed* place) {
          look_up(context, place->as<Map>()->used);
 }
 
-bool check_key(Context& context, Borrowed key) {
-  if (!charge_key(context, key)) return false;
-  if (is_valid_key(key) == KeyProblem::None) [[likely]]
+bool check_key(Context& context, const Map* map, Borrowed key) {
+  if (!charge_key(context, map, key)) return false;
+  if (key_problem(context, key) == KeyProblem::None) [[likely]]
     return true;
   raise_key_kind(context, key);
   return false;
@@ -67,8 +67,8 @@ bool check_list_index(Context& context, const List* list, Borrowed index) {
 
 // The value of a key that must be there, in a map that is then unique.
 Borrowed* map_place(Context& context, Borrowed* container, Borrowed key) {
-  if (!check_key(context, key)) return nullptr;
-  Borrowed* found = map_find(container->as<Map>(), key);
+  if (!check_key(context, container->as<Map>(), key)) return nullptr;
+  Borrowed* found = map_find(container->as<Map>(), key, context.heap.known_key());
   if (!found) {
     raise_key_not_found(context, container->as<Map>(), key);
     return nullptr;
@@ -76,7 +76,7 @@ Borrowed* map_place(Context& context, Borrowed* container, Borrowed key) {
   if (is_unique(container->object())) [[likely]]
     return found;
   if (!own_map(context, container)) return nullptr;
-  return map_find(container->as<Map>(), key);
+  return map_find(container->as<Map>(), key, context.heap.known_key());
 }
 
 Borrowed* scratch_place(Context& context, Value v) {
@@ -105,9 +105,9 @@ Borrowed* place_index(Context& context, Borrowed* container, Borrowed index) {
 Borrowed* place_index_default(Context& context, Borrowed* container, Borrowed index,
                               Value& fallback) {
   if (!container->is_map() || fallback->is_unset()) return place_index(context, container, index);
-  if (!check_key(context, index) || !own_map(context, container)) return nullptr;
+  if (!check_key(context, container->as<Map>(), index) || !own_map(context, container)) return nullptr;
   bool inserted = false;
-  Borrowed* slot = map_slot(context.heap, container->as<Map>(), index, inserted);
+  Borrowed* slot = map_slot(context.heap, container->as<Map>(), index, inserted, context.heap.known_key());
   if (!slot) {
     context.raise_memory_limit();
     return nullptr;
@@ -159,9 +159,10 @@ bool store_index(Context& context, Borrowed* container, Borrowed index, Value v)
                                              static_cast<uint64_t>(index.as_int()), std::move(v)));
   }
   if (container->is_map()) {
-    if (!check_key(context, index) || !own_map(context, container)) return false;
+    if (!check_key(context, container->as<Map>(), index) || !own_map(context, container)) return false;
+    Heap& heap = context.heap;
     return or_memory_limit(
-        context, map_set(context.heap, container->as<Map>(), Value::copy(index), std::move(v)));
+        context, map_set(heap, container->as<Map>(), Value::copy(index), std::move(v), heap.known_key()));
   }
   raise_no_element_places(context, *container);
   return false;

@@ -23,7 +23,7 @@ void note_field(Borrowed container, const Borrowed* slot);
 Borrowed* place_index_default(Context& context, Borrowed* container, Borrowed index, Value& fallback);
 
 // What all steps of a kind check first. False: raised.
-bool check_key(Context& context, Borrowed key);
+bool check_key(Context& context, const Map* map, Borrowed key);
 bool own_map(Context& context, Borrowed* place);
 // A walk that raises leaves no key behind: every walk that may insert starts with the first, and whoever
 // sees it raise, in a step or at its end, calls the second before anything else runs.

@@ -31,15 +31,15 @@ bool update_map(Context& context, Borrowed* container, Borrowed key, BinaryOp op
     Borrowed* cell = place_index(context, container, key);
     return cell && update_cell(context, cell, op, nullptr, right);
   }
-  if (!check_key(context, key) || !own_map(context, container)) return false;
+  if (!check_key(context, container->as<Map>(), key) || !own_map(context, container)) return false;
   auto* map = container->as<Map>();
   bool inserted = false;
-  Borrowed* cell = map_slot(context.heap, map, key, inserted);
+  Borrowed* cell = map_slot(context.heap, map, key, inserted, context.heap.known_key());
   if (!cell) return or_memory_limit(context, false);
   if (!inserted) return update_cell(context, cell, op, old.read, right);
   Value result = binary(context, op, start_value(old), right);
   if (result.failed()) {
-    map_remove(context.heap, map, key);
+    map_remove(context.heap, map, key, context.heap.known_key());
     return false;
   }
   *cell = result.take();

@@ -3,17 +3,18 @@
 
 #include <algorithm>
 
-#include "interp/value/compare.h"
+#include "interp/value/string.h"
 
 namespace posset::interp {
 
-bool charge_weight(Context& context, Borrowed v) {
+bool charge_weight(Context& context, Borrowed v, uint64_t* weighs) {
   constexpr uint64_t kFirstRound = 1024, kGrowth = 4;
   if (!v.is_heap()) return true;
   uint64_t charged = 0;
   ContextPatience patience(context);
   for (uint64_t enough = kFirstRound;; enough *= kGrowth) {
     uint64_t weight = weight_of(v, enough, &patience);
+    if (weighs) *weighs = weight;
     if (!patience.held()) return false;
     uint64_t steps = weight / kElementsPerStep;
     if (steps > charged && !context.charge(steps - charged)) return false;
@@ -21,6 +22,19 @@ bool charge_weight(Context& context, Borrowed v) {
     if (weight < enough || enough >= UINT64_MAX / kGrowth) return true;
     if (enough >= kPortion && !context.poll()) return false;
   }
+}
+
+bool charge_heap_key(Context& context, const Map* map, Borrowed key) {
+  uint64_t weight = 0;
+  if (key.is(Tag::Str)) {
+    if (key.as<Str>()->size < kCounted) return true;
+  } else {
+    if (!charge_weight(context, key, &weight)) return false;
+    if (weight < kPortion) return true;
+  }
+  ContextPatience patience(context);
+  know_key(context.heap, map, key, patience);
+  return patience.held();
 }
 
 List* new_list_expecting(Context& context, Packing packing, uint64_t expected) {

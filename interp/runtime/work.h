@@ -14,7 +14,9 @@
 #include <algorithm>
 
 #include "interp/runtime/context.h"
+#include "interp/value/compare.h"
 #include "interp/value/list.h"
+#include "interp/value/map.h"
 #include "interp/value/patience.h"
 
 namespace posset::interp {
@@ -51,15 +53,22 @@ class ContextPatience final : public Patience {
 // Before v is compared, hashed or printed as a whole: charges the values inside it. A value that
 // holds the same one many times over can weigh more than time has seconds; the weight is found in
 // growing rounds with a look at the limits after each.
-bool charge_weight(Context& context, Borrowed v);
+bool charge_weight(Context& context, Borrowed v, uint64_t* weighs = nullptr);
 // Before two texts are compared: long ones as charge_weight counts them.
 inline bool charge_texts(Context& context, Borrowed a, Borrowed b) {
   if (!a.is(Tag::Str) || !b.is(Tag::Str)) return true;
   return charge_elements(context, std::min(a.as<Str>()->size, b.as<Str>()->size) / kBytesPerStep);
 }
-// A key that is a container is hashed as a whole; others cost nothing.
-inline bool charge_key(Context& context, Borrowed key) {
-  return !key.is_heap() || key.is(Tag::Str) || charge_weight(context, key);
+// A key that is a container is hashed as a whole; others cost nothing. What takes long is hashed and searched for here, where it can
+// be given up: a text knows its hash from then on, of a container the heap knows it (known_key.h).
+bool charge_heap_key(Context& context, const Map* map, Borrowed key);
+inline bool charge_key(Context& context, const Map* map, Borrowed key) {
+  return !key.is_heap() || charge_heap_key(context, map, key);
+}
+// After that.
+inline KeyProblem key_problem(const Context& context, Borrowed key) {
+  const KnownKey* const known = context.heap.known_key();
+  return known->is(key) ? known->problem : is_valid_key(key);
 }
 // Limits are looked at without charging, when `elements` are about to be copied or have been.
 inline bool look_up(Context& context, uint64_t elements) {

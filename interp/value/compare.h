@@ -18,10 +18,10 @@ inline bool equal(Borrowed a, Borrowed b, Patience* patience = nullptr) {
   return equal_slow(a, b, patience);
 }
 int compare_int_float(int64_t a, double b);  // exact: -1, 0, 1; 2 when b is NaN
-uint64_t hash_of(Borrowed v);                // equal values, equal hashes; any value
+uint64_t hash_of(Borrowed v, Patience* patience = nullptr);  // equal values, equal hashes; any value
 
 enum class KeyProblem : uint8_t { None, NaN, Kind };
-KeyProblem is_valid_key(Borrowed v);  // looks inside lists, records, variants
+KeyProblem is_valid_key(Borrowed v, Patience* patience = nullptr);  // looks inside lists, records, variants
 
 enum class Order : int8_t { Less = -1, Equal = 0, Greater = 1, Unordered = 2, Incomparable = 3 };
 // Numbers exactly (Unordered when a NaN is met), strings by scalar value, lists by the first pair

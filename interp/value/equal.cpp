@@ -27,17 +27,7 @@ struct ComparedFrame {
 
 Verdict verdict(bool same) { return same ? Verdict::Same : Verdict::Different; }
 
-constexpr uint64_t kBytesPerUnit = 64;        // of work, as weight.cpp counts it
-constexpr size_t kBytesAtOnce = size_t{1} << 20;  // between two looks at the patience
-constexpr uint64_t kFloatsAtOnce = kBytesAtOnce / sizeof(double);
-
-bool equal_bytes(const char* a, const char* b, size_t size, Patience* patience) {
-  for (size_t at = 0; at < size; at += kBytesAtOnce) {
-    const size_t n = std::min(size - at, kBytesAtOnce);
-    if (std::memcmp(a + at, b + at, n) != 0 || !lasts(patience, n / kBytesPerUnit)) return false;
-  }
-  return true;
-}
+constexpr uint64_t kFloatsAtOnce = uint64_t{1} << 17;  // between two looks at the patience
 
 bool equal_floats(const List* a, const List* b, Patience* patience) {
   for (uint64_t i = 0; i < a->size; ++i) {
@@ -77,7 +67,7 @@ bool same_host_object(const Object* a, const Object* b) {
 Verdict compare_objects(Tag tag, Object* a, Object* b, Patience* patience) {
   switch (tag) {
     case Tag::Str:
-      return verdict(a == b || equal_long_strings(static_cast<Str*>(a), static_cast<Str*>(b)));
+      return verdict(a == b || equal_long_strings(static_cast<Str*>(a), static_cast<Str*>(b), patience));
     case Tag::List:
       return compare_lists(static_cast<List*>(a), static_cast<List*>(b), patience);
     case Tag::Map: {
@@ -143,19 +133,19 @@ Next next_of_records(ComparedFrame& frame, Borrowed& a, Borrowed& b) {
   return Next::Pair;
 }
 
-Next next_of_maps(ComparedFrame& frame, Borrowed& a, Borrowed& b) {
+Next next_of_maps(ComparedFrame& frame, Borrowed& a, Borrowed& b, Patience* patience) {
   auto *x = static_cast<Map*>(frame.a), *y = static_cast<Map*>(frame.b);
   uint32_t place = map_next(x, static_cast<uint32_t>(frame.next));
   if (place == x->used) return Next::End;
   frame.next = place + uint64_t{1};
-  const Borrowed* found = map_find(y, x->entries[place].key);
+  const Borrowed* found = map_find_like(y, x->entries[place], patience);
   if (found == nullptr) return Next::Missing;
   a = x->entries[place].value;
   b = *found;
   return Next::Pair;
 }
 
-Next next_of(ComparedFrame& frame, Borrowed& a, Borrowed& b) {
+Next next_of(ComparedFrame& frame, Borrowed& a, Borrowed& b, Patience* patience) {
   switch (frame.a->tag) {
     case Tag::List: {
       auto *x = static_cast<List*>(frame.a), *y = static_cast<List*>(frame.b);
@@ -165,7 +155,7 @@ Next next_of(ComparedFrame& frame, Borrowed& a, Borrowed& b) {
       return Next::Pair;
     }
     case Tag::Map:
-      return next_of_maps(frame, a, b);
+      return next_of_maps(frame, a, b, patience);
     case Tag::Record:
     case Tag::Variant:
       return next_of_records(frame, a, b);
@@ -192,7 +182,7 @@ bool equal_inside(Object* first, Object* second, Patience* patience) {
   stack.push({first, second, 0});
   while (!stack.empty()) {
     Borrowed a, b;
-    Next next = next_of(stack.top(), a, b);
+    Next next = next_of(stack.top(), a, b, patience);
     if (next == Next::Missing || !lasts(patience)) return false;
     if (next == Next::End) {
       stack.pop();

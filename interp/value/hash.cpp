@@ -39,7 +39,7 @@ uint64_t host_identity(const Object* object) {
 }
 
 // False: the hash is that of what is inside.
-bool hash_shallow(Borrowed v, uint64_t& hash) {
+bool hash_shallow(Borrowed v, uint64_t& hash, Patience* patience) {
   switch (v.tag()) {
     case Tag::Int:
       hash = hash_int(v.as_int());
@@ -49,7 +49,7 @@ bool hash_shallow(Borrowed v, uint64_t& hash) {
       return true;
     case Tag::ShortStr:
     case Tag::Str:
-      hash = string_hash(v);
+      hash = string_hash(v, patience);
       return true;
     case Tag::Range:
       hash = hash_range(v.as<Range>());
@@ -148,20 +148,21 @@ void add(HashedFrame& frame, uint64_t hash) {
 
 }  // namespace
 
-uint64_t hash_of(Borrowed v) {
+uint64_t hash_of(Borrowed v, Patience* patience) {
   uint64_t hash;
-  if (hash_shallow(v, hash)) return hash;
+  if (hash_shallow(v, hash, patience)) return hash;
   SmallStack<HashedFrame, 12> stack;
   stack.push({v.object(), 0, seed_of(v.object())});
   while (true) {
     HashedFrame& frame = stack.top();
     Borrowed inside;
+    if (!lasts(patience)) return 0;
     if (!next_inside(frame, inside)) {
       hash = mix(frame.state ^ kMixA, kMixC);
       stack.pop();
       if (stack.empty()) return hash;
       add(stack.top(), hash);
-    } else if (hash_shallow(inside, hash)) {
+    } else if (hash_shallow(inside, hash, patience)) {
       add(frame, hash);
     } else {
       stack.push({inside.object(), 0, seed_of(inside.object())});

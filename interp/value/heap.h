@@ -23,7 +23,9 @@
 #include <utility>
 
 #include "interp/value/huge_pages.h"
+#include "interp/value/known_key.h"
 #include "interp/value/large_block.h"
+#include "interp/value/patience.h"
 #include "interp/value/value.h"
 
 namespace posset::interp {
@@ -179,6 +181,11 @@ class Heap {
   // False: given up.
   bool copy(void* to, const void* from, size_t bytes) const;
 
+  // The key that has been looked at last of those that take long (map.h).
+  const KnownKey* known_key() const { return &known_key_; }
+  void know_key(const KnownKey& known);
+  void forget_key();
+
   ShapeTable& shapes() { return shapes_; }
   ObjectHooks hooks;
   size_t used_bytes() const { return used_; }
@@ -325,6 +332,7 @@ class Heap {
   std::atomic<std::thread::id> owner_;
   uint64_t buried_ = 0;  // objects that have died and wait for theirs (counting.cpp)
   bool in_hook_ = false;
+  KnownKey known_key_;
 
   Ref** refs_ = nullptr;  // every live ref; Ref::place is its index
   size_t ref_count_ = 0;
@@ -334,6 +342,16 @@ class Heap {
   uint64_t allocations_at_collection_ = 0;
   size_t collection_cost_ = 0;  // objects the last collection looked at
   bool collecting_ = false;
+};
+
+// For walks that end where the heap's owner is to stop.
+class WishPatience final : public Patience {
+ public:
+  explicit WishPatience(const Heap& heap) : heap_(heap) {}
+
+ private:
+  bool is_over() override { return heap_.is_to_stop(); }
+  const Heap& heap_;
 };
 
 }  // namespace posset::interp

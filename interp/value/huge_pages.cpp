@@ -14,7 +14,6 @@ constexpr int kCollapse = MADV_COLLAPSE;
 #else
 constexpr int kCollapse = 25;  // Linux 6.1; headers may be older than the system
 #endif
-constexpr size_t kHugePageBytes = size_t{2} << 20;
 
 void* start_of(const void* memory, size_t bytes) {
   return reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(memory) / bytes * bytes);
@@ -27,7 +26,7 @@ void HugePages::advise(const void* memory) {
   const uintptr_t segment = reinterpret_cast<uintptr_t>(memory) / kSegmentBytes;
   advised_[segment % kRemembered] = segment;
   sched::advise_huge_pages(start_of(memory, kSegmentBytes), kSegmentBytes);
-  if (sched::kAdvisesHugePages) madvise(start_of(memory, kHugePageBytes), kHugePageBytes, kCollapse);
+  if (sched::kAdvisesHugePages) madvise(start_of(memory, sched::kHugePageBytes), sched::kHugePageBytes, kCollapse);
 }
 
 }  // namespace posset::interp

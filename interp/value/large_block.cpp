@@ -14,8 +14,6 @@ namespace {
 // Where mimalloc goes to the system for each block as well. Below, it hands freed memory out again:
 // lists of 4 MiB, grown again and again, took three times as long with fresh pages.
 constexpr size_t kMappedBytes = size_t{16} << 20;
-// The kernel aligns what is a multiple of it.
-constexpr size_t kHugePageBytes = size_t{2} << 20;
 
 #if defined(MREMAP_MAYMOVE) && !defined(POSSET_SANITIZED)
 constexpr bool kMaps = true;
@@ -45,7 +43,7 @@ LargeBlock* set_size(void* memory, size_t bytes, bool mapped) {
 size_t LargeBlock::good_bytes(size_t payload) {
   const size_t bytes = mi_good_size(payload + sizeof(LargeBlock));
   if (!kMaps || bytes < kMappedBytes) return bytes;
-  return (bytes + kHugePageBytes - 1) / kHugePageBytes * kHugePageBytes;
+  return (bytes + sched::kHugePageBytes - 1) / sched::kHugePageBytes * sched::kHugePageBytes;  // the kernel aligns such
 }
 
 LargeBlock* LargeBlock::allocate(size_t bytes) {

@@ -58,10 +58,10 @@ void set_table(Map* map, const Table& table) {
 // What takes or gives a Probe is inlined by force: passing one through the stack, written as three
 // words and read as two, stalled every insertion (twice the time).
 
-inline uint64_t hash_key(Borrowed key) {
+inline uint64_t hash_key(Borrowed key, const KnownKey* known) {
   if (key.is_int()) return hash_int(key.as_int());
   if (key.is_short_string()) return hash_words(key.word0, key.word1);
-  return hash_of(key);
+  return known != nullptr && known->is(key) ? known->hash : hash_of(key);
 }
 
 // Floats that equal an int must be searched like it.
@@ -168,9 +168,9 @@ bool make_space(Heap& heap, Map* map) {
 }
 
 // By hash and `equal`, for keys that can equal what has other words.
-[[gnu::always_inline]] inline MapEntry* find_entry(const Map* map, Borrowed key, uint64_t hash,
-                                                   Probe probe) {
-  auto is_it = [&](const MapEntry& entry) { return entry.hash == hash && equal(entry.key, key); };
+template <class Equals>
+[[gnu::always_inline]] inline MapEntry* find_entry(const Map* map, uint64_t hash, Probe probe, Equals&& equals) {
+  auto is_it = [&](const MapEntry& entry) { return entry.hash == hash && equals(entry.key); };
   if (map->index != nullptr) return search_index(map, probe, is_it);
   for (uint32_t i = map->first; i < map->used; ++i) {
     if (is_it(map->entries[i])) return &map->entries[i];
@@ -183,10 +183,20 @@ bool same_words_only(const Map* map, Borrowed key) {
                       : key.is_short_string() || key.is_bool() || key.is_nil();
 }
 
-[[gnu::always_inline]] inline Borrowed* find_probed(const Map* map, Borrowed key, uint64_t hash,
-                                                    Probe probe) {
+[[gnu::noinline]] MapEntry* find_twin(const Map* map, uint64_t hash, Probe probe, const Object* twin) {
+  if (twin == nullptr) return nullptr;
+  return find_entry(map, hash, probe, [&](Borrowed other) { return other.is_heap() && other.object() == twin; });
+}
+
+[[gnu::always_inline]] inline Borrowed* find_probed(const Map* map, Borrowed key, uint64_t hash, Probe probe,
+                                                    const KnownKey* known) {
   if (same_words_only(map, key)) return map_find_words(map, key, probe);
-  MapEntry* entry = find_entry(map, key, hash, probe);
+  MapEntry* entry;
+  if (known != nullptr && known->is(key) && known->is_searched(map)) [[unlikely]] {
+    entry = find_twin(map, hash, probe, known->twin);
+  } else {
+    entry = find_entry(map, hash, probe, [&](Borrowed other) { return equal(other, key); });
+  }
   return entry == nullptr ? nullptr : &entry->value;
 }
 
@@ -236,17 +246,38 @@ bool make_unique_map(Heap& heap, Borrowed& place) {
   return heap.put_copy(place, copy_map(heap, map), bytes);
 }
 
-Borrowed* map_find_slow(const Map* map, Borrowed key) {
+Borrowed* map_find_slow(const Map* map, Borrowed key, const KnownKey* known) {
   if (map->live == 0) return nullptr;
-  uint64_t hash = hash_of(key);
-  return find_probed(map, key, hash, probe_for(key, hash));
+  uint64_t hash = hash_key(key, known);
+  return find_probed(map, key, hash, probe_for(key, hash), known);
 }
 
-Borrowed* map_slot(Heap& heap, Map* map, Borrowed key, bool& inserted) {
-  uint64_t hash = hash_key(key);
+Borrowed* map_find_like(const Map* map, const MapEntry& like, Patience* patience) {
+  if (!like.key.is_heap()) return map_find(map, like.key);
+  const auto equals = [&](Borrowed other) { return equal(other, like.key, patience); };
+  MapEntry* entry = find_entry(map, like.hash, probe_hash(like.hash), equals);
+  return entry == nullptr ? nullptr : &entry->value;
+}
+
+void know_key(Heap& heap, const Map* map, Borrowed key, Patience& patience) {
+  heap.forget_key();
+  KnownKey known = {.key = key, .problem = is_valid_key(key, &patience)};
+  if (known.problem == KeyProblem::None) {
+    known.hash = hash_of(key, &patience);
+    const auto equals = [&](Borrowed other) { return equal(other, key, &patience); };
+    const MapEntry* entry = patience.ended() ? nullptr : find_entry(map, known.hash, probe_for(key, known.hash), equals);
+    known.map = map;
+    known.used = map->used;
+    known.twin = entry != nullptr ? entry->key.object() : nullptr;
+  }
+  if (!patience.ended()) heap.know_key(known);
+}
+
+Borrowed* map_slot(Heap& heap, Map* map, Borrowed key, bool& inserted, const KnownKey* known) {
+  uint64_t hash = hash_key(key, known);
   Probe probe = probe_for(key, hash);
   inserted = false;
-  if (Borrowed* found = find_probed(map, key, hash, probe)) return found;
+  if (Borrowed* found = find_probed(map, key, hash, probe, known)) return found;
   if (!make_space(heap, map)) return nullptr;
   MapEntry& entry = map->entries[map->used];
   entry = {key, Borrowed::nil(), hash};
@@ -259,16 +290,16 @@ Borrowed* map_slot(Heap& heap, Map* map, Borrowed key, bool& inserted) {
   return &entry.value;
 }
 
-bool map_set(Heap& heap, Map* map, Value key, Value value) {
+bool map_set(Heap& heap, Map* map, Value key, Value value, const KnownKey* known) {
   bool inserted;
-  Borrowed* slot = map_slot(heap, map, key, inserted);
+  Borrowed* slot = map_slot(heap, map, key, inserted, known);
   if (slot == nullptr) return false;
   release(std::exchange(*slot, value.take()));
   return true;
 }
 
-Value map_remove(Heap& heap, Map* map, Borrowed key) {
-  Borrowed* found = map_find(map, key);
+Value map_remove(Heap& heap, Map* map, Borrowed key, const KnownKey* known) {
+  Borrowed* found = map_find(map, key, known);
   if (found == nullptr) return Value::adopt(Borrowed::unset());
   MapEntry* entry = entry_of(found);
   Borrowed old_key = entry->key;

@@ -1,9 +1,12 @@
 // Insertion-ordered hash maps (a dense array of entries and an index beside it, as CPython's dict
 // since 3.6). Keys that are `==` are one key: ints and floats that are equal hash equally. Keys
 // must have been accepted by `is_valid_key` (value/compare.h).
+//
+// Where `known` is given, it is used if it is of this key (known_key.h).
 #pragma once
 
 #include "interp/value/heap.h"
+#include "interp/value/known_key.h"
 #include "interp/value/mixing.h"
 #include "interp/value/objects.h"
 
@@ -15,13 +18,17 @@ Value copy_map(Heap& heap, const Map* map);
 bool make_unique_map(Heap& heap, Borrowed& place);
 
 // Pointer to the value of a key, null when absent. Valid until the map changes.
-inline Borrowed* map_find(const Map* map, Borrowed key);
+inline Borrowed* map_find(const Map* map, Borrowed key, const KnownKey* known = nullptr);
+// The same for the key of another map's entry, whose hash it has.
+Borrowed* map_find_like(const Map* map, const MapEntry& entry, Patience* patience);
 // Inserts or replaces; the first spelling and place of a key stay. Unique map only.
-bool map_set(Heap& heap, Map* map, Value key, Value value);
+bool map_set(Heap& heap, Map* map, Value key, Value value, const KnownKey* known = nullptr);
 // The slot of `key`, inserted with nil when absent (`inserted` says so). Null: no memory.
-Borrowed* map_slot(Heap& heap, Map* map, Borrowed key, bool& inserted);
+Borrowed* map_slot(Heap& heap, Map* map, Borrowed key, bool& inserted, const KnownKey* known = nullptr);
 // Removes; Unset when absent.
-Value map_remove(Heap& heap, Map* map, Borrowed key);
+Value map_remove(Heap& heap, Map* map, Borrowed key, const KnownKey* known = nullptr);
+// The heap knows the key from then on, until it knows another or memory is short, unless the patience has ended.
+void know_key(Heap& heap, const Map* map, Borrowed key, Patience& patience);
 bool map_reserve(Heap& heap, Map* map, uint64_t capacity);
 void map_clear(Heap& heap, Map* map);
 
@@ -103,9 +110,9 @@ inline Borrowed* map_find_words(const Map* map, Borrowed key, Probe probe) {
   return entry == nullptr ? nullptr : &entry->value;
 }
 
-Borrowed* map_find_slow(const Map* map, Borrowed key);
+Borrowed* map_find_slow(const Map* map, Borrowed key, const KnownKey* known);
 
-inline Borrowed* map_find(const Map* map, Borrowed key) {
+inline Borrowed* map_find(const Map* map, Borrowed key, const KnownKey* known) {
   if (key.is_int()) {
     if ((map->flags & kMapHasFloats) == 0) [[likely]] {
       return map_find_words(map, key, probe_int(key.as_int(), hash_int(key.as_int())));
@@ -113,7 +120,7 @@ inline Borrowed* map_find(const Map* map, Borrowed key) {
   } else if (key.is_short_string()) {
     return map_find_words(map, key, probe_hash(hash_words(key.word0, key.word1)));
   }
-  return map_find_slow(map, key);
+  return map_find_slow(map, key, known);
 }
 
 }  // namespace posset::interp

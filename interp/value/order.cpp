@@ -1,6 +1,9 @@
 // Ordering. Lists and variants are walked side by side until a pair that is not `==`; when that
 // pair are lists or variants themselves, the first difference inside them is what decides, so one
 // walk does both.
+#include <algorithm>
+#include <cstring>
+
 #include "interp/value/compare.h"
 #include "interp/value/list.h"
 #include "interp/value/record.h"
@@ -38,11 +41,22 @@ const Shape* shape_of_variant(const Object* object) {
   return Heap::heap_of(object).shapes().shape(static_cast<const Record*>(object)->shape);
 }
 
+Order compare_texts(std::string_view a, std::string_view b, Patience* patience) {
+  constexpr size_t kAtOnce = size_t{1} << 20;
+  const size_t shorter = std::min(a.size(), b.size());
+  for (size_t at = 0; at < shorter; at += kAtOnce) {
+    const size_t n = std::min(shorter - at, kAtOnce);
+    if (const int c = std::memcmp(a.data() + at, b.data() + at, n)) return sign(c);
+    if (!lasts(patience, n / kBytesPerUnit)) return Order::Equal;
+  }
+  return sign(a.size() < b.size() ? -1 : a.size() > b.size());
+}
+
 // Decides everything but lists, and variants of one constructor: those must be looked into.
-Order compare_shallow(Borrowed a, Borrowed b, bool& inside) {
+Order compare_shallow(Borrowed a, Borrowed b, bool& inside, Patience* patience) {
   inside = false;
   if (a.is_number() && b.is_number()) return compare_numbers(a, b);
-  if (a.is_string() && b.is_string()) return sign(string_view_of(a).compare(string_view_of(b)));
+  if (a.is_string() && b.is_string()) return compare_texts(string_view_of(a), string_view_of(b), patience);
   if (a.is_list() && b.is_list()) {
     inside = true;
     return Order::Equal;
@@ -72,7 +86,7 @@ Order order(Borrowed a, Borrowed b, Borrowed* left, Borrowed* right, Patience* p
   while (true) {
     if (!lasts(patience)) return Order::Equal;
     bool inside;
-    Order found = compare_shallow(a, b, inside);
+    Order found = compare_shallow(a, b, inside, patience);
     if (inside) {
       stack.push({a.object(), b.object(), 0});
     } else if (found != Order::Equal &&

@@ -7,6 +7,9 @@
 
 namespace posset::interp {
 
+// So many bytes of text are as much work as a value.
+constexpr uint64_t kBytesPerUnit = 64;
+
 class Patience {
  public:
   // So much work is about to be done, in values looked at. False: it is not wanted any more.

@@ -9,7 +9,7 @@ namespace posset::interp {
 
 namespace {
 
-constexpr uint32_t kUnknown = UINT32_MAX;  // Str::scalars
+constexpr size_t kHashedAtOnce = size_t{1} << 20;  // between two looks at the patience
 
 uint32_t capacity_of(const Str* string) {
   return static_cast<uint32_t>(
@@ -28,16 +28,31 @@ Str* new_str(Heap& heap, size_t capacity) {
   return string;
 }
 
-// There must be room. The cached facts stay right.
-void append_bytes(Str* string, std::string_view bytes, bool ascii) {
-  std::memcpy(string->data() + string->size, bytes.data(), bytes.size());
-  string->size += static_cast<uint32_t>(bytes.size());
-  string->hash = 0;
-  string->scalars = kUnknown;
-  if (!ascii) string->flags &= static_cast<uint8_t>(~Str::kAscii);
+uint32_t known_scalars(const Str* string) { return string->ascii() ? string->size : string->scalars; }
+
+// Of a string that is about to have `bytes` more. False: given up.
+bool count_with(const Heap& heap, const Str* string, std::string_view bytes, uint64_t& scalars) {
+  const auto count = [&](std::string_view part) { scalars += count_scalars(part); };
+  const uint32_t known = known_scalars(string);
+  scalars = known == Str::kUncounted ? 0 : known;
+  if (known == Str::kUncounted && !in_portions(heap, {string->data(), string->size}, count)) return false;
+  return in_portions(heap, bytes, count);
 }
 
-// A short string's bytes as they stand in its words: two stores, no call. Writes 14 bytes.
+// There must be room. The cached facts stay right. False: given up, the string is as it was.
+bool append_bytes(const Heap& heap, Str* string, std::string_view bytes, bool ascii) {
+  uint64_t scalars = Str::kUncounted;
+  const size_t size = string->size + bytes.size();
+  if (size >= kCounted && !(ascii && string->ascii()) && !count_with(heap, string, bytes, scalars)) return false;
+  if (!heap.copy(string->data() + string->size, bytes.data(), bytes.size())) return false;
+  string->size = static_cast<uint32_t>(size);
+  string->hash = 0;
+  string->scalars = static_cast<uint32_t>(scalars);
+  if (!ascii) string->flags &= static_cast<uint8_t>(~Str::kAscii);
+  return true;
+}
+
+// A short string's bytes as they stand in its words: two stores, no call. Writes 14 bytes. The string stays shorter than kCounted.
 void append_short(Str* string, Borrowed v) {
   uint64_t low = v.word0 >> 16;
   char* at = string->data() + string->size;
@@ -45,7 +60,7 @@ void append_short(Str* string, Borrowed v) {
   std::memcpy(at + 6, &v.word1, 8);
   string->size += static_cast<uint32_t>(short_size(v));
   string->hash = 0;
-  string->scalars = kUnknown;
+  string->scalars = Str::kUncounted;
   if (!short_ascii(v)) string->flags &= static_cast<uint8_t>(~Str::kAscii);
 }
 
@@ -54,7 +69,7 @@ Value owned(Str* string) { return Value::adopt(Borrowed::heap(Tag::Str, string))
 // `left` is unique and `size` is what it will hold.
 Value extend(Heap& heap, Value left, Borrowed right, size_t size) {
   Str* string = left->as<Str>();
-  if (right.is_short_string() && string->capacity - string->size >= kMaxShort) {
+  if (right.is_short_string() && string->capacity - string->size >= kMaxShort && size < kCounted) {
     append_short(string, right);
     return left;
   }
@@ -75,8 +90,8 @@ Value extend(Heap& heap, Value left, Borrowed right, size_t size) {
   }
   std::string_view bytes =
       same ? std::string_view(string->data(), string->size) : string_view_of(right);
-  append_bytes(string, bytes, same || is_ascii_string(right));
-  return left;
+  const bool done = append_bytes(heap, string, bytes, same ? string->ascii() : is_ascii_string(right));
+  return done ? std::move(left) : Value::failure();
 }
 
 }  // namespace
@@ -85,8 +100,11 @@ Value make_string(Heap& heap, std::string_view utf8) {
   if (utf8.size() <= kMaxShort) return Value::adopt(make_short(utf8));
   Str* string = new_str(heap, utf8.size());
   if (string == nullptr) return Value::failure();
-  append_bytes(string, utf8, is_ascii(utf8));
-  return owned(string);
+  Value made = owned(string);
+  bool ascii = true;
+  const bool done = in_portions(heap, utf8, [&](std::string_view part) { ascii = ascii && is_ascii(part); }) &&
+                    append_bytes(heap, string, utf8, ascii);
+  return done ? std::move(made) : Value::failure();
 }
 
 Value concatenate(Heap& heap, Value left, Borrowed right) {
@@ -100,9 +118,9 @@ Value concatenate(Heap& heap, Value left, Borrowed right) {
   if (a.empty()) return Value::copy(right);
   Str* string = new_str(heap, size);
   if (string == nullptr) return Value::failure();
-  append_bytes(string, a, is_ascii_string(l));
-  append_bytes(string, b, is_ascii_string(right));
-  return owned(string);
+  Value made = owned(string);
+  const bool done = append_bytes(heap, string, a, is_ascii_string(l)) && append_bytes(heap, string, b, is_ascii_string(right));
+  return done ? std::move(made) : Value::failure();
 }
 
 uint64_t string_length(Borrowed v) {
@@ -110,40 +128,53 @@ uint64_t string_length(Borrowed v) {
   Str* string = v.as<Str>();
   if (string->ascii()) return string->size;
   uint32_t known = __atomic_load_n(&string->scalars, __ATOMIC_RELAXED);
-  if (known != kUnknown) return known;
+  if (known != Str::kUncounted) return known;
   auto counted = static_cast<uint32_t>(count_scalars({string->data(), string->size}));
   __atomic_store_n(&string->scalars, counted, __ATOMIC_RELAXED);
   return counted;
 }
 
-size_t byte_offset(Borrowed v, uint64_t index) {
-  return is_ascii_string(v) ? index : offset_of_scalar(string_view_of(v), index);
+bool byte_offset(const Heap& heap, Borrowed v, uint64_t index, size_t& offset) {
+  offset = index;
+  return is_ascii_string(v) || find_scalar(heap, string_view_of(v), index, offset);
 }
 
-Borrowed string_at_slow(Borrowed v, uint64_t index) {
-  std::string_view bytes = string_view_of(v);
-  size_t from = byte_offset(v, index);
+Value string_at(const Heap& heap, Borrowed v, uint64_t index) {
+  size_t from;
+  if (!byte_offset(heap, v, index, from)) return Value::failure();
+  const std::string_view bytes = string_view_of(v);
   size_t to = from;
   decode_scalar(bytes, to);
-  return make_short(bytes.substr(from, to - from));
+  return Value::adopt(make_short(bytes.substr(from, to - from)));
 }
 
-uint32_t scalar_at(Borrowed v, uint64_t index) {
-  size_t at = byte_offset(v, index);
-  return decode_scalar(string_view_of(v), at);
+Borrowed string_back(Borrowed v) {
+  const std::string_view bytes = string_view_of(v);
+  size_t from = bytes.size() - 1;
+  while ((static_cast<uint8_t>(bytes[from]) & 0xc0) == 0x80) --from;
+  return make_short(bytes.substr(from));
+}
+
+bool scalar_at(const Heap& heap, Borrowed v, uint64_t index, uint32_t& scalar) {
+  size_t at;
+  if (!byte_offset(heap, v, index, at)) return false;
+  scalar = decode_scalar(string_view_of(v), at);
+  return true;
 }
 
 Value substring(Heap& heap, Borrowed v, uint64_t from, uint64_t to) {
-  std::string_view bytes = string_view_of(v);
-  size_t begin = byte_offset(v, from);
-  size_t end = is_ascii_string(v) ? to : begin + offset_of_scalar(bytes.substr(begin), to - from);
-  if (begin == 0 && end == bytes.size()) return Value::copy(v);
-  return make_string(heap, bytes.substr(begin, end - begin));
+  const std::string_view bytes = string_view_of(v);
+  size_t begin = from, size = to - from;
+  if (!is_ascii_string(v) &&
+      !(find_scalar(heap, bytes, from, begin) && find_scalar(heap, bytes.substr(begin), to - from, size)))
+    return Value::failure();
+  if (begin == 0 && size == bytes.size()) return Value::copy(v);
+  return make_string(heap, bytes.substr(begin, size));
 }
 
 // Sixteen bytes a step. The constants are no UTF-8, so no text makes a factor of `mix` zero at
 // will.
-uint64_t long_string_hash(const Str* string) {
+uint64_t long_string_hash(const Str* string, Patience* patience) {
   const char* p = string->data();
   size_t n = string->size;
   uint64_t state = mix(n ^ kMixA, kMixB);
@@ -152,7 +183,12 @@ uint64_t long_string_hash(const Str* string) {
     std::memcpy(&word, at, 8);
     return word;
   };
-  for (; n > 16; p += 16, n -= 16) state = mix(load(p) ^ kMixA, load(p + 8) ^ state);
+  while (n > 16) {
+    size_t portion = std::min(n - 1, kHashedAtOnce) / 16 * 16;
+    n -= portion;
+    for (; portion > 0; p += 16, portion -= 16) state = mix(load(p) ^ kMixA, load(p + 8) ^ state);
+    if (n > 16 && !lasts(patience, kHashedAtOnce / kBytesPerUnit)) return 0;
+  }
   if (n > 8) {
     state = mix(load(p) ^ kMixB, load(p + n - 8) ^ state);
   } else {
@@ -165,12 +201,21 @@ uint64_t long_string_hash(const Str* string) {
   return widen_hash(hash);
 }
 
-bool equal_long_strings(const Str* a, const Str* b) {
+bool equal_bytes(const char* a, const char* b, size_t size, Patience* patience) {
+  constexpr size_t kComparedAtOnce = size_t{1} << 20;
+  for (size_t at = 0; at < size; at += kComparedAtOnce) {
+    const size_t n = std::min(size - at, kComparedAtOnce);
+    if (std::memcmp(a + at, b + at, n) != 0 || !lasts(patience, n / kBytesPerUnit)) return false;
+  }
+  return true;
+}
+
+bool equal_long_strings(const Str* a, const Str* b, Patience* patience) {
   if (a->size != b->size) return false;
   uint32_t hash_a = __atomic_load_n(&a->hash, __ATOMIC_RELAXED);
   uint32_t hash_b = __atomic_load_n(&b->hash, __ATOMIC_RELAXED);
   if (hash_a != hash_b && hash_a != 0 && hash_b != 0) return false;
-  return std::memcmp(a->data(), b->data(), a->size) == 0;
+  return equal_bytes(a->data(), b->data(), a->size, patience);
 }
 
 }  // namespace posset::interp

@@ -1,6 +1,7 @@
 // Strings: immutable UTF-8, short ones inside the value. Indexes and lengths count Unicode scalars;
-// O(1) when the string is ASCII. Every function that makes a string gives Failed when memory ran
-// out.
+// O(1) when the string is ASCII, lengths also where it has kCounted bytes or more: such a string is counted when it is made.
+// Every function that makes a string gives Failed when memory ran out, or was given up because the heap's owner is to stop
+// (Heap::stop_wish), which is asked once in a portion of a long text.
 #pragma once
 
 #include <string_view>
@@ -8,6 +9,7 @@
 #include "interp/value/heap.h"
 #include "interp/value/mixing.h"
 #include "interp/value/objects.h"
+#include "interp/value/patience.h"
 #include "interp/value/value.h"
 
 namespace posset::interp {
@@ -29,23 +31,39 @@ Value make_string_lossy(Heap& heap, std::string_view bytes);  // invalid sequenc
 inline Borrowed make_short(std::string_view utf8);            // at most kMaxShort bytes
 inline Borrowed make_ascii(uint8_t byte);                     // a string of one byte below 0x80
 inline Borrowed make_scalar(uint32_t scalar);                 // a string of one; always short
-bool is_valid_utf8(std::string_view bytes);
+bool is_valid_utf8(std::string_view bytes, Patience* patience = nullptr);
 bool is_ascii(std::string_view bytes);
 uint64_t count_scalars(std::string_view utf8);
 size_t offset_of_scalar(std::string_view utf8, uint64_t index);  // byte offset, index <= count
+bool find_scalar(const Heap& heap, std::string_view utf8, uint64_t index, size_t& offset);  // the same; false: given up
 
 // `left + right`. `left` is consumed: when it is a unique Str it is extended in place (amortised
 // O(1) per byte), which is what makes `s += x` linear.
 Value concatenate(Heap& heap, Value left, Borrowed right);
 
+// From so many bytes on a string that is not ASCII knows how many scalars it has: to count them may take long, and who asks for the
+// length cannot be told to stop.
+constexpr size_t kCounted = Heap::kCopyPortion;
+// Calls act(part) for the portions of a text, none of them long. False: the heap's owner is to stop.
+template <class Act>
+bool in_portions(const Heap& heap, std::string_view bytes, Act&& act) {
+  for (size_t at = 0; at < bytes.size(); at += Heap::kCopyPortion) {
+    if (at != 0 && heap.is_to_stop()) return false;
+    act(bytes.substr(at, Heap::kCopyPortion));
+  }
+  return true;
+}
+
 uint64_t string_length(Borrowed v);  // scalars
-// Byte offset of scalar `index` (0..length); O(1) when ASCII.
-size_t byte_offset(Borrowed v, uint64_t index);
-inline Borrowed string_at(Borrowed v, uint64_t index);  // index < length; short, so owned by nobody
-uint32_t scalar_at(Borrowed v, uint64_t index);
+// Byte offset of scalar `index` (0..length); O(1) when ASCII. False: given up.
+bool byte_offset(const Heap& heap, Borrowed v, uint64_t index, size_t& offset);
+inline Borrowed string_at(Borrowed v, uint64_t index);  // of an ASCII string, index < length; short, so owned by nobody
+Value string_at(const Heap& heap, Borrowed v, uint64_t index);  // of any
+Borrowed string_back(Borrowed v);                       // the last scalar; not empty
+bool scalar_at(const Heap& heap, Borrowed v, uint64_t index, uint32_t& scalar);
 Value substring(Heap& heap, Borrowed v, uint64_t from,
                 uint64_t to);                       // scalars, from <= to <= length
-inline uint64_t string_hash(Borrowed v);            // equal strings, equal hashes
+inline uint64_t string_hash(Borrowed v, Patience* patience = nullptr);  // equal strings, equal hashes
 inline bool equal_strings(Borrowed a, Borrowed b);  // both must be strings
 
 // Decodes the scalar at `bytes[at]` and moves `at` past it. The text is valid UTF-8.
@@ -62,6 +80,7 @@ class StringBuilder {
   StringBuilder& operator=(const StringBuilder&) = delete;
   void append(std::string_view bytes) {
     if (bytes.empty() || (bytes.size() > capacity_ - size_ && !grow(bytes.size()))) return;
+    if (bytes.size() > Heap::kCopyPortion) [[unlikely]] return append_long(bytes);
     std::memcpy(data_ + size_, bytes.data(), bytes.size());
     size_ += bytes.size();
   }
@@ -80,6 +99,7 @@ class StringBuilder {
   Value finish();
 
  private:
+  void append_long(std::string_view bytes);
   bool grow(size_t bytes);
   bool make_room(size_t bytes);  // for all
   Str* grown() {
@@ -95,9 +115,9 @@ class StringBuilder {
 
 // ---- inline parts ----
 
-Borrowed string_at_slow(Borrowed v, uint64_t index);
-uint64_t long_string_hash(const Str* string);
-bool equal_long_strings(const Str* a, const Str* b);
+uint64_t long_string_hash(const Str* string, Patience* patience = nullptr);  // and makes it known, unless it was given up
+bool equal_long_strings(const Str* a, const Str* b, Patience* patience = nullptr);
+bool equal_bytes(const char* a, const char* b, size_t size, Patience* patience);
 
 inline std::string_view string_view_of(const Borrowed& v) {
   if (v.is_short_string()) return {reinterpret_cast<const char*>(&v) + 2, short_size(v)};
@@ -163,21 +183,16 @@ inline Borrowed make_scalar(uint32_t scalar) {
 }
 
 inline Borrowed string_at(Borrowed v, uint64_t index) {
-  if (v.is(Tag::Str)) {
-    if (v.as<Str>()->ascii()) [[likely]]
-      return make_ascii(static_cast<uint8_t>(v.as<Str>()->data()[index]));
-  } else if (short_ascii(v)) [[likely]] {
-    auto bytes = static_cast<unsigned __int128>(v.word1) << 64 | v.word0;
-    return make_ascii(static_cast<uint8_t>(bytes >> (16 + 8 * index)));
-  }
-  return string_at_slow(v, index);
+  if (v.is(Tag::Str)) return make_ascii(static_cast<uint8_t>(v.as<Str>()->data()[index]));
+  auto bytes = static_cast<unsigned __int128>(v.word1) << 64 | v.word0;
+  return make_ascii(static_cast<uint8_t>(bytes >> (16 + 8 * index)));
 }
 
-inline uint64_t string_hash(Borrowed v) {
+inline uint64_t string_hash(Borrowed v, Patience* patience) {
   if (v.is_short_string()) return hash_words(v.word0, v.word1);
   Str* string = v.as<Str>();
   uint32_t known = __atomic_load_n(&string->hash, __ATOMIC_RELAXED);
-  return known != 0 ? widen_hash(known) : long_string_hash(string);
+  return known != 0 ? widen_hash(known) : long_string_hash(string, patience);
 }
 
 inline bool equal_strings(Borrowed a, Borrowed b) {

@@ -10,10 +10,19 @@ StringBuilder::~StringBuilder() {
   if (data_ != inline_) heap_.free_object(grown());
 }
 
+// There is room.
+void StringBuilder::append_long(std::string_view bytes) {
+  if (!heap_.copy(data_ + size_, bytes.data(), bytes.size())) return fail();
+  size_ += bytes.size();
+}
+
 void StringBuilder::append(size_t count, char c) {
   if (count > capacity_ - size_ && !grow(count)) return;
-  std::memset(data_ + size_, c, count);
-  size_ += count;
+  for (size_t n; count > 0; count -= n, size_ += n) {
+    n = std::min(count, Heap::kCopyPortion);
+    std::memset(data_ + size_, c, n);
+    if (n < count && heap_.is_to_stop()) return fail();
+  }
 }
 
 void StringBuilder::fail() {
@@ -54,12 +63,20 @@ Value StringBuilder::finish() {
   if (data_ == inline_ || size_ <= kMaxShort) return make_string(heap_, view());
   auto* string = static_cast<Str*>(heap_.resize_object(grown(), sizeof(Str) + size_));
   if (string == nullptr) string = grown();
-  string->flags = is_ascii({string->data(), size_}) ? Str::kAscii : 0;
+  data_ = string->data();
+  bool ascii = true;
+  uint64_t scalars = 0;
+  const bool is_counted = in_portions(heap_, view(), [&](std::string_view part) {
+    ascii = ascii && is_ascii(part);
+    if (size_ >= kCounted) scalars += count_scalars(part);
+  });
+  if (!is_counted) return Value::failure();
+  string->flags = ascii ? Str::kAscii : 0;
   string->hash = 0;
   string->size = static_cast<uint32_t>(size_);
   string->capacity = static_cast<uint32_t>(
       std::min<size_t>(Heap::usable_bytes(string) - sizeof(Str), Str::kMaxBytes));
-  string->scalars = UINT32_MAX;
+  string->scalars = size_ >= kCounted ? static_cast<uint32_t>(scalars) : Str::kUncounted;
   data_ = inline_;
   size_ = 0;
   capacity_ = sizeof inline_;

@@ -1,5 +1,6 @@
 // UTF-8: checking, decoding, encoding, repairing. Everything inside the language is valid UTF-8;
 // bytes from outside pass through `is_valid_utf8` or `make_string_lossy`.
+#include <algorithm>
 #include <cstring>
 
 #include "interp/value/string.h"
@@ -97,31 +98,48 @@ size_t offset_of_scalar(std::string_view bytes, uint64_t index) {
   return at;
 }
 
-bool is_valid_utf8(std::string_view bytes) {
-  size_t at = 0;
-  while (at < bytes.size()) {
-    if (bytes.size() - at >= 8) {
-      uint64_t word;
-      std::memcpy(&word, bytes.data() + at, 8);
-      if ((word & 0x8080808080808080) == 0) {
-        at += 8;
-        continue;
+bool find_scalar(const Heap& heap, std::string_view bytes, uint64_t index, size_t& at) {
+  for (at = 0; bytes.size() - at > Heap::kCopyPortion; at += Heap::kCopyPortion) {
+    const uint64_t scalars = count_scalars(bytes.substr(at, Heap::kCopyPortion));
+    if (scalars >= index) break;
+    index -= scalars;
+    if (heap.is_to_stop()) return false;
+  }
+  at += offset_of_scalar(bytes.substr(at), index);
+  return true;
+}
+
+bool is_valid_utf8(std::string_view bytes, Patience* patience) {
+  constexpr size_t kAtOnce = 64 << 10;
+  for (size_t at = 0; at < bytes.size();) {
+    const size_t end = std::min(bytes.size(), at + kAtOnce);
+    while (at < end) {
+      if (bytes.size() - at >= 8) {
+        uint64_t word;
+        std::memcpy(&word, bytes.data() + at, 8);
+        if ((word & 0x8080808080808080) == 0) {
+          at += 8;
+          continue;
+        }
       }
+      bool whole;
+      at += piece_at(bytes, at, whole);
+      if (!whole) return false;
     }
-    bool whole;
-    at += piece_at(bytes, at, whole);
-    if (!whole) return false;
+    if (!lasts(patience, kAtOnce / kBytesPerUnit)) return false;
   }
   return true;
 }
 
 Value make_string_lossy(Heap& heap, std::string_view bytes) {
-  if (is_valid_utf8(bytes)) return make_string(heap, bytes);
+  WishPatience patience(heap);
+  if (is_valid_utf8(bytes, &patience)) return make_string(heap, bytes);
   StringBuilder out(heap);
   char replacement[4];
   std::string_view replaced(replacement, encode_scalar(kReplacement, replacement));
   size_t at = 0;
   while (at < bytes.size() && !out.failed()) {
+    if (!patience.lasts()) out.fail();
     bool whole;
     size_t n = piece_at(bytes, at, whole);
     out.append(whole ? bytes.substr(at, n) : replaced);

@@ -11,8 +11,6 @@ namespace posset::interp {
 
 namespace {
 
-constexpr uint64_t kBytesPerUnit = 64;  // of a string: what one comparison step costs as much as
-
 uint64_t own_weight(Borrowed v) {
   if (v.is(Tag::Str)) return 1 + v.as<Str>()->size / kBytesPerUnit;
   if (v.is_list() && v.as<List>()->packing() != Packing::Any) return 1 + v.as<List>()->size;
@@ -51,8 +49,8 @@ KeyProblem problem_here(Borrowed v) {
   }
 }
 
-bool has_nan(List* list) {
-  for (uint64_t i = 0; i < list->size; ++i) {
+bool has_nan(List* list, Patience* patience) {
+  for (uint64_t i = 0; i < list->size && lasts(patience); ++i) {
     if (std::isnan(list->float_at(i))) return true;
   }
   return false;
@@ -78,22 +76,24 @@ uint64_t weight_of(Borrowed v, uint64_t enough, Patience* patience) {
   return weight < enough ? weight : enough;
 }
 
-KeyProblem is_valid_key(Borrowed v) {
+KeyProblem is_valid_key(Borrowed v, Patience* patience) {
   KeyProblem problem = problem_here(v);
   if (problem != KeyProblem::None || !v.is_heap() || v.is(Tag::Str)) return problem;
   SmallStack<Object*, 32> stack;
   stack.push(v.object());
   while (!stack.empty() && problem == KeyProblem::None) {
     Object* object = stack.take();
-    if (object->tag == Tag::List && static_cast<List*>(object)->packing() == Packing::Float) {
-      if (has_nan(static_cast<List*>(object))) return KeyProblem::NaN;
+    if (object->tag == Tag::List && static_cast<List*>(object)->packing() != Packing::Any) {
+      if (static_cast<List*>(object)->packing() == Packing::Float && has_nan(static_cast<List*>(object), patience))
+        return KeyProblem::NaN;
       continue;
     }
-    for_each_value(object, [&](Borrowed inside) {
-      if (problem != KeyProblem::None) return;
+    const bool through = each_value(object, [&](Borrowed inside) {
       problem = problem_here(inside);
       if (inside.is_heap() && !inside.is(Tag::Str)) stack.push(inside.object());
+      return problem == KeyProblem::None && lasts(patience);
     });
+    if (!through) break;
   }
   return problem;
 }

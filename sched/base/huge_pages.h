@@ -17,6 +17,8 @@ constexpr bool kAdvisesHugePages = false;
 constexpr int kHugePages = 0;
 #endif
 
+constexpr size_t kHugePageBytes = size_t{2} << 20;
+
 // So much of a stack keeps small pages: most need less, and one that needs more will need much.
 constexpr size_t kStackInSmallPages = size_t{1} << 20;
 

@@ -198,6 +198,82 @@ TEST_CASE("map: a shared map is copied without its holes") {
   release(place);
 }
 
+namespace {
+
+// Ends at a look.
+struct Looks final : Patience {
+  explicit Looks(uint64_t most = UINT64_MAX) : left(most) {}
+  bool is_over() override { return left-- == 0; }
+  uint64_t left;
+};
+
+Value numbers(World& world, int64_t n) { return list_filled(world.heap, n, Borrowed::integer(7)); }
+
+}  // namespace
+
+TEST_CASE("map: of a key that takes long the heap knows what has been found, as long as it is so") {
+  constexpr int64_t kMany = 100000;
+  World world;
+  Heap& heap = world.heap;
+  const KnownKey& known = *heap.known_key();
+  Value owner = world.map(numbers(world, kMany), Value::integer(1), numbers(world, kMany + 1), Value::integer(2));
+  auto* map = owner->as<Map>();
+  Value key = numbers(world, kMany), missing = numbers(world, kMany + 2);
+  Looks patience;
+  know_key(heap, map, key, patience);
+  CHECK(known.is(key));
+  CHECK(known.hash == hash_of(key));
+  CHECK(known.twin == map->entries[0].key.object());
+  CHECK(map_find(map, key, &known)->as_int() == 1);
+  CHECK(map_find(map, missing, &known) == nullptr);
+
+  // What is known of one map says nothing of another, nor of what has been changed.
+  Value other = world.map(Value::copy(key), Value::integer(5));
+  CHECK(map_find(other->as<Map>(), key, &known)->as_int() == 5);
+  know_key(heap, map, missing, patience);
+  CHECK(known.twin == nullptr);
+  CHECK(map_find(map, missing, &known) == nullptr);
+  REQUIRE(map_set(heap, map, numbers(world, kMany + 2), Value::integer(3)));
+  CHECK(map_find(map, missing, &known)->as_int() == 3);
+  CHECK(map_set(heap, map, Value::copy(missing), Value::integer(4), &known));
+  CHECK(map->live == 3);
+  know_key(heap, map, key, patience);
+  CHECK(map_remove(heap, map, key, &known)->as_int() == 1);
+  CHECK(map_find(map, key, &known) == nullptr);
+
+  // Whoever changes the key changes a copy.
+  Borrowed place = key.take();
+  REQUIRE(make_unique_list(heap, place));
+  REQUIRE(list_set(heap, place, 3, Value::integer(8)));
+  key = Value::adopt(place);
+  CHECK_FALSE(known.is(key));
+  REQUIRE(map_set(heap, map, Value::copy(key), Value::integer(6), &known));
+  CHECK(map_find(map, key, &known)->as_int() == 6);
+  heap.forget_key();
+  CHECK(map_find(map, key, &known)->as_int() == 6);
+}
+
+TEST_CASE("map: what is given up about a key is not known") {
+  World world;
+  Heap& heap = world.heap;
+  Value owner = world.map(numbers(world, 100000), Value::integer(1)), key = numbers(world, 100000);
+  auto* map = owner->as<Map>();
+  uint64_t looks = 0;
+  for (;; ++looks) {
+    Looks patience(looks);
+    know_key(heap, map, key, patience);
+    if (!patience.ended()) break;
+    CHECK_FALSE(heap.known_key()->is(key));
+  }
+  CHECK(looks > 20);  // hashed, and compared
+  CHECK(heap.known_key()->is(key));
+  Value nan = world.list(World::integer(1), World::real(0.0 / 0.0));
+  Looks patience;
+  know_key(heap, map, nan, patience);
+  CHECK(heap.known_key()->problem == KeyProblem::NaN);
+  heap.forget_key();
+}
+
 TEST_CASE("map: failing allocations leave the map as it was") {
   World world;
   fail_each_allocation(world, [&] {

@@ -145,6 +145,31 @@ TEST_CASE("stop wish: a map out of which much is removed is not tidied at each r
   for (int64_t i = next; i < kMany; i += 101) REQUIRE(map_find(map, Borrowed::integer(i * 7 % kMany)) != nullptr);
 }
 
+TEST_CASE("stop wish: long texts are joined, cut, searched for a scalar, repaired and put together until one is there") {
+  World world;
+  Heap& heap = world.heap;
+  world.text("there is a cell of this size now");
+  const std::string bytes = "ä" + std::string(4 * Heap::kCopyPortion, 'x') + "ö", broken = bytes + "\xff";
+  const Value text = world.text(bytes);
+  const uint64_t length = string_length(text);
+  const auto is_whole = [&] { REQUIRE(bytes_of(text) == bytes); };
+  const auto looks_of = [&](const std::function<Value()>& make) {
+    return give_up_at_each_look(world, [&] { return !make().failed(); }, is_whole);
+  };
+  CHECK(looks_of([&] { return world.text(bytes); }) > 8);  // ASCII or not, counted, copied
+  CHECK(looks_of([&] { return concatenate(heap, Value::copy(text), text); }) > 8);
+  CHECK(looks_of([&] { return concatenate(heap, world.text("a text that is nobody else's now"), text); }) > 4);
+  CHECK(looks_of([&] { return substring(heap, text, 1, length - 1); }) > 8);
+  CHECK(looks_of([&] { return string_at(heap, text, length - 1); }) == 4);
+  CHECK(looks_of([&] { return make_string_lossy(heap, broken); }) > 8);
+  CHECK(looks_of([&] {
+          StringBuilder builder(heap);
+          builder.append(bytes);
+          builder.append(4 * Heap::kCopyPortion, '-');
+          return builder.finish();
+        }) > 12);
+}
+
 TEST_CASE("stop wish: while one is there a very large block is given back in portions, and stays charged until then") {
   if (!Heap::kPooled) return;  // a sanitizer watches blocks of mimalloc, which end in one go
   constexpr size_t kBytes = size_t{100} << 20, kMostAtOnce = size_t{20} << 20;

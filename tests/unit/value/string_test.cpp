@@ -44,16 +44,87 @@ TEST_CASE("string: scalars are counted, not bytes") {
     while (at < text.size()) {
       size_t from = at;
       uint32_t scalar = decode_scalar(text, at);
-      CHECK(byte_offset(v, count) == from);
-      CHECK(scalar_at(v, count) == scalar);
-      CHECK(bytes_of(string_at(v, count)) == text.substr(from, at - from));
+      size_t offset = 0;
+      CHECK(byte_offset(world.heap, v, count, offset));
+      CHECK(offset == from);
+      uint32_t there = 0;
+      CHECK(scalar_at(world.heap, v, count, there));
+      CHECK(there == scalar);
+      CHECK(bytes_of(string_at(world.heap, v, count)) == text.substr(from, at - from));
+      if (at == text.size()) CHECK(bytes_of(string_back(v)) == text.substr(from));
       Borrowed made = make_scalar(scalar);
       CHECK(bytes_of(made) == text.substr(from, at - from));
       ++count;
     }
     CHECK(string_length(v) == count);
-    CHECK(byte_offset(v, count) == text.size());
+    CHECK(byte_offset(world.heap, v, count, at));
+    CHECK(at == text.size());
   }
+}
+
+namespace {
+
+// Scalars of all lengths, so that some stand across the borders of portions.
+std::string mixed(size_t bytes) {
+  std::string text;
+  for (uint32_t i = 0; text.size() < bytes; ++i) {
+    constexpr const char* kScalars[] = {"a", "ä", "€", "😀", "zz"};
+    text += kScalars[i * i % 7 % 5];
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("string: a long one that is not ASCII is counted when it is made, however it is made") {
+  World world;
+  const std::string text = mixed(kCounted + 1000), half = text.substr(0, text.size() / 2);
+  const auto is_counted = [&](const Value& v, std::string_view bytes) {
+    REQUIRE(v->is(Tag::Str));
+    CHECK(v->as<Str>()->scalars == count_scalars(bytes));
+    CHECK(bytes_of(v) == bytes);
+  };
+  is_counted(world.text(text), text);
+  is_counted(concatenate(world.heap, world.text(text), world.text("more")), text + "more");
+  is_counted(concatenate(world.heap, world.text(text), world.text("ä, and more than a word")), text + "ä, and more than a word");
+  Value pieces = world.text("this is ASCII, and grows");
+  std::string model(bytes_of(pieces));
+  while (model.size() < kCounted + 100) {
+    const std::string_view piece = model.size() < kCounted / 2 ? "just as long as that, and longer" : "ä";
+    for (int i = 0; i < 1000; ++i) {
+      pieces = concatenate(world.heap, std::move(pieces), world.text(piece));
+      model += piece;
+    }
+  }
+  is_counted(pieces, model);
+  pieces = concatenate(world.heap, std::move(pieces), Value::copy(pieces));
+  is_counted(pieces, model + model);
+  StringBuilder builder(world.heap);
+  for (int i = 0; i < 3; ++i) builder.append(text);
+  is_counted(builder.finish(), text + text + text);
+  CHECK(world.text(std::string(kCounted, 'a'))->as<Str>()->ascii());
+}
+
+TEST_CASE("string: scalars of a long one, from portion to portion") {
+  World world;
+  const std::string text = mixed(3 * kCounted + 77);
+  const Value v = world.text(text);
+  uint64_t index = 0;
+  for (size_t at = 0; at < text.size(); ++index) {
+    const size_t from = at;
+    const uint32_t scalar = decode_scalar(text, at);
+    const bool is_near_a_border = (from + 8) % kCounted < 16;
+    if (!is_near_a_border && index % 50021 != 0) continue;
+    size_t offset = 0;
+    CHECK(byte_offset(world.heap, v, index, offset));
+    CHECK(offset == from);
+    uint32_t there = 0;
+    CHECK(scalar_at(world.heap, v, index, there));
+    CHECK(there == scalar);
+    CHECK(bytes_of(substring(world.heap, v, index, string_length(v))) == text.substr(from));
+    if (index > 0) CHECK(bytes_of(substring(world.heap, v, 1, index + 1)) == text.substr(1, at - 1));  // "a" is the first
+  }
+  CHECK(index == string_length(v));
 }
 
 TEST_CASE("string: substrings by scalars") {
