@@ -1,13 +1,15 @@
-// The module json: reading (by simdjson, see simdjson/reader.h) and the rows. Writing is in json_write.cpp.
+// The module json: the values that are read (json_windows.h reads) and the rows. Writing is in json_write.cpp.
 // Objects become maps with their keys in order, whole numbers that fit stay ints.
 #include <dlfcn.h>
 #include <unistd.h>
 
 #include <atomic>
-#include <cstring>
 #include <new>
+#include <optional>
+#include <string_view>
 #include <vector>
 
+#include "stdlib/json_windows.h"
 #include "stdlib/json_write.h"
 #include "stdlib/modules.h"
 #include "stdlib/simdjson/reader.h"
@@ -18,7 +20,7 @@ namespace posset::stdlib {
 namespace {
 
 // Builds values from the reader's calls: a stack of the containers that are open.
-class Builder {
+class Builder : public JsonSurroundings {
  public:
   explicit Builder(posset_context* context) : context_(context), pace_(context) {}
 
@@ -37,8 +39,28 @@ class Builder {
     sink.end = [](void* b) { return tell(b, [](Builder& it) { return it.end(); }); };
     return sink;
   }
+  bool look(size_t bytes) override { return ok(pace_.go(bytes / 8)); }
+  // One that is made too large would be copied when it is complete; one that grows is not.
+  bool begin_string(size_t bytes) override {
+    long_string_.emplace(context_).reserve(bytes);
+    return can_grow();
+  }
+  bool add_to_string(std::string_view part) override {
+    long_string_->append(part);
+    return can_grow();
+  }
+  bool end_string(bool is_key) override {
+    Owned string;
+    const bool is_made = ok(long_string_->finish(*string.place()));
+    long_string_.reset();
+    if (!is_made) return false;
+    if (!is_key) return add(string.take());
+    open_.back().key = std::move(string);
+    return true;
+  }
   Owned& result() { return result_; }
   posset_status status() const { return status_; }
+  void set_status(posset_status status) { status_ = status; }
 
  private:
   struct Open {
@@ -57,6 +79,7 @@ class Builder {
       return self.ok(POSSET_NO_MEMORY);
     }
   }
+  bool can_grow() { return ok(long_string_->failed() ? POSSET_NO_MEMORY : POSSET_OK); }
   bool ok(posset_status status) {
     if (status != POSSET_OK) status_ = status;
     return status == POSSET_OK;
@@ -98,6 +121,7 @@ class Builder {
   posset_context* context_;
   Pace pace_;
   std::vector<Open> open_;
+  std::optional<Buffer> long_string_;  // that is being read
   Owned result_;
   posset_status status_ = POSSET_OK;
 };
@@ -115,32 +139,42 @@ void* open_library() {
 }
 
 // Opened once per process and never closed: what it holds is code.
-posset_json_reader reader() {
-  static std::atomic<posset_json_reader> found{nullptr};
-  if (posset_json_reader known = found.load(std::memory_order_acquire)) return known;
+const posset_json_reader* reader() {
+  static std::atomic<const posset_json_reader*> found{nullptr};
+  if (const posset_json_reader* known = found.load(std::memory_order_acquire)) return known;
   void* library = open_library();
-  auto opened = library ? reinterpret_cast<posset_json_reader>(dlsym(library, "posset_json_read")) : nullptr;
-  found.store(opened, std::memory_order_release);  // several threads find the same
-  return opened;
+  const void* opened = library ? dlsym(library, "posset_json_functions") : nullptr;
+  found.store(static_cast<const posset_json_reader*>(opened), std::memory_order_release);  // several threads find the same
+  return found.load(std::memory_order_acquire);
+}
+
+// What is wrong with the text; null: nothing, or something else is wrong, as the builder's status says.
+const char* read_text(std::string_view text, const posset_json_reader& reader, Builder& builder) {
+  const posset_json_sink sink = builder.sink();
+  try {
+    const char* problem = JsonWindows(text, reader, sink, builder).read();
+    if (!problem || builder.status() != POSSET_OK) return nullptr;
+    if (std::string_view(problem) != POSSET_JSON_NO_MEMORY) return problem;
+  } catch (const std::bad_alloc&) {
+  }
+  builder.set_status(POSSET_NO_MEMORY);
+  return nullptr;
 }
 
 posset_status decode(posset_call* call) {
   posset_text text;
   POSSET_TRY(posset_want_string(call, 0, &text));
   POSSET_TRY(posset_charge_bytes(call->context, text.size));
-  posset_json_reader read = reader();
-  if (!read) {
+  const posset_json_reader* found = reader();
+  if (!found) {
     return posset_raise(call->context, POSSET_ERROR_HostError, text_of("libposset_simdjson.so cannot be loaded"));
   }
-  // simdjson keeps its tape beside the text: about ten bytes for each of it.
-  size_t tape = text.size * 10 + 4096;
-  POSSET_TRY(posset_charge_memory(call->context, tape));
+  const size_t memory = JsonWindows::memory(text.size);
+  POSSET_TRY(posset_charge_memory(call->context, memory));
   Builder builder(call->context);
-  posset_json_sink sink = builder.sink();
-  const char* problem = read(text.data ? text.data : "", text.size, &sink);
-  posset_discharge_memory(call->context, tape);
-  if (problem && builder.status() != POSSET_OK) return builder.status();
-  if (problem && std::strcmp(problem, POSSET_JSON_NO_MEMORY) == 0) return POSSET_NO_MEMORY;
+  const char* problem = read_text(view_of(text), *found, builder);
+  posset_discharge_memory(call->context, memory);
+  POSSET_TRY(builder.status());
   if (problem) {
     return posset_raisef(call->context, POSSET_ERROR_BadArgument, "cannot read the text as JSON: %s", problem);
   }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "stdlib/support.h"
+
 namespace posset::stdlib {
 
 namespace {

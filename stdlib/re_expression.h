@@ -17,7 +17,6 @@
 namespace posset::stdlib {
 
 inline re2::StringPiece piece(std::string_view text) { return {text.data() ? text.data() : "", text.size()}; }
-inline bool continues_scalar(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 
 // The begun form of a valid pattern of RE2's syntax.
 std::string begun_form(std::string_view pattern);

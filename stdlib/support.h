@@ -14,6 +14,9 @@ namespace posset::stdlib {
 inline posset_text text_of(std::string_view text) { return posset_text_n(text.data(), text.size()); }
 inline std::string_view view_of(posset_text text) { return {text.data ? text.data : "", text.size}; }
 
+// In UTF-8.
+inline bool continues_scalar(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
+
 // Where `part` (not empty) occurs in `text` at or after `from`; npos: nowhere.
 inline posset_status find_text(posset_context* context, std::string_view text, std::string_view part, size_t from, size_t& out) {
   uint64_t at = 0;
