@@ -98,8 +98,9 @@ posset_status write_with(posset_call* call, int flags) {
   if (file.number() < 0) return failed(call, "write", path);
   std::string_view left = view_of(text);
   while (!left.empty()) {
-    constexpr size_t kAtOnce = 256 << 10;  // between two looks at the limits
-    ssize_t written = write(file.number(), left.data(), std::min(left.size(), kAtOnce));
+    // Between two looks at the limits; but what is appended stays together, whatever other tasks append meanwhile.
+    const size_t at_once = flags & O_APPEND ? left.size() : size_t{256} << 10;
+    ssize_t written = write(file.number(), left.data(), std::min(left.size(), at_once));
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) return failed(call, "write", path);
     left.remove_prefix(static_cast<size_t>(written));

@@ -37,6 +37,7 @@ void reserve_if_called_often(posset_context* context) {
 void Evaluation::begin() {
   if (context_->error_pending()) context_->take_error();
   if (context_->orphans.load(std::memory_order_relaxed)) free_orphans(context_);
+  from_idle_ = context_->is_idle();
   context_->begin_evaluation();
   if (context_->seat) context_->seat->begin();
   if (kind_ == Kind::Work) return;
@@ -57,7 +58,6 @@ void end_run(posset_context* context) {
   context->clear_interrupt();
   context->drop_kept_views();
   context->scratch = Value();
-  context->heap.forget_key();
   // Most of what has died in it; the rest goes with the next evaluation.
   constexpr int kPortions = 4;
   for (int i = 0; i < kPortions; ++i) context->heap.bury_some();

@@ -286,13 +286,14 @@ class Evaluation : public Entry {
     if (context_->fork_top != forks_) interp::drop_forks(*context_, forks_);
     if (--context_->evaluations != 0) return;
     if (kind_ == Kind::Run) end_run(context_);
-    else context_->end_evaluation();
+    else if (from_idle_) context_->end_evaluation();
   }
 
  private:
   void begin();
   Kind kind_;
   bool begun_ = false;
+  bool from_idle_ = false;  // not while a run comes to its end, which a hook of the host may see
   interp::ForkRecord* forks_ = nullptr;  // what an error inside leaves above goes
 };
 

@@ -111,6 +111,7 @@ posset_status posset_map_set(posset_context* context, posset_value* map, posset_
   Value owned_key = evaluation.take(key);
   Value owned_value = evaluation.take(value);
   if (evaluation.failed()) return evaluation.status();
+  const posset::interp::KeyScope scope(*context);
   const bool is_map = map && in(*map).is_map();
   if (is_map && !posset::interp::check_key(*context, in(*map).as<Map>(), owned_key)) return POSSET_RAISED;
   posset_status status = POSSET_OK;
@@ -125,6 +126,7 @@ posset_status posset_map_remove(posset_context* context, posset_value* map, poss
   Evaluation evaluation(context);
   if (evaluation.failed()) return evaluation.status();
   if (!map || !in(*map).is_map()) return POSSET_MISUSE;
+  const posset::interp::KeyScope scope(*context);
   if (!charge_key(*context, in(*map).as<Map>(), in(key))) return POSSET_RAISED;
   const posset::interp::KnownKey* const known = context->heap.known_key();
   if (key_problem(*context, in(key)) != KeyProblem::None || !map_find(in(*map).as<Map>(), in(key), known)) return POSSET_NOT_FOUND;

@@ -122,6 +122,7 @@ bool add_pair(NativeCall& call, Map* map, Borrowed pair) {
   }
   Value key = list_copy(pair.as<List>(), 0), value = list_copy(pair.as<List>(), 1);
   Heap& heap = call.context.heap;
+  const KeyScope scope(call.context);
   if (!check_key(call.context, map, key)) return false;
   return or_memory_limit(call.context, map_set(heap, map, std::move(key), std::move(value), heap.known_key()));
 }

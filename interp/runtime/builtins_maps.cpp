@@ -58,6 +58,7 @@ namespace {
 
 // Adds an item to the list under its key. The list is the map's own, so it grows in place.
 bool add_to_group(Context& context, Map* map, Borrowed key, Value item) {
+  const KeyScope scope(context);
   if (!check_key(context, map, key)) return false;
   bool inserted = false;
   Borrowed* slot = map_slot(context.heap, map, key, inserted, context.heap.known_key());

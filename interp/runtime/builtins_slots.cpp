@@ -124,6 +124,7 @@ Value remove_from_list(NativeCall& call) {
 Value remove_from_map(NativeCall& call) {
   Heap& heap = call.context.heap;
   auto* map = call[0].as<Map>();
+  const KeyScope scope(call.context);
   if (!charge_key(call.context, map, call[1])) return Value::failure();
   if (key_problem(call.context, call[1]) != KeyProblem::None || !map_find(map, call[1], heap.known_key())) return Value();
   if (!own_map_argument(call)) return Value::failure();

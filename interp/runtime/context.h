@@ -263,6 +263,7 @@ class Context : public Strand {
   bool may_be_brief() const { return !has_new_limits_ && !pending_ && !tasks_at_work && !heap.is_overdrawn(); }
   // The limit lets an evaluation pass that is one step and does nothing but compute.
   bool has_plain_step() const { return first_slice_ > 0; }
+  bool is_idle() const { return phase_ == Phase::Idle; }
   bool is_brief() const { return phase_ == Phase::Brief; }
   void settle_in();
   void (*on_settled_in)(Context&) = nullptr;  // for who tells the scheduler of evaluations

@@ -120,6 +120,7 @@ Value element_or_unset(Context& context, Borrowed base, Borrowed index) {
       break;
     case Tag::Map: {
       auto* map = base.as<Map>();
+      const KeyScope scope(context);
       if (!charge_key(context, map, index)) return Value::failure();
       if (key_problem(context, index) != KeyProblem::None) break;
       if (const Borrowed* found = map_find(map, index, context.heap.known_key())) return Value::copy(*found);

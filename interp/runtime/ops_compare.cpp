@@ -152,6 +152,7 @@ int string_contains(Context& context, Borrowed item, Borrowed text) {
 }
 
 int map_contains(Context& context, Borrowed key, const Map* map) {
+  const KeyScope scope(context);
   if (!charge_key(context, map, key)) return -1;
   return key_problem(context, key) == KeyProblem::None && map_find(map, key, context.heap.known_key()) != nullptr;
 }

@@ -67,6 +67,7 @@ bool check_list_index(Context& context, const List* list, Borrowed index) {
 
 // The value of a key that must be there, in a map that is then unique.
 Borrowed* map_place(Context& context, Borrowed* container, Borrowed key) {
+  const KeyScope scope(context);
   if (!check_key(context, container->as<Map>(), key)) return nullptr;
   Borrowed* found = map_find(container->as<Map>(), key, context.heap.known_key());
   if (!found) {
@@ -105,6 +106,7 @@ Borrowed* place_index(Context& context, Borrowed* container, Borrowed index) {
 Borrowed* place_index_default(Context& context, Borrowed* container, Borrowed index,
                               Value& fallback) {
   if (!container->is_map() || fallback->is_unset()) return place_index(context, container, index);
+  const KeyScope scope(context);
   if (!check_key(context, container->as<Map>(), index) || !own_map(context, container)) return nullptr;
   bool inserted = false;
   Borrowed* slot = map_slot(context.heap, container->as<Map>(), index, inserted, context.heap.known_key());
@@ -159,6 +161,7 @@ bool store_index(Context& context, Borrowed* container, Borrowed index, Value v)
                                              static_cast<uint64_t>(index.as_int()), std::move(v)));
   }
   if (container->is_map()) {
+    const KeyScope scope(context);
     if (!check_key(context, container->as<Map>(), index) || !own_map(context, container)) return false;
     Heap& heap = context.heap;
     return or_memory_limit(

@@ -31,6 +31,7 @@ bool update_map(Context& context, Borrowed* container, Borrowed key, BinaryOp op
     Borrowed* cell = place_index(context, container, key);
     return cell && update_cell(context, cell, op, nullptr, right);
   }
+  const KeyScope scope(context);
   if (!check_key(context, container->as<Map>(), key) || !own_map(context, container)) return false;
   auto* map = container->as<Map>();
   bool inserted = false;

@@ -62,6 +62,18 @@ inline bool charge_texts(Context& context, Borrowed a, Borrowed b) {
 // A key that is a container is hashed as a whole; others cost nothing. What takes long is hashed and searched for here, where it can
 // be given up: a text knows its hash from then on, of a container the heap knows it (known_key.h).
 bool charge_heap_key(Context& context, const Map* map, Borrowed key);
+// Whoever charges for a key has one around that and the operation on the map; what is known of the key is forgotten then. So nothing holds
+// it longer, wherever it goes then.
+class KeyScope {
+ public:
+  explicit KeyScope(Context& context) : heap_(context.heap) {}
+  ~KeyScope() { heap_.forget_key(); }
+  KeyScope(const KeyScope&) = delete;
+  KeyScope& operator=(const KeyScope&) = delete;
+
+ private:
+  Heap& heap_;
+};
 inline bool charge_key(Context& context, const Map* map, Borrowed key) {
   return !key.is_heap() || charge_heap_key(context, map, key);
 }

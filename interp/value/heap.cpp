@@ -38,7 +38,6 @@ Heap::Heap(ShapeTable& shapes, size_t limit_bytes)
 
 Heap::~Heap() {
   bind_to_thread();
-  forget_key();
   take_remote_frees();
   bury_all();
   collect_cycles(/*shared_too=*/true);
@@ -75,7 +74,6 @@ bool Heap::note_peak(size_t more) {
 // Memory is short: give back what nobody uses, then what nobody can reach.
 bool Heap::make_room(size_t bytes) {
   if (ReferenceCache* const cache = ReferenceCache::current()) cache->flush();
-  forget_key();
   take_remote_frees();
   while (!has_room(bytes) && can_bury()) {
     if (is_to_stop()) return false;
@@ -97,10 +95,6 @@ void Heap::know_key(const KnownKey& known) {
   retain(known.key);
   forget_key();
   known_key_ = known;
-}
-
-void Heap::forget_key() {
-  if (known_key_.key.is_heap()) release(std::exchange(known_key_, {}).key);
 }
 
 // ---- small cells ----

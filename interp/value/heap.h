@@ -181,10 +181,12 @@ class Heap {
   // False: given up.
   bool copy(void* to, const void* from, size_t bytes) const;
 
-  // The key that has been looked at last of those that take long (map.h).
+  // The key that is looked for, if it is one of those that take long (map.h).
   const KnownKey* known_key() const { return &known_key_; }
   void know_key(const KnownKey& known);
-  void forget_key();
+  void forget_key() {
+    if (known_key_.key.is_heap()) [[unlikely]] release(std::exchange(known_key_, {}).key);
+  }
 
   ShapeTable& shapes() { return shapes_; }
   ObjectHooks hooks;

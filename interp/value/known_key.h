@@ -1,6 +1,6 @@
 // What is known of a key of maps that takes long to hash and to compare, a container of very many values: it has been looked at
 // where that can be given up (know_key, which runtime/work.h calls as it charges for keys), so that nobody looks again who cannot be told to
-// stop. Its heap holds a reference, so the value does not change while it is known.
+// stop. Its heap holds a reference, so the value does not change while it is known: as long as a KeyScope, the operation on the map.
 #pragma once
 
 #include <cstdint>

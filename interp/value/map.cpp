@@ -183,17 +183,22 @@ bool same_words_only(const Map* map, Borrowed key) {
                       : key.is_short_string() || key.is_bool() || key.is_nil();
 }
 
-[[gnu::noinline]] MapEntry* find_twin(const Map* map, uint64_t hash, Probe probe, const Object* twin) {
-  if (twin == nullptr) return nullptr;
-  return find_entry(map, hash, probe, [&](Borrowed other) { return other.is_heap() && other.object() == twin; });
+// A copy of the map has the same keys, and what is known of the old one is not searched for by comparing.
+[[gnu::noinline]] MapEntry* find_known(const Map* map, Borrowed key, uint64_t hash, Probe probe, const KnownKey& known) {
+  const bool is_searched = known.is_searched(map);
+  if (is_searched && known.twin == nullptr) return nullptr;
+  return find_entry(map, hash, probe, [&](Borrowed other) {
+    if (other.is_heap() && (other.object() == known.twin || other.object() == key.object())) return true;
+    return !is_searched && equal(other, key);
+  });
 }
 
 [[gnu::always_inline]] inline Borrowed* find_probed(const Map* map, Borrowed key, uint64_t hash, Probe probe,
                                                     const KnownKey* known) {
   if (same_words_only(map, key)) return map_find_words(map, key, probe);
   MapEntry* entry;
-  if (known != nullptr && known->is(key) && known->is_searched(map)) [[unlikely]] {
-    entry = find_twin(map, hash, probe, known->twin);
+  if (known != nullptr && known->is(key)) [[unlikely]] {
+    entry = find_known(map, key, hash, probe, *known);
   } else {
     entry = find_entry(map, hash, probe, [&](Borrowed other) { return equal(other, key); });
   }

@@ -18,8 +18,8 @@ class Patience {
       left_ -= work;
       return true;
     }
-    left_ = kBetweenLooks;
     ended_ = ended_ || is_over();
+    left_ = ended_ ? 0 : kBetweenLooks;
     return !ended_;
   }
   bool ended() const { return ended_; }

@@ -99,7 +99,8 @@ size_t offset_of_scalar(std::string_view bytes, uint64_t index) {
 }
 
 bool find_scalar(const Heap& heap, std::string_view bytes, uint64_t index, size_t& at) {
-  for (at = 0; bytes.size() - at > Heap::kCopyPortion; at += Heap::kCopyPortion) {
+  constexpr uint64_t kNear = Heap::kCopyPortion / 4;  // so many scalars are in a portion in any case
+  for (at = 0; index > kNear && bytes.size() - at > Heap::kCopyPortion; at += Heap::kCopyPortion) {
     const uint64_t scalars = count_scalars(bytes.substr(at, Heap::kCopyPortion));
     if (scalars >= index) break;
     index -= scalars;

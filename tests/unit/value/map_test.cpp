@@ -241,6 +241,10 @@ TEST_CASE("map: of a key that takes long the heap knows what has been found, as 
   CHECK(map_remove(heap, map, key, &known)->as_int() == 1);
   CHECK(map_find(map, key, &known) == nullptr);
 
+  Value copy = copy_map(heap, map);
+  know_key(heap, map, missing, patience);
+  CHECK(map_find(copy->as<Map>(), missing, &known)->as_int() == 4);
+
   // Whoever changes the key changes a copy.
   Borrowed place = key.take();
   REQUIRE(make_unique_list(heap, place));
@@ -272,6 +276,13 @@ TEST_CASE("map: what is given up about a key is not known") {
   know_key(heap, map, nan, patience);
   CHECK(heap.known_key()->problem == KeyProblem::NaN);
   heap.forget_key();
+}
+
+TEST_CASE("patience: what has ended has ended, however little is still to be done") {
+  Looks patience(1);
+  CHECK(patience.lasts(100000));
+  CHECK_FALSE(patience.lasts(100000));
+  for (int i = 0; i < 3; ++i) CHECK_FALSE(patience.lasts());
 }
 
 TEST_CASE("map: failing allocations leave the map as it was") {
