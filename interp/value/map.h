@@ -27,7 +27,7 @@ bool map_set(Heap& heap, Map* map, Value key, Value value, const KnownKey* known
 Borrowed* map_slot(Heap& heap, Map* map, Borrowed key, bool& inserted, const KnownKey* known = nullptr);
 // Removes; Unset when absent.
 Value map_remove(Heap& heap, Map* map, Borrowed key, const KnownKey* known = nullptr);
-// The heap knows the key from then on, until it knows another or memory is short, unless the patience has ended.
+// The heap knows the key from then on, until it is to forget it, unless the patience has ended.
 void know_key(Heap& heap, const Map* map, Borrowed key, Patience& patience);
 bool map_reserve(Heap& heap, Map* map, uint64_t capacity);
 void map_clear(Heap& heap, Map* map);

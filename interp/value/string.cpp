@@ -148,13 +148,6 @@ Value string_at(const Heap& heap, Borrowed v, uint64_t index) {
   return Value::adopt(make_short(bytes.substr(from, to - from)));
 }
 
-Borrowed string_back(Borrowed v) {
-  const std::string_view bytes = string_view_of(v);
-  size_t from = bytes.size() - 1;
-  while ((static_cast<uint8_t>(bytes[from]) & 0xc0) == 0x80) --from;
-  return make_short(bytes.substr(from));
-}
-
 bool scalar_at(const Heap& heap, Borrowed v, uint64_t index, uint32_t& scalar) {
   size_t at;
   if (!byte_offset(heap, v, index, at)) return false;

@@ -110,6 +110,13 @@ bool find_scalar(const Heap& heap, std::string_view bytes, uint64_t index, size_
   return true;
 }
 
+Borrowed string_back(Borrowed v) {
+  const std::string_view bytes = string_view_of(v);
+  size_t from = bytes.size() - 1;
+  while (is_continuation(static_cast<uint8_t>(bytes[from]))) --from;
+  return make_short(bytes.substr(from));
+}
+
 bool is_valid_utf8(std::string_view bytes, Patience* patience) {
   constexpr size_t kAtOnce = 64 << 10;
   for (size_t at = 0; at < bytes.size();) {

@@ -33,6 +33,19 @@ TEST_CASE("string: unused bytes of a short string are zero, wherever it stood") 
   }
 }
 
+namespace {
+
+void check_scalar(const Heap& heap, const Value& v, uint64_t index, size_t at, uint32_t scalar) {
+  size_t offset = 0;
+  CHECK(byte_offset(heap, v, index, offset));
+  CHECK(offset == at);
+  uint32_t there = 0;
+  CHECK(scalar_at(heap, v, index, there));
+  CHECK(there == scalar);
+}
+
+}  // namespace
+
 TEST_CASE("string: scalars are counted, not bytes") {
   World world;
   for (std::string text :
@@ -44,12 +57,7 @@ TEST_CASE("string: scalars are counted, not bytes") {
     while (at < text.size()) {
       size_t from = at;
       uint32_t scalar = decode_scalar(text, at);
-      size_t offset = 0;
-      CHECK(byte_offset(world.heap, v, count, offset));
-      CHECK(offset == from);
-      uint32_t there = 0;
-      CHECK(scalar_at(world.heap, v, count, there));
-      CHECK(there == scalar);
+      check_scalar(world.heap, v, count, from, scalar);
       CHECK(bytes_of(string_at(world.heap, v, count)) == text.substr(from, at - from));
       if (at == text.size()) CHECK(bytes_of(string_back(v)) == text.substr(from));
       Borrowed made = make_scalar(scalar);
@@ -115,12 +123,7 @@ TEST_CASE("string: scalars of a long one, from portion to portion") {
     const uint32_t scalar = decode_scalar(text, at);
     const bool is_near_a_border = (from + 8) % kCounted < 16;
     if (!is_near_a_border && index % 50021 != 0) continue;
-    size_t offset = 0;
-    CHECK(byte_offset(world.heap, v, index, offset));
-    CHECK(offset == from);
-    uint32_t there = 0;
-    CHECK(scalar_at(world.heap, v, index, there));
-    CHECK(there == scalar);
+    check_scalar(world.heap, v, index, from, scalar);
     CHECK(bytes_of(substring(world.heap, v, index, string_length(v))) == text.substr(from));
     if (index > 0) CHECK(bytes_of(substring(world.heap, v, 1, index + 1)) == text.substr(1, at - 1));  // "a" is the first
   }
