@@ -37,8 +37,7 @@ def expect_line(terminal, line):
 
 
 def expect_prompt(terminal):
-    """What is typed before the prompt stands is echoed by the terminal, not by the editor."""
-    expect(terminal, lambda: terminal.screen.line(terminal.screen.row).rstrip(), ">")
+    expect(terminal, lambda: (terminal.screen.line(terminal.screen.row).rstrip(), terminal.takes_keys()), (">", True))
 
 
 @case(alone=True)

@@ -73,11 +73,17 @@ class Terminal:
         self.types(line + "\n")
         self.shows(line.rsplit("\t", maxsplit=1)[-1][-20:])
 
+    def takes_keys(self):
+        """The editor has the terminal; it shows its prompt just before that, and keys typed until then are
+        echoed by the terminal, too."""
+        return not termios.tcgetattr(self.master)[3] & (termios.ECHO | termios.ICANON)
+
     def settles(self):
         """Waits for the first prompt, and until nothing more comes. What looks like a prompt needs less time."""
         end = time.monotonic() + 5.0 * harness.time_scale()
         while self.reads((0.03 if PROMPT.search(self.text) else 0.15) * harness.time_scale()) or (
-                not PROMPT.search(self.text) and self.child.poll() is None and time.monotonic() < end):
+                not (PROMPT.search(self.text) and self.takes_keys()) and self.child.poll() is None
+                and time.monotonic() < end):
             pass
         self.seen = len(self.text)
 
