@@ -170,12 +170,12 @@ void Context::end_slice() {
 }
 
 void Context::start_clock() {
-  has_deadline_ = limits_.seconds > 0;
-  if (has_deadline_) {
+  if (limits_.seconds > 0) {
     deadline_ = std::chrono::steady_clock::now() +
                 std::chrono::duration_cast<std::chrono::steady_clock::duration>(
                     std::chrono::duration<double>(limits_.seconds));
   }
+  has_deadline_ = limits_.seconds > 0;
 }
 
 void Context::settle_in() {
@@ -208,14 +208,22 @@ bool Context::take_forced_exit() {
   return true;
 }
 
+void Context::interrupt() {
+  if (helps) return helps->root().interrupt();
+  interrupted_.store(true, std::memory_order_relaxed);
+  wake_up.post();
+}
+
 bool Context::wants_to_stop() const {
   if (phase_ == Phase::Idle) return false;
   return is_interrupted() || (has_deadline_ && std::chrono::steady_clock::now() >= deadline_);
 }
 
+bool Context::is_cancelled() const { return seat && (helps || seat->runs_part()) && seat->is_stopped(); }
+
 bool Context::is_stopping() const {
   if (phase_ == Phase::Idle) return false;
-  return (pending_ && pending_->data->limit) || wants_to_stop();
+  return (pending_ && pending_->data->limit) || must_stop();
 }
 
 int64_t Context::time_limit_ns() const {
@@ -236,8 +244,10 @@ bool Context::poll_after_host_call() {
 bool Context::raise_stop() {
   if (interrupted_.exchange(false, std::memory_order_relaxed)) {
     raise(ErrorCode::Interrupted, "interrupted");
-  } else {
+  } else if (wants_to_stop()) {
     raise(ErrorCode::TimeLimit, "time limit exceeded");
+  } else {
+    raise(ErrorCode::Cancelled, "the evaluation that this is a part of has ended");
   }
   return false;
 }
@@ -261,10 +271,7 @@ bool Context::poll() {
     return false;
   }
   if (seat && seat->has_kept_error()) return seat->end_of_wait();
-  if (seat && (helps || seat->runs_part()) && seat->is_stopped()) {
-    raise(ErrorCode::Cancelled, "the evaluation that this is a part of has ended");
-    return false;
-  }
+  if (is_cancelled()) return raise_stop();
   start_slice();
   if (tasks && !tasks->at_slice_end()) {
     if (seat) seat->ends_whole();

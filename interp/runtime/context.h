@@ -221,10 +221,8 @@ class Context : public Strand {
   StepAccount begin_account();
   void resume_account(const StepAccount& account);
   // Any thread, and signal handlers.
-  void interrupt() {
-    interrupted_.store(true, std::memory_order_relaxed);
-    wake_up.post();
-  }
+  // Of a helper: the evaluation that it works for.
+  void interrupt();
   // Ends the sleep of the thread that evaluates, while all its tasks wait.
   sched::WakeUp wake_up;
   // What that thread does instead, an event loop of the host: waits so long at most, unless `wake_up` is posted. False:
@@ -238,6 +236,12 @@ class Context : public Strand {
   Carrier* carrier = nullptr;
   // An interruption or the time limit, at the next `poll`. Between evaluations there is none: an interruption waits for the next.
   bool wants_to_stop() const;
+  // What runs here is a part of an evaluation that has ended or wants to stop, or one that nobody waits for.
+  bool is_cancelled() const;
+  // Either: `poll` raises it.
+  bool must_stop() const { return wants_to_stop() || is_cancelled(); }
+  // The same where somebody has seen that it must. False.
+  bool raise_stop();
   // Or it has come already, and the evaluation is on its way to its end: whatever takes long and can wait is left.
   bool is_stopping() const;
   // When the time limit comes, in the time of the runtime's clock; kNever: there is none.
@@ -327,7 +331,7 @@ class Context : public Strand {
   // Who computes parts of what this evaluates (posse.h); null: nobody does.
   std::unique_ptr<Posse> posse;
   Seat* seat = nullptr;
-  const Posse* helps = nullptr;  // the posse that this is a helper's context of
+  Posse* helps = nullptr;  // the posse that this is a helper's context of
   // Of a helper: counts its closures instead of their modules, and lives as long as what dies in portions.
   int64_t* const live_closures;
 
@@ -368,7 +372,6 @@ class Context : public Strand {
   int64_t closures_of_helper_ = 0;
   RegisterStack registers_;
   bool poll_after_host_call();
-  bool raise_stop();  // after wants_to_stop; false
   int64_t slice_within(uint64_t steps) const;
   void start_slice();
   void start_clock();

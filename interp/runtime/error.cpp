@@ -59,6 +59,11 @@ Value Context::make_error(ErrorCode code, std::string message, std::string hint,
 }
 
 Value Context::raise(ErrorCode code, std::string message, std::string hint) noexcept {
+  constexpr size_t kLong = 64 << 10;  // no copy is made of it while there is a wish to stop, which comes first then
+  if (message.size() > kLong && must_stop()) {
+    raise_stop();
+    return Value::failure();
+  }
   Value error;
   try {
     error = make_error(code, std::move(message), std::move(hint), is_limit(code));
@@ -78,7 +83,7 @@ Value Context::raise_no_memory() noexcept {
 Value Context::raise_memory_limit() noexcept {
   std::string message;
   try {
-    if (wants_to_stop()) {  // as the heap may have known
+    if (must_stop()) {  // as the heap may have known
       raise_stop();
       return Value::failure();
     }

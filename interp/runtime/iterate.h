@@ -45,7 +45,7 @@ bool for_each_item(Context& context, Borrowed iterable, Visit&& visit) {
     Step step = next_item(context, hidden.all, item);
     if (step == Step::Failed) ok = false;
     if (step != Step::Item || !visit(std::move(item))) break;
-    if (n % kItemsPerLook == 0 && context.wants_to_stop()) ok = context.poll();
+    if (n % kItemsPerLook == 0 && context.must_stop()) ok = context.poll();
   }
   return ok && !context.error_pending();
 }

@@ -52,7 +52,10 @@ Seat::Seat(Posse& posse, Context& context)
   free_registers_.reserve(kMostParts);
 }
 
-Seat::~Seat() = default;
+// The heap of a helper that dies asks whether there is a wish to stop.
+Seat::~Seat() {
+  if (context_.seat == this) context_.seat = nullptr;
+}
 
 const Context& Seat::posse_root() const { return posse_.root(); }
 
@@ -115,7 +118,7 @@ bool Seat::is_stopped() const {
   for (const Delegate* each = running_; each; each = each->below_) {
     if (each->is_dropped()) return true;
   }
-  return posse_.stopped() || (stop_ && stop_->load(std::memory_order_relaxed));
+  return should_stop() || (stop_ && stop_->load(std::memory_order_relaxed));
 }
 
 // ---- at the end of slices ----
@@ -317,7 +320,7 @@ void Seat::wait_alone(Delegate& delegate, size_t number) {
   Progress progress;
   while (!is_done(delegate, number)) {
     const int64_t now_ns = posse_.crew().clock().now_ns(), deadline_ns = now_ns + kLookNs;
-    if (is_stopped() || should_stop() || is_kept_back(delegate, number, progress, now_ns)) delegate.set_dropped();
+    if (is_stopped() || is_kept_back(delegate, number, progress, now_ns)) delegate.set_dropped();
     const posse::Owner owner = has_place() && !delegate.is_dropped() ? static_cast<posse::Owner>(&delegate) : this;
     posse::Work* const work = posse_.crew().wait(*executor_, owner, deadline_ns, [&] { return delegate.has_done(number); });
     actor_->quantum.begin_anew();

@@ -29,6 +29,7 @@ Together::Together(Context& context, size_t others) : context_(context) {
   Seat* const seat = context.seat;
   const bool in_task = context.tasks && context.tasks->runs_task();
   if (others == 0 || !seat || in_task || !context.fork_top || context.heap.is_guarded()) return;
+  if (context.is_brief()) context.settle_in();  // others look at its clock from now on
   Posse& posse = seat->posse_;
   posse::Crew& crew = posse.crew();
   others = std::min<size_t>(others, context.runtime.options.workers - 1);

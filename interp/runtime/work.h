@@ -41,12 +41,12 @@ class ContextPatience final : public Patience {
   // After the walk. False: it has been given up, the error is pending.
   bool held() {
     if (!ended()) [[likely]] return true;
-    while (context_.poll()) context_.interrupt();  // that is why it has ended
+    if (context_.poll()) context_.raise_stop();  // whoever had the wish has taken it up by now
     return false;
   }
 
  private:
-  bool is_over() override { return context_.wants_to_stop(); }
+  bool is_over() override { return context_.must_stop(); }
   Context& context_;
 };
 

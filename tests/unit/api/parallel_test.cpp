@@ -16,6 +16,7 @@
 #include "fixture.h"
 #include "interp/api/handles.h"
 #include "interp/runtime/posse.h"
+#include "interp/runtime/work.h"
 #include "sched/base/random.h"
 
 namespace posset::test {
@@ -285,6 +286,74 @@ TEST_CASE("parallel: an interruption leaves nothing behind, whenever it comes") 
   world.eval("nil");  // the last interruption may have come late
   posset_error_free(posset_take_error(world.context));
   CHECK(world.show(kProgram) == kResult);
+}
+
+namespace {
+
+// Interrupts from within a part on another core, while the evaluation's own thread is held in a call of the same function.
+struct Interrupter {
+  posset_context* root;
+  bool tells_helper;
+  std::atomic<int> in_parts{0};
+  std::atomic<bool> asks{false}, holds{false}, done{false}, before{false}, wish{false}, walk{false};
+
+  void hold() {
+    holds = true;
+    while (asks && !done) std::this_thread::yield();
+  }
+  posset_status interrupt(posset_context* helper) {
+    asks = true;
+    // The root may be waiting for the part, and takes its interruption up no sooner than that.
+    for (int tries = 0; tries < 2000 && !holds; ++tries) std::this_thread::sleep_for(std::chrono::microseconds(100));
+    before = helper->heap.is_to_stop();
+    posset_interrupt(tells_helper ? helper : root);
+    wish = helper->heap.is_to_stop();
+    interp::ContextPatience patience(*helper);
+    walk = !patience.lasts(1 << 20);
+    const bool held = patience.held();
+    done = true;
+    return held ? POSSET_OK : POSSET_RAISED;
+  }
+};
+
+}  // namespace
+
+// What helps asks the same as who is helped, so that neither a copy nor a walk goes on in a part whose whole is to stop.
+TEST_CASE("parallel: a part knows at once that the evaluation it belongs to is to stop") {
+  for (const bool tells_helper : {false, true}) {
+    CAPTURE(tells_helper);
+    World world(posset_context_defaults(), stealing());
+    Interrupter by{world.context, tells_helper};
+    posset_function_row row = {};
+    row.name = "costly", row.signature = "costly(x)", row.doc = "";
+    row.min_arguments = row.max_arguments = 1;
+    row.pure = true;
+    row.data = &by;
+    row.function = [](posset_call* call) {
+      auto& to = *static_cast<Interrupter*>(call->data);
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
+      call->result = posset_int(1);
+      if (call->context == to.root) {
+        if (to.asks) to.hold();
+      } else if (to.in_parts.fetch_add(1) == 0) {
+        return to.interrupt(call->context);
+      }
+      return POSSET_OK;
+    };
+    REQUIRE(posset_define(world.context, &row, sizeof row, nullptr) == POSSET_OK);
+    world.session("fn sum_of(n) => if n == 0 { 0 } else { costly(n) + sum_of(n - 1) + costly(n + 1) }");
+    std::string last;
+    for (int tries = 0; tries < 1000 && by.in_parts == 0; ++tries) last = world.session("sum_of(20)");
+    REQUIRE(by.in_parts > 0);
+    CHECK(last.find("interrupted") != std::string::npos);
+    CHECK_FALSE(by.before);
+    CHECK(by.wish);
+    CHECK(by.walk);
+    // Nothing of it is left with who helped.
+    by.in_parts = 1;
+    for (int tries = 0; tries < 1000 && by.in_parts < 20; ++tries) REQUIRE(world.session("sum_of(20)") == "40");
+    CHECK(by.in_parts >= 20);
+  }
 }
 
 TEST_CASE("parallel: a deep recursion overflows in a task at the same depth, wherever its parts are computed") {
