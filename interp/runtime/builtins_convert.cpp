@@ -47,7 +47,10 @@ Value text_as_int(NativeCall& call) {
   const Borrowed text = call[0];
   int64_t out = 0;
   if (!charge_bytes(call.context, string_view_of(text).size())) return Value::failure();
-  switch (parse_int(string_view_of(text), out)) {
+  ContextPatience patience(call.context);
+  const ParseResult result = parse_int(string_view_of(text), out, &patience);
+  if (!patience.held()) return Value::failure();
+  switch (result) {
     case ParseResult::Ok:
       return Value::integer(out);
     case ParseResult::OutOfRange:
@@ -57,7 +60,8 @@ Value text_as_int(NativeCall& call) {
       break;
   }
   double number = 0;
-  bool is_float = parse_float(string_view_of(text), number) == ParseResult::Ok;
+  const bool is_float = parse_float(string_view_of(text), number, &patience) == ParseResult::Ok;
+  if (!patience.held()) return Value::failure();
   return raise_cannot_convert(
       call, "int", "", is_float ? "int(float(s)) reads a float first" : "expected decimal digits");
 }
@@ -66,7 +70,10 @@ Value text_as_float(NativeCall& call) {
   const Borrowed text = call[0];
   double out = 0;
   if (!charge_bytes(call.context, string_view_of(text).size())) return Value::failure();
-  switch (parse_float(string_view_of(text), out)) {
+  ContextPatience patience(call.context);
+  const ParseResult result = parse_float(string_view_of(text), out, &patience);
+  if (!patience.held()) return Value::failure();
+  switch (result) {
     case ParseResult::Ok:
       return Value::floating(out);
     case ParseResult::OutOfRange:

@@ -89,10 +89,40 @@ void write_scientific(Out& out, const Digits& digits) {
 bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
+// A text that may be long, being read from its beginning.
+class Reader {
+ public:
+  Reader(std::string_view text, Patience* patience) : text_(text), patience_(patience) {}
+  // Moves on while the test holds.
+  template <class Test>
+  void pass(Test&& test) {
+    while (at_ < text_.size()) {
+      const size_t end = std::min(text_.size(), at_ + kAtOnce);
+      while (at_ < end && test(text_[at_])) ++at_;
+      if (at_ < end || !lasts(patience_, kWork)) return;
+    }
+  }
+  bool is_at_end() const { return at_ == text_.size(); }
+  std::string_view rest() const { return text_.substr(at_); }
+
+  static constexpr size_t kAtOnce = 16 << 10;
+  static constexpr uint64_t kWork = kAtOnce / kBytesPerUnit;
+
+ private:
+  std::string_view text_;
+  Patience* patience_;
+  size_t at_ = 0;
+};
+
 // Cuts white space and the sign off.
-std::string_view strip(std::string_view text, bool& negative) {
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+std::string_view strip(std::string_view text, bool& negative, Patience* patience) {
+  Reader front(text, patience);
+  front.pass(is_space);
+  text = front.rest();
+  size_t end = text.size();
+  while (end > 0 && is_space(text[end - 1]) && (--end % Reader::kAtOnce != 0 || lasts(patience, Reader::kWork))) {
+  }
+  text = text.substr(0, end);
   negative = !text.empty() && text.front() == '-';
   if (!text.empty() && (text.front() == '-' || text.front() == '+')) text.remove_prefix(1);
   return text;
@@ -107,37 +137,68 @@ bool same_word(std::string_view text, std::string_view lower) {
   return true;
 }
 
-// [digits][.digits][e[+-]digits] with a digit before the exponent. `magnitude` becomes the decimal
-// place of the first digit that is not zero, which tells too large from too small.
-bool is_float_text(std::string_view text, int64_t& magnitude) {
-  constexpr int64_t kHuge = 1'000'000'000;
-  size_t at = 0;
-  int64_t whole = 0, leading_zeros = 0;
-  size_t digits = 0;
-  bool nonzero = false, fraction = false;
-  for (; at < text.size() && (is_digit(text[at]) || (text[at] == '.' && !fraction)); ++at) {
-    if (text[at] == '.') {
-      fraction = true;
-      continue;
-    }
-    ++digits;
-    nonzero |= text[at] != '0';
-    if (!fraction && nonzero) ++whole;
-    if (fraction && !nonzero) ++leading_zeros;
+// [digits][.digits][e[+-]digits] with a digit before the exponent.
+class FloatText {
+ public:
+  // False: it is something else, or has been given up.
+  bool read(std::string_view text, Patience* patience) {
+    Reader in(text, patience);
+    bool fraction = false;
+    in.pass([&](char c) {
+      if (c == '.' && !fraction) return fraction = true;
+      if (is_digit(c)) take(c, fraction);
+      return is_digit(c);
+    });
+    if (!has_digits_) return false;
+    magnitude_ = whole_ > 0 ? whole_ : -leading_zeros_;
+    return in.is_at_end() || read_exponent(in.rest(), patience);
   }
-  if (digits == 0) return false;
-  magnitude = whole > 0 ? whole : -leading_zeros;
-  if (at == text.size()) return true;
-  if (text[at] != 'e' && text[at] != 'E') return false;
-  bool negative = ++at < text.size() && text[at] == '-';
-  if (at < text.size() && (text[at] == '-' || text[at] == '+')) ++at;
-  if (at == text.size()) return false;
-  int64_t exponent = 0;
-  for (; at < text.size() && is_digit(text[at]); ++at)
-    exponent = std::min(kHuge, exponent * 10 + (text[at] - '0'));
-  magnitude += negative ? -exponent : exponent;
-  return at == text.size();
-}
+  // The decimal place of the first digit that is not zero, which tells too large from too small.
+  int64_t magnitude() const { return magnitude_; }
+  // The same number, however long the text: digits beyond those that tell where between two doubles it lies count only as some or none.
+  std::string shortened() const {
+    std::string text = "0.0";
+    text.append(digits_, count_);
+    if (has_more_) text += '1';
+    return text + 'e' + std::to_string(magnitude_ + 1);
+  }
+
+ private:
+  static constexpr size_t kDeciding = 768;  // halfway between two doubles has no more
+  static constexpr int64_t kHuge = 1'000'000'000'000;
+
+  void take(char digit, bool fraction) {
+    has_digits_ = true;
+    if (count_ == 0 && digit == '0') {
+      leading_zeros_ += fraction;
+      return;
+    }
+    whole_ += !fraction;
+    if (count_ < kDeciding) digits_[count_++] = digit;
+    else has_more_ |= digit != '0';
+  }
+
+  bool read_exponent(std::string_view text, Patience* patience) {
+    if (text.front() != 'e' && text.front() != 'E') return false;
+    text.remove_prefix(1);
+    const bool negative = !text.empty() && text.front() == '-';
+    if (!text.empty() && (text.front() == '-' || text.front() == '+')) text.remove_prefix(1);
+    if (text.empty()) return false;
+    int64_t exponent = 0;
+    Reader in(text, patience);
+    in.pass([&](char c) {
+      if (is_digit(c)) exponent = std::min(kHuge, exponent * 10 + (c - '0'));
+      return is_digit(c);
+    });
+    magnitude_ += negative ? -exponent : exponent;
+    return in.is_at_end();
+  }
+
+  int64_t magnitude_ = 0, whole_ = 0, leading_zeros_ = 0;
+  size_t count_ = 0;
+  bool has_digits_ = false, has_more_ = false;
+  char digits_[kDeciding];  // the first that are not leading zeros
+};
 
 }  // namespace
 
@@ -173,34 +234,48 @@ std::string float_text(double d) {
   return {text, write_float(d, text)};
 }
 
-ParseResult parse_int(std::string_view text, int64_t& out) {
+ParseResult parse_int(std::string_view text, int64_t& out, Patience* patience) {
   bool negative;
-  text = strip(text, negative);
+  text = strip(text, negative, patience);
   if (text.empty()) return ParseResult::Malformed;
-  for (char c : text) {
-    if (!is_digit(c)) return ParseResult::Malformed;
-  }
-  uint64_t magnitude;
-  auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), magnitude);
-  uint64_t limit = (uint64_t{1} << 63) - (negative ? 0 : 1);
-  if (problem != std::errc() || magnitude > limit) return ParseResult::OutOfRange;
+  Reader zeros(text, patience);
+  zeros.pass([](char c) { return c == '0'; });
+  const std::string_view digits = zeros.rest();
+  Reader in(digits, patience);
+  in.pass(is_digit);
+  if (!in.is_at_end()) return ParseResult::Malformed;
+  uint64_t magnitude = 0;
+  const uint64_t limit = (uint64_t{1} << 63) - (negative ? 0 : 1);
+  if (digits.size() > std::numeric_limits<int64_t>::digits10 + 1) return ParseResult::OutOfRange;
+  std::from_chars(digits.data(), digits.data() + digits.size(), magnitude);
+  if (magnitude > limit) return ParseResult::OutOfRange;
   out = static_cast<int64_t>(negative ? 0 - magnitude : magnitude);
   return ParseResult::Ok;
 }
 
-ParseResult parse_float(std::string_view text, double& out) {
+namespace {
+
+constexpr size_t kLongFloat = 1024;
+
+bool float_from(std::string_view text, double& d) {
+  return std::from_chars(text.data(), text.data() + text.size(), d).ec == std::errc();
+}
+
+}  // namespace
+
+ParseResult parse_float(std::string_view text, double& out, Patience* patience) {
   bool negative;
-  text = strip(text, negative);
+  text = strip(text, negative, patience);
   double d = 0;
-  int64_t magnitude = 0;
+  FloatText read;
   if (same_word(text, "inf") || same_word(text, "infinity")) {
     d = std::numeric_limits<double>::infinity();
   } else if (same_word(text, "nan")) {
     d = std::numeric_limits<double>::quiet_NaN();
-  } else if (!is_float_text(text, magnitude)) {
+  } else if (!read.read(text, patience)) {
     return ParseResult::Malformed;
-  } else if (std::from_chars(text.data(), text.data() + text.size(), d).ec != std::errc()) {
-    if (magnitude > 0) return ParseResult::OutOfRange;
+  } else if (!float_from(text.size() > kLongFloat ? read.shortened() : text, d)) {
+    if (read.magnitude() > 0) return ParseResult::OutOfRange;
     d = 0;  // too small
   }
   if (std::isinf(d) && is_digit(text.back())) return ParseResult::OutOfRange;

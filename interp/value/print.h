@@ -49,7 +49,7 @@ bool format_to(StringBuilder& out, Borrowed v, const FormatOptions& spec, std::s
 // Text to number as int(s) and float(s) take it: white space around, an optional sign, decimal
 // digits (and for floats a fraction, an exponent, inf, nan).
 enum class ParseResult : uint8_t { Ok, Malformed, OutOfRange };
-ParseResult parse_int(std::string_view text, int64_t& out);
-ParseResult parse_float(std::string_view text, double& out);
+ParseResult parse_int(std::string_view text, int64_t& out, Patience* patience = nullptr);
+ParseResult parse_float(std::string_view text, double& out, Patience* patience = nullptr);
 
 }  // namespace posset::interp

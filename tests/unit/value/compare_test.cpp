@@ -147,22 +147,6 @@ TEST_CASE("equal, hash, order, weight: a million levels deep") {
   CHECK(weight_of(a, 10) == 10);
 }
 
-namespace {
-
-// Ends at the look with that number.
-class Counting final : public Patience {
- public:
-  explicit Counting(int most) : most_(most) {}
-  int looks() const { return looks_; }
-
- private:
-  bool is_over() override { return ++looks_ >= most_; }
-  const int most_;
-  int looks_ = 0;
-};
-
-}  // namespace
-
 TEST_CASE("equal, order, weight, print: walks ask whether they are still wanted, and end where they are not") {
   World world;
   const auto numbers = [&](bool floats) {

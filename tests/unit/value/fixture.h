@@ -18,6 +18,18 @@
 
 namespace posset::interp::test {
 
+// Ends at the look with that number.
+class Counting final : public Patience {
+ public:
+  explicit Counting(int most) : most_(most) {}
+  int looks() const { return looks_; }
+
+ private:
+  bool is_over() override { return ++looks_ >= most_; }
+  const int most_;
+  int looks_ = 0;
+};
+
 struct World {
   ShapeTable shapes;
   Heap heap{shapes};

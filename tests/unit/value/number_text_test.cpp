@@ -111,3 +111,77 @@ TEST_CASE("parse float: fraction, exponent, words") {
     CHECK(parse_float(bad, d) == ParseResult::Malformed);
   }
 }
+
+// The C library's reading is exact for any number of digits.
+TEST_CASE("parse float: a long text is the number that all its digits make") {
+  std::mt19937_64 random(5);
+  const auto digits = [&](size_t n) {
+    std::string made;
+    for (size_t i = 0; i < n; ++i) made += static_cast<char>('0' + random() % 10);
+    return made;
+  };
+  double d = 0;
+  const auto check = [&](const std::string& text) {
+    const double exact = std::strtod(text.c_str(), nullptr);
+    CAPTURE(text);
+    if (std::isinf(exact)) {
+      CHECK(parse_float(text, d) == ParseResult::OutOfRange);
+    } else {
+      REQUIRE(parse_float(text, d) == ParseResult::Ok);
+      CHECK(std::memcmp(&d, &exact, sizeof d) == 0);
+    }
+  };
+  for (int i = 0; i < 2000; ++i) {
+    const size_t whole = random() % 1500, fraction = random() % 1500;
+    const int64_t about = static_cast<int64_t>(random() % 700) - 350;
+    check(digits(whole) + "." + digits(fraction + 1) + "e" + std::to_string(about - static_cast<int64_t>(whole)));
+  }
+  // Halfway between two doubles, exactly, and a little beyond, which only the last digit tells.
+  char exact[1200];
+  std::snprintf(exact, sizeof exact, "%.1075f", 5e-324);
+  for (const char* tail : {"", "0", "1"}) check(std::string(exact) + std::string(3000, '0') + tail);
+  const std::string half = "9007199254740993";  // 2^53 + 1
+  for (const char* tail : {"0", "1"}) {
+    check(half + "." + std::string(5000, '0') + tail);
+    check(half + std::string(5000, '0') + tail + "e-5001");
+  }
+  check("0." + std::string(5000, '0') + "1e5001");
+  check(std::string(5000, '0') + "1.5");
+  check("-" + std::string(2000, '9'));
+  check("1e" + std::string(3000, '0') + "5");
+  check("1e-" + std::string(3000, '9'));
+}
+
+TEST_CASE("parse int: a long text has zeros or blanks before the number, or is out of range, or malformed") {
+  int64_t i = 0;
+  const std::string zeros(100000, '0'), blanks(100000, ' ');
+  CHECK(parse_int(blanks + "-" + zeros + "9223372036854775808" + blanks, i) == ParseResult::Ok);
+  CHECK(i == INT64_MIN);
+  CHECK(parse_int(zeros, i) == ParseResult::Ok);
+  CHECK(i == 0);
+  CHECK(parse_int("1" + zeros, i) == ParseResult::OutOfRange);
+  CHECK(parse_int("1" + zeros + "x", i) == ParseResult::Malformed);
+  CHECK(parse_int(blanks, i) == ParseResult::Malformed);
+  CHECK(parse_int(zeros + " " + zeros, i) == ParseResult::Malformed);
+}
+
+TEST_CASE("parse int, parse float: whoever waits for a long text is asked whether he still does") {
+  constexpr size_t kMany = 4 << 20;
+  const std::string zeros(kMany, '0'), blanks(kMany, ' '), nines(kMany, '9');
+  int64_t i;
+  double d;
+  for (const std::string& text : {zeros, blanks + "1", "1" + blanks, nines, "1e" + zeros + "1", "." + zeros, zeros + "x"}) {
+    for (const bool is_float : {false, true}) {
+      if (!is_float && text[1] == 'e') continue;  // malformed at once
+      if (!is_float && text[0] == '.') continue;
+      CAPTURE(text.substr(0, 2));
+      const auto parse = [&](Patience& patience) { is_float ? parse_float(text, d, &patience) : parse_int(text, i, &patience); };
+      Counting patient(INT32_MAX), impatient(3);
+      parse(patient);
+      CHECK(patient.looks() > 10);
+      parse(impatient);
+      CHECK(impatient.looks() == 3);
+      CHECK(impatient.ended());
+    }
+  }
+}
