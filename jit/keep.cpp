@@ -83,7 +83,7 @@ Entry entry_of(const NativeRequest& request, const Translation& translation, con
   entry.symbol = translation.symbol;
   entry.numbers = translation.numbers;
   entry.plain = translation.plain;
-  entry.formula = !translation.formula.empty();
+  entry.formula = translation.gives_floats;
   entry.columns = translation.columns;
   for (const Direct& each : translation.direct) entry.direct.push_back({each.symbol, each.kinds, each.registers, each.depth});
   entry.heads = translation.heads;

@@ -99,9 +99,7 @@ std::unique_ptr<NativeCode> make_code(Engine& engine, const NativeRequest& reque
   if (!translation) return nullptr;
   Problem problem;
   const Emitter::Object object = engine.emit(*translation->module, pipeline_of(request.runtime, request.level), problem);
-  if (!translation->plain.empty() && is_formula(*translation->module->getFunction(translation->plain))) {
-    translation->formula = translation->plain;
-  }
+  translation->gives_floats = !translation->plain.empty() && is_formula(*translation->module->getFunction(translation->plain));
   auto made = std::make_unique<NativeCode>();
   if (!object.empty()) made->code = engine.link({object.data(), object.size()}, problem, &translation->bindings);
   if (!made->code) {
@@ -112,7 +110,7 @@ std::unique_ptr<NativeCode> make_code(Engine& engine, const NativeRequest& reque
   for (const Direct& each : translation->direct) made->add_direct(each.symbol, each.kinds, each.registers, each.depth);
   if (!translation->numbers.empty()) made->numbers = const_cast<void*>(made->code->entry(translation->numbers));
   if (!translation->plain.empty()) made->plain = const_cast<void*>(made->code->entry(translation->plain));
-  if (!translation->formula.empty()) made->entrance.formula = made->plain;
+  if (translation->gives_floats) made->entrance.formula = made->plain;
   if (!translation->columns.empty()) made->columns = const_cast<void*>(made->code->entry(translation->columns));
   made->for_columns = translation->for_columns;
   for (const Bindings::Part& each : translation->inlined) made->parts.push_back({each.unit, each.chunk});

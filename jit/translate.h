@@ -29,9 +29,9 @@ struct Translation {
   std::string symbol;  // of the function to enter, a bytecode::NativeEntry
   std::string numbers;  // of the one that takes numbers (interp::NativeCodeHead); empty: there is none
   std::string plain;    // of the one that only computes; empty: there is none
-  std::string formula;  // the same where it has turned out to be one (`is_formula`)
   std::string columns;  // of the one that does so for rows; likewise
-  bool for_columns = false;  // that was wanted
+  bool gives_floats = false;  // what only computes has turned out to be a formula (`is_formula`)
+  bool for_columns = false;   // `columns` was wanted
   std::vector<Direct> direct;  // by version
   uint64_t heads = 0;  // bit n: it can be entered at loop head n
   Bindings bindings;   // what its symbols mean
