@@ -25,8 +25,7 @@ posset_status update(posset_call* call) {
   POSSET_TRY(posset_want_map(call, 0));
   POSSET_TRY(posset_want_function(call, 2));
   posset_value old = posset_nil();
-  POSSET_TRY(posset_charge_value(call->context, posset_argument(call, 1)));
-  posset_map_find(posset_argument(call, 0), posset_argument(call, 1), &old);
+  if (posset_map_get(call->context, posset_argument(call, 0), posset_argument(call, 1), &old) == POSSET_RAISED) return POSSET_RAISED;
   posset_value arguments[] = {posset_retain(posset_argument(call, 1)), posset_retain(old)};
   Owned changed;
   POSSET_TRY(posset_invoke(call->context, call->arguments[2], arguments, 2, changed.place()));

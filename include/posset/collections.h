@@ -64,6 +64,11 @@ POSSET_API posset_status posset_map(posset_context* context, uint64_t capacity, 
 POSSET_API uint64_t posset_map_size(posset_value map);
 /* The value of a key as a view. False: there is none, or `key` cannot be a key. */
 POSSET_API bool posset_map_find(posset_value map, posset_value key, posset_value* out);
+/* The same within an evaluation: charges the weight of a key that is a container, and can be
+ * interrupted however long it takes to hash and to compare. POSSET_NOT_FOUND with nil in *out: there
+ * is none, or `key` cannot be a key. */
+POSSET_API posset_status posset_map_get(posset_context* context, posset_value map, posset_value key,
+                                        posset_value* out);
 /* Takes key and value. POSSET_RAISED also when `key` cannot be a key (NaN, a function ...). Charges
  * the weight of a key that is a container. */
 POSSET_API posset_status posset_map_set(posset_context* context, posset_value* map,

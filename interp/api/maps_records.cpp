@@ -105,6 +105,20 @@ bool posset_map_find(posset_value map, posset_value key, posset_value* to) {
   return found != nullptr;
 }
 
+posset_status posset_map_get(posset_context* context, posset_value map, posset_value key, posset_value* to) {
+  Evaluation evaluation(context);
+  if (evaluation.failed()) return evaluation.status();
+  if (!in(map).is_map() || !to) return POSSET_MISUSE;
+  *to = posset_nil();
+  const posset::interp::KeyScope scope(*context);
+  if (!charge_key(*context, in(map).as<Map>(), in(key))) return POSSET_RAISED;
+  if (key_problem(*context, in(key)) != KeyProblem::None) return POSSET_NOT_FOUND;
+  const Borrowed* found = map_find(in(map).as<Map>(), in(key), context->heap.known_key());
+  if (!found) return POSSET_NOT_FOUND;
+  *to = out(*found);
+  return POSSET_OK;
+}
+
 posset_status posset_map_set(posset_context* context, posset_value* map, posset_value key,
                              posset_value value) {
   Evaluation evaluation(context);

@@ -70,9 +70,9 @@ Value index_in_string(Context& context, Borrowed text, Borrowed part) {
   if (!find_text(context, whole, wanted, 0, at)) return Value::failure();
   if (at == std::string_view::npos) return Value();
   if (is_ascii_string(text)) return Value::integer(static_cast<int64_t>(at));
-  int64_t scalars = 0;
-  for (size_t i = 0; i < at; ++i) scalars += (static_cast<unsigned char>(whole[i]) & 0xc0) != 0x80;
-  return Value::integer(scalars);
+  uint64_t scalars;
+  if (!count_scalars(context.heap, whole.substr(0, at), scalars)) return context.raise_memory_limit();
+  return Value::integer(static_cast<int64_t>(scalars));
 }
 
 }  // namespace

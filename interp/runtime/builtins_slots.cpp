@@ -221,17 +221,15 @@ Value remove_from_map_if(NativeCall& call) {
   Answers removed(call.context.heap, call[0].as<Map>()->live);
   if (!ask_all(call, removed) || !own_map_argument(call)) return Value::failure();
   auto* map = call[0].as<Map>();
-  ListBuilder keys(call.context);
   uint64_t i = 0;
-  for (uint32_t at = map_next(map, 0); at < map->used; at = map_next(map, at + 1)) {
-    if (removed[i++] && !keys.push(Value::copy(map->entries[at].key))) return Value::failure();
+  bool done = true;
+  for (uint32_t at = map_next(map, 0); done && at < map->used; at = map_next(map, at + 1)) {
+    if (removed[i++]) map_take_entry(map, &map->entries[at]);
+    // What has gone by then stays gone. Nobody else has a turn, as at any poll.
+    if (i % kPortion == 0 && call.context.must_stop()) done = call.context.poll();
   }
-  Value going = keys.finish();
-  if (going.failed()) return going;
-  for (i = 0; i < going->as<List>()->size; ++i) {
-    map_remove(call.context.heap, map, list_get(going->as<List>(), i));
-  }
-  return Value();
+  map_close_gaps(call.context.heap, map);
+  return done ? Value() : Value::failure();
 }
 
 }  // namespace

@@ -104,11 +104,11 @@ bool merge_sort(Context& context, T* items, T* room, uint64_t n, Before& before)
 
 // The first pair of parts, going down, that are neither == nor containers of one kind: what decides
 // the order of two values that hold a NaN somewhere.
-bool step_inside(Borrowed& a, Borrowed& b) {
+bool step_inside(Borrowed& a, Borrowed& b, Patience& patience) {
   if (a.is_list() && b.is_list()) {
     const auto *x = a.as<List>(), *y = b.as<List>();
     for (uint64_t i = 0; i < std::min(x->size, y->size); ++i) {
-      if (equal(list_get(x, i), list_get(y, i))) continue;
+      if (equal(list_get(x, i), list_get(y, i), &patience)) continue;
       a = list_get(x, i);
       b = list_get(y, i);
       return true;
@@ -116,7 +116,7 @@ bool step_inside(Borrowed& a, Borrowed& b) {
   } else if (a.is_variant() && b.is_variant() && a.as<Record>()->shape == b.as<Record>()->shape) {
     const auto *x = a.as<Record>(), *y = b.as<Record>();
     for (uint32_t i = 0; i < x->size; ++i) {
-      if (equal(x->fields()[i], y->fields()[i])) continue;
+      if (equal(x->fields()[i], y->fields()[i], &patience)) continue;
       a = x->fields()[i];
       b = y->fields()[i];
       return true;
@@ -134,7 +134,9 @@ class SortOrder {
     if (a.is_int() && b.is_int()) return a.as_int() < b.as_int();
     if (!charge_texts(context_, a, b) || !charge(a)) return -1;
     Borrowed left = a, right = b;
-    switch (order(a, b, &left, &right)) {
+    const Order found = order(a, b, &left, &right, &patience_);
+    if (!patience_.held()) return -1;
+    switch (found) {
       case Order::Less:
         return 1;
       case Order::Unordered:
@@ -151,15 +153,17 @@ class SortOrder {
   // NaN after everything, so that the order is one. Each step down looks at all that is below,
   // which a deep value must pay for.
   int before_with_nan(Borrowed a, Borrowed b) {
-    while (step_inside(a, b)) {
-      if (!charge(a)) return -1;
+    while (step_inside(a, b, patience_)) {
+      if (!patience_.held() || !charge(a)) return -1;
     }
+    if (!patience_.held()) return -1;
     return is_nan(b) && !is_nan(a);
   }
 
   bool charge(Borrowed v) { return !v.is_heap() || v.is(Tag::Str) || charge_weight(context_, v); }
 
   Context& context_;
+  ContextPatience patience_{context_};
 };
 
 // Each halving looks at every element once.
@@ -315,10 +319,13 @@ Value sort_strings(Context& context, const List* list) {
   const bool prepared = in_portions(context, n, [&](uint64_t from, uint64_t to) {
     for (uint64_t i = from; i < to; ++i) items[i] = with_prefix(list_get(list, i));
   });
+  ContextPatience patience(context);
   auto before = [&](const Prefixed& a, const Prefixed& b) -> int {
     if (!charge_texts(context, a.text, b.text)) return -1;
     if (a.prefix != b.prefix) return a.prefix < b.prefix;
-    return string_view_of(a.text) < string_view_of(b.text);
+    if (a.text.is_short_string() || b.text.is_short_string()) return string_view_of(a.text) < string_view_of(b.text);
+    const Order found = order(a.text, b.text, nullptr, nullptr, &patience);
+    return patience.held() ? found == Order::Less : -1;
   };
   if (!prepared || !merge_sort(context, items.data(), room.data(), n, before)) return Value::failure();
   return list_of_sorted(context, n, [&](uint64_t i) { return items[i].text; });

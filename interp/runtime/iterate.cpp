@@ -81,16 +81,27 @@ Step next_scalar(Borrowed* hidden, Value& item) {
   return Step::Item;
 }
 
+// The next line break at or after that place, or the end. False: raised.
+bool find_line_break(Context& context, std::string_view bytes, size_t from, size_t& at) {
+  for (size_t looked = from;; looked = at) {
+    const std::string_view part = bytes.substr(looked, Heap::kCopyPortion);
+    const void* newline = memchr(part.data(), '\n', part.size());
+    at = newline ? static_cast<size_t>(static_cast<const char*>(newline) - bytes.data()) : looked + part.size();
+    if (newline || at == bytes.size()) return true;
+    if (context.must_stop() && !context.poll()) return false;
+  }
+}
+
 // Lines end at \n or \r\n; what follows the last break is a line only when it is not empty.
 Step next_line(Context& context, Borrowed* hidden, Value& item) {
   std::string_view bytes = string_view_of(hidden[0]);
   size_t at = cursor_of(hidden);
   if (at >= bytes.size()) return Step::End;
-  const void* newline = memchr(bytes.data() + at, '\n', bytes.size() - at);
-  size_t end = newline ? static_cast<size_t>(static_cast<const char*>(newline) - bytes.data())
-                       : bytes.size();
-  set_cursor(hidden, newline ? end + 1 : end);
-  if (newline && end > at && bytes[end - 1] == '\r') --end;
+  size_t end;
+  if (!find_line_break(context, bytes, at, end)) return Step::Failed;
+  const bool is_ended = end < bytes.size();
+  set_cursor(hidden, is_ended ? end + 1 : end);
+  if (is_ended && end > at && bytes[end - 1] == '\r') --end;
   item = or_memory_limit(context, make_string(context.heap, bytes.substr(at, end - at)));
   return item.failed() ? Step::Failed : Step::Item;
 }

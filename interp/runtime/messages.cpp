@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "interp/runtime/work.h"
 #include "interp/syntax/diagnostic.h"
 #include "interp/value/compare.h"
 #include "interp/value/map.h"
@@ -193,7 +194,7 @@ Value raise_key_kind(Context& context, Borrowed key) {
       "keys are nil, bool, int, float, str, and lists, records and variants of these";
   std::string inside =
       key.is_list() || key.is_record() || key.is_variant() ? ": " + brief(key) : "";
-  if (is_valid_key(key) == KeyProblem::NaN) {
+  if (key_problem(context, key) == KeyProblem::NaN) {
     return context.raise(ErrorCode::NotANumber, "NaN cannot be a map key" + inside,
                          "NaN is equal to nothing, not even itself");
   }

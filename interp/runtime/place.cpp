@@ -128,7 +128,8 @@ void undo_insertions(Context& context) {
   Borrowed* container = std::exchange(context.grown, nullptr);
   if (!container) return;
   auto* map = container->as<Map>();
-  map_remove(context.heap, map, map->entries[map->used - 1].key);
+  map_take_entry(map, &map->entries[map->used - 1]);
+  map_close_gaps(context.heap, map);
 }
 
 Borrowed* place_field(Context& context, Borrowed* container, const Symbol* name) {

@@ -64,11 +64,15 @@ void append_number(StringBuilder& out, const NumberText& number, const FormatOpt
 }
 
 void append_text(StringBuilder& out, std::string_view text, const FormatOptions& spec) {
-  if (spec.precision >= 0 && static_cast<uint64_t>(spec.precision) < text.size()) {
-    auto kept = static_cast<uint64_t>(spec.precision);
-    if (kept < count_scalars(text)) text = text.substr(0, offset_of_scalar(text, kept));
+  uint64_t scalars;
+  if (!count_scalars(out.heap(), text, scalars)) return out.fail();
+  if (spec.precision >= 0 && static_cast<uint64_t>(spec.precision) < scalars) {
+    scalars = static_cast<uint64_t>(spec.precision);
+    size_t end;
+    if (!find_scalar(out.heap(), text, scalars, end)) return out.fail();
+    text = text.substr(0, end);
   }
-  Padding padding = padding_for(spec, count_scalars(text), spec.align != 0 ? spec.align : '<');
+  Padding padding = padding_for(spec, scalars, spec.align != 0 ? spec.align : '<');
   append_fill(out, fill_of(spec), padding.before);
   out.append(text);
   append_fill(out, fill_of(spec), padding.after);

@@ -306,15 +306,23 @@ bool map_set(Heap& heap, Map* map, Value key, Value value, const KnownKey* known
 Value map_remove(Heap& heap, Map* map, Borrowed key, const KnownKey* known) {
   Borrowed* found = map_find(map, key, known);
   if (found == nullptr) return Value::adopt(Borrowed::unset());
-  MapEntry* entry = entry_of(found);
+  Value value = map_take_entry(map, entry_of(found));
+  map_close_gaps(heap, map);
+  return value;
+}
+
+Value map_take_entry(Map* map, MapEntry* entry) {
   Borrowed old_key = entry->key;
   Value value = Value::adopt(entry->value);
   *entry = {Borrowed::unset(), Borrowed::nil(), 0};
   --map->live;
   while (map->first < map->used && map->entries[map->first].key.is_unset()) ++map->first;
-  if (map->used >= kCompactFrom && map->used - map->live > map->used / 2) compact(heap, map);
-  release(old_key);  // last: `key` may be a view of it
+  release(old_key);  // last: whose key it is may be told by a view of it
   return value;
+}
+
+void map_close_gaps(Heap& heap, Map* map) {
+  if (map->used >= kCompactFrom && map->used - map->live > map->used / 2) compact(heap, map);
 }
 
 bool map_reserve(Heap& heap, Map* map, uint64_t capacity) {

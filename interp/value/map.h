@@ -27,6 +27,9 @@ bool map_set(Heap& heap, Map* map, Value key, Value value, const KnownKey* known
 Borrowed* map_slot(Heap& heap, Map* map, Borrowed key, bool& inserted, const KnownKey* known = nullptr);
 // Removes; Unset when absent.
 Value map_remove(Heap& heap, Map* map, Borrowed key, const KnownKey* known = nullptr);
+// In two steps, where many go or the place is known: a live entry, which becomes a gap; and what is to follow one or many of these.
+Value map_take_entry(Map* map, MapEntry* entry);
+void map_close_gaps(Heap& heap, Map* map);
 // The heap knows the key from then on, until it is to forget it, unless the patience has ended.
 void know_key(Heap& heap, const Map* map, Borrowed key, Patience& patience);
 bool map_reserve(Heap& heap, Map* map, uint64_t capacity);

@@ -54,6 +54,12 @@ bool in_portions(const Heap& heap, std::string_view bytes, Act&& act) {
   return true;
 }
 
+// False: given up.
+inline bool count_scalars(const Heap& heap, std::string_view utf8, uint64_t& scalars) {
+  scalars = 0;
+  return in_portions(heap, utf8, [&](std::string_view part) { scalars += count_scalars(part); });
+}
+
 uint64_t string_length(Borrowed v);  // scalars
 // Byte offset of scalar `index` (0..length); O(1) when ASCII. False: given up.
 bool byte_offset(const Heap& heap, Borrowed v, uint64_t index, size_t& offset);

@@ -31,6 +31,8 @@ inline const Given kGiven[] = {
     {"dict", "map_of([for i in 0..200000 * scale => [i, [i]]])"},
     {"text", "join([for i in 0..1000000 * scale => \"ab, c\\n\"])"},
     {"foreign", "join([for i in 0..1000000 * scale => \"äö ü\\n\"])"},
+    {"digits", "join([for i in 0..1000000 * scale => \"000000\"])"},
+    {"alike", "[text + \"a\", text + \"a\", text + \"b\"]"},
     {"endless", "0..1000000000000"},
     {"huge", "4000000000"},
     {"small", "3"},
@@ -40,7 +42,7 @@ inline const Given kGiven[] = {
     {"less", "(a, b) => a < b"},
 };
 
-inline const char* const kLarge[] = {"ints", "floats", "strs", "nested", "dict", "text", "foreign", "endless", "huge"};
+inline const char* const kLarge[] = {"ints", "floats", "strs", "nested", "dict", "text", "foreign", "digits", "endless", "huge"};
 inline const char* const kOthers[] = {"small", "short", "one", "two", "less", "twin", "text"};
 
 inline const char* const kOperators[] = {
@@ -49,6 +51,8 @@ inline const char* const kOperators[] = {
     "\"{nested}\"", "\"{text:>20000000}\"", "[..nested, ..twin]", "nested[1..199999]", "text[1..5999999]", "foreign[3999999]",
     "[nested: 1]", "dict[nested]", "[nested: 1] == [twin: 1]", "{a: nested} == {a: twin}", "one(nested) == one(twin)",
     "{ var xs = nested\n xs[5] = 0\n xs == twin }", "{ var m = dict\n m[0 - 1] = 1\n m == dict }",
+    "sort(alike)", "sort([[alike, 0.0 / 0.0], [alike, 1.0]])", "index_of(foreign + \"q\", \"q\")", "\"{foreign:20}\"", "\"{foreign:.3999999}\"",
+    "float(digits + \".5e-\" + digits)", "{ var m = dict\n remove_if(&m, e => true)\n m }", "{ var m = [:]\n m[nested].push(1)\n m }",
     "{ for x in nested { x == x }\n nil }", "[for x in endless if x < 0 => x]",
     // What dies at the end of each.
     "len([for i in 0..400000 * scale => [i, [i]]])", "len(map_of([for i in 0..200000 * scale => [\"key {i}\", [i]]]))",

@@ -133,6 +133,7 @@ TEST_CASE("misuse: asking a value for what it is not gives nothing") {
     CHECK(!posset_list_floats(v, &floats, &count));
     CHECK(posset_map_size(v) == 0);
     CHECK(!posset_map_find(v, posset_int(1), &found));
+    CHECK(posset_map_get(w.context, v, posset_int(1), &found) == POSSET_MISUSE);
     CHECK(posset_field_count(v) == 0);
     CHECK(!posset_field(w.context, v, text("x"), &found));
     CHECK(posset_string_text(&v).size == 0);

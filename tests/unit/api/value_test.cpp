@@ -116,6 +116,25 @@ TEST_CASE("lists of numbers are read without copying") {
   CHECK(w.take_text(list) == "[nil]");
 }
 
+TEST_CASE("a map gives what is at a key that takes long, for the steps that it weighs, or is interrupted") {
+  World w;
+  w.session("let xs = [for i in 0..100000 => i]");
+  w.session("let ys = [for i in 0..100000 => i]");
+  w.session("let m = [xs: 7]");
+  posset_value map = posset_nil(), key = posset_nil(), found = posset_nil();
+  REQUIRE(posset_session_get(w.context, text("m"), &map) == POSSET_OK);
+  REQUIRE(posset_session_get(w.context, text("ys"), &key) == POSSET_OK);
+  CHECK(posset_map_get(w.context, map, key, &found) == POSSET_OK);
+  CHECK(posset_as_int(found) == 7);
+  posset_context_options options = posset_context_defaults();
+  options.step_limit = 100000 / 16 - 1;
+  REQUIRE(posset_context_set_options(w.context, &options) == POSSET_OK);
+  CHECK(posset_map_get(w.context, map, key, &found) == POSSET_RAISED);
+  CHECK(w.problem().code == POSSET_ERROR_StepLimit);
+  posset_release(map);
+  posset_release(key);
+}
+
 TEST_CASE("maps keep their order") {
   World w;
   posset_value map = posset_nil(), key = posset_nil();
@@ -129,6 +148,12 @@ TEST_CASE("maps keep their order") {
   CHECK(posset_map_find(map, key, &found));
   CHECK(posset_as_bool(found));
   CHECK(!posset_map_find(map, posset_float(NAN), &found));
+  CHECK(posset_map_get(w.context, map, key, &found) == POSSET_OK);
+  CHECK(posset_as_bool(found));
+  CHECK(posset_map_get(w.context, map, posset_float(NAN), &found) == POSSET_NOT_FOUND);
+  CHECK(posset_map_get(w.context, map, posset_int(20), &found) == POSSET_NOT_FOUND);
+  CHECK(posset_is_nil(found));
+  CHECK(posset_map_get(w.context, key, posset_int(20), &found) == POSSET_MISUSE);
   CHECK(posset_map_set(w.context, &map, posset_float(NAN), posset_nil()) == POSSET_RAISED);
   CHECK(w.problem().code == POSSET_ERROR_NotANumber);
   posset_value copy = posset_retain(map);

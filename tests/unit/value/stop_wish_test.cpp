@@ -168,6 +168,16 @@ TEST_CASE("stop wish: long texts are joined, cut, searched for a scalar, repaire
           builder.append(4 * Heap::kCopyPortion, '-');
           return builder.finish();
         }) > 12);
+  const auto formatted = [&](const FormatOptions& spec) {
+    return looks_of([&] {
+      StringBuilder builder(heap);
+      std::string problem;
+      REQUIRE(format_to(builder, text, spec, problem));
+      return builder.finish();
+    });
+  };
+  CHECK(formatted({.width = 10}) > 8);                                            // its width, then copied
+  CHECK(formatted({.precision = static_cast<int>(length - 2)}) > 12);             // where it is cut, too
 }
 
 TEST_CASE("stop wish: while one is there a very large block is given back in portions, and stays charged until then") {
