@@ -225,7 +225,7 @@ Value remove_from_map_if(NativeCall& call) {
   bool done = true;
   for (uint32_t at = map_next(map, 0); done && at < map->used; at = map_next(map, at + 1)) {
     if (removed[i++]) map_take_entry(map, &map->entries[at]);
-    // What has gone by then stays gone. Nobody else has a turn, as at any poll.
+    // What has gone by then stays gone. Other tasks, which could see it, have no turn: the poll raises.
     if (i % kPortion == 0 && call.context.must_stop()) done = call.context.poll();
   }
   map_close_gaps(call.context.heap, map);
