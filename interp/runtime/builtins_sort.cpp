@@ -218,13 +218,21 @@ bool in_portions(Context& context, uint64_t n, Visit&& visit) {
   return true;
 }
 
+// Fresh memory is touched here, so that what goes on to write to all of it at once does not wait for the system to provide it.
+bool touch(Context& context, uint64_t* fresh, uint64_t n) {
+  constexpr uint64_t kPage = 4096 / sizeof *fresh;
+  return in_portions(context, n, [&](uint64_t begin, uint64_t end) {
+    for (uint64_t i = begin; i < end; i += kPage) fresh[i] = 0;
+  });
+}
+
 // From the lowest digit up; a digit that is the same in all elements is skipped. The result is in
 // `items`.
 template <uint64_t key(uint64_t)>
 bool radix_sort(Context& context, uint64_t* items, uint64_t* room, uint64_t n) {
   uint64_t counts[kDigits][kBuckets] = {};
-  if (!in_portions(context, n, [&](uint64_t begin, uint64_t end) { count_digits<key>(items + begin, end - begin, counts); }))
-    return false;
+  const auto count = [&](uint64_t begin, uint64_t end) { count_digits<key>(items + begin, end - begin, counts); };
+  if (!touch(context, room, n) || !in_portions(context, n, count)) return false;
   uint64_t *from = items, *to = room;
   for (int digit = 0; digit < kDigits; ++digit) {
     uint64_t* starts = counts[digit];
@@ -238,8 +246,7 @@ bool radix_sort(Context& context, uint64_t* items, uint64_t* room, uint64_t n) {
     if (!done) return false;
     std::swap(from, to);
   }
-  if (from != items) std::copy_n(from, n, items);
-  return true;
+  return from == items || in_portions(context, n, [&](uint64_t begin, uint64_t end) { std::copy(from + begin, from + end, items + begin); });
 }
 
 // A copy of a packed list, sorted.
@@ -252,7 +259,8 @@ Value sort_packed(Context& context, const List* list) {
   Value result = list_value(made);
   Buffer<uint64_t> room(context, n);
   if (!room.ok()) return Value::failure();
-  list_copy_storage(made, 0, list, 0, n);
+  const auto copy = [&](uint64_t begin, uint64_t end) { list_copy_storage(made, begin, list, begin, end - begin); };
+  if (!in_portions(context, n, copy)) return Value::failure();
   made->size = n;
   bool ok = n <= kFew ? sort_few<key>(made->data<uint64_t>(), room.data(), n)
                       : radix_sort<key>(context, made->data<uint64_t>(), room.data(), n);
