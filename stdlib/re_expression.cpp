@@ -18,7 +18,7 @@ constexpr size_t kLongestRewritten = 4 << 10;
 constexpr int kLargestRewritten = 16 << 10;  // instructions
 // A window has at most so many bytes times instructions of the pattern: that many steps takes RE2 at worst, some 20 ms.
 constexpr size_t kWindowWork = 4 << 20;
-constexpr size_t kShortestWindow = 1 << 10, kUsualWindow = 256 << 10;
+constexpr size_t kShortestWindow = 1 << 10, kUsualWindow = 128 << 10;
 
 RE2::Options options(int64_t memory) {
   RE2::Options out;
