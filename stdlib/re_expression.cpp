@@ -15,10 +15,11 @@ constexpr int64_t kPatternMemory = 8 << 20, kFormMemory = 4 << 20;  // bytes RE2
 // The begun form has some nine times as many bytes as the pattern to compile, and up to twice the instructions: what is beyond
 // these would take more than some milliseconds.
 constexpr size_t kLongestRewritten = 4 << 10;
-constexpr int kLargestRewritten = 16 << 10;  // instructions
-// A window has at most so many bytes times instructions of the pattern: that many steps takes RE2 at worst, some 20 ms.
-constexpr size_t kWindowWork = 4 << 20;
-constexpr size_t kShortestWindow = 1 << 10, kUsualWindow = 128 << 10;
+constexpr int kLargestRewritten = 6 << 10;  // instructions: 4 ms for both forms
+// A window has at most so many bytes times instructions of the pattern: that many steps takes RE2 at worst, when the pattern needs
+// more states than it may keep. It is a millisecond, and a window may become four times as long.
+constexpr size_t kWindowWork = size_t{1} << 18;
+constexpr size_t kShortestWindow = 512, kUsualWindow = 128 << 10;
 
 RE2::Options options(int64_t memory) {
   RE2::Options out;
@@ -157,8 +158,15 @@ std::unique_ptr<const RE2> compiled(const std::string& pattern) {
 std::string begun_form(std::string_view pattern) { return Rewriting(pattern).run(); }
 
 bool is_slow_to_compile(std::string_view pattern) {
-  constexpr size_t kShort = 128;  // bytes; what is shorter and repeats nothing takes some milliseconds at most
-  return pattern.size() > kShort || pattern.find('{') != std::string_view::npos;
+  constexpr size_t kShort = 128;  // bytes; what is shorter, repeats nothing and has few classes of Unicode takes some milliseconds at most
+  constexpr int kFewClasses = 4;  // half a millisecond for "\\pL"
+  if (pattern.size() > kShort || pattern.find('{') != std::string_view::npos) return true;
+  int classes = 0;
+  for (size_t at = 0; (at = pattern.find('\\', at)) != std::string_view::npos; at += 2) {
+    const std::string_view escaped = pattern.substr(at + 1, 1);
+    classes += escaped == "p" || escaped == "P";
+  }
+  return classes > kFewClasses;
 }
 
 Expression::Expression(std::string_view pattern) : whole_(piece(pattern), options(kPatternMemory)) {}

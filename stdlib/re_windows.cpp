@@ -192,7 +192,7 @@ bool Windows::from_batch(size_t from, Match& out, bool& found) {
 // ends before. Those of a long one take RE2 longer than it took to find it.
 posset_status Windows::find_groups(int groups, Match& out) {
   if (groups <= 1) return POSSET_OK;
-  if (out.end - out.begin > window_) {
+  if (out.end - out.begin > 2 * window_) {
     const size_t from = out.begin;
     POSSET_TRY(copy_rest(from));
     if (copy_) {

@@ -191,8 +191,8 @@ void measure(benchmark::State& state, posset_context* context, const std::vector
   }
 }
 
-// Regular expressions over 10 to 100 MB: patterns that match nowhere, everywhere, once at the end, over long stretches, and ones that
-// take long to compile.
+// Regular expressions over 10 to 100 MB: patterns that match nowhere, everywhere, once at the end, over long stretches, ones that
+// take long to compile, and ones for which RE2 needs more states than it may keep.
 void give_long_texts(posset_context* context, std::vector<every_call::Call>& calls) {
   const auto make = [&](const char* name, const std::string& source) {
     posset_value value = posset_nil();
@@ -204,12 +204,15 @@ void give_long_texts(posset_context* context, std::vector<every_call::Call>& cal
   make("one_line", "import \"strings\"\nstrings.repeat(\"abc déf, ghi \", 7000000) + \"end\"");
   make("letters", "import \"strings\"\nstrings.repeat(\"a\", 100000000)");
   make("tags", "import \"strings\"\nstrings.repeat(\"<a><b> \", 1500000)");  // 10 MB
+  make("random", "var x = 12345\nvar out = []\nfor i in 0..4000000 { x = (x * 1103515245 + 12345) & 0x7fffffff\n"
+                 "out.push(if (x >> 16) & 1 == 1 { \"a\" } else { \"b\" }) }\njoin(out)");
   make("alternatives", "import \"strings\"\nstrings.repeat(\"x1|y2|\", 40000) + \"z\"");
   make("classes", "import \"strings\"\nstrings.repeat(\"\\\\pL\", 80000)");
   const char* const patterns[] = {"\"x\"", "\"end\"", "'[xyz]+[0-9]'", "'[a-z]+'", "', g'", "'end$'", "'x|end'", "'^b'", "'a.*z'", "'a.*end'",
                                   "'(?s)f.*q'", "'[^x]*x'", "'\\w+'", "'<.*?>'", "'(\\w+) (\\w+)'", "'(.*)e(.*)'", "'\\pL{100}1'",
-                                  "alternatives", "classes"};
-  for (const char* text : {"words", "one_line", "letters", "tags"})
+                                  "alternatives", "classes", "'(a|b)*a(a|b){14}c'", "'a[ab]{14}c'", "'[ab]a[ab]{100}c'", "'(a[ab]{30}){20}'",
+                                  "'((a|b)a(a|b){60}c|(b|a)b(a|b){70}d|.{90}e)'"};
+  for (const char* text : {"words", "one_line", "letters", "tags", "random"})
     for (const char* pattern : patterns)
       for (const char* name : {"test", "find", "find_all", "split", "replace"}) {
         std::string call = std::string("re.") + name + "(" + text + ", " + pattern;

@@ -16,6 +16,7 @@
 using posset::stdlib::begun_form;
 using posset::stdlib::behind;
 using posset::stdlib::Expression;
+using posset::stdlib::is_slow_to_compile;
 using posset::stdlib::Match;
 using posset::stdlib::Surroundings;
 using posset::stdlib::Windows;
@@ -131,6 +132,9 @@ TEST_CASE("the begun form brackets what takes a character") {
   CHECK(begun_form("[[:alpha:]\\]]\\1412\\A") == "(?:[[:alpha:]\\]]|\\z)(?:\\141|\\z)(?:2|\\z)(?:\\A|\\z)");
 }
 
+// Instructions; some of those that are made up have more.
+constexpr int kSearchedInWindows = 6000;
+
 TEST_CASE("windows find what the whole search finds, whatever the pattern") {
   int valid = 0;
   size_t found = 0;
@@ -138,7 +142,7 @@ TEST_CASE("windows find what the whole search finds, whatever the pattern") {
     Maker make(seed);
     const std::string source = make.pattern(2);
     const auto pattern = std::make_shared<const Expression>(source);
-    if (!pattern->whole().ok()) continue;
+    if (!pattern->whole().ok() || pattern->whole().ProgramSize() > kSearchedInWindows) continue;
     ++valid;
     REQUIRE_MESSAGE(pattern->forms().begun, source);
     REQUIRE_MESSAGE(pattern->forms().open, source);
@@ -241,6 +245,16 @@ TEST_CASE("a pattern whose forms would be too large is searched beside the evalu
   CHECK(got == at_once(*pattern, text, 2));
   CHECK(around.asides > 3);
   CHECK(around.asides < 1000);
+}
+
+TEST_CASE("a pattern that compiles to much is compiled beside the evaluation, and searched for so") {
+  CHECK(!is_slow_to_compile("(\\pL+) (\\pL+)"));
+  CHECK(!is_slow_to_compile("\\\\p\\\\p\\\\p\\\\p\\\\p\\\\p"));  // no classes: what follows a backslash
+  CHECK(is_slow_to_compile("\\pL\\PN\\pL\\PN\\pL"));
+  CHECK(is_slow_to_compile("a{2}"));
+  CHECK(is_slow_to_compile(std::string(200, 'a')));
+  CHECK(!Expression("(\\pL{3,8}) \\pL+ x").forms().begun);
+  CHECK(Expression("(\\pL+) (\\pL+)").forms().begun);
 }
 
 TEST_CASE("the groups of a long match are found beside the evaluation") {
