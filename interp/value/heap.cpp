@@ -183,7 +183,7 @@ bool Heap::add_chunk(size_t pages) {
 }
 
 void Heap::use_huge_pages(const void* memory) {
-  if (used_ >= kHugePagesFrom) huge_pages_.use_around(memory);
+  if (used_ >= kHugePagesFrom) huge_pages.use_around(memory);
 }
 
 // ---- giving pages back ----
@@ -296,7 +296,7 @@ void* Heap::allocate_large(size_t bytes) {
   bury_some();
   size_t total = LargeBlock::good_bytes(bytes);
   if (!charge(total)) return nullptr;
-  LargeBlock* block = LargeBlock::allocate(total);
+  LargeBlock* block = LargeBlock::allocate(total, huge_pages);
   if (block == nullptr) {
     discharge(total);
     return nullptr;
@@ -323,7 +323,7 @@ void* Heap::grow_large(void* payload, size_t bytes) {
   size_t total = LargeBlock::good_bytes(bytes);
   size_t kept = block->mapped != 0 ? old_total : 0;
   if (!charge(total - kept)) return nullptr;
-  LargeBlock* grown = block->mapped != 0 ? block->remap(total) : copied(block, total);
+  LargeBlock* grown = block->mapped != 0 ? block->remap(total, huge_pages) : copied(block, total);
   if (grown == nullptr) {
     discharge(total - kept);
     return nullptr;
@@ -335,7 +335,7 @@ void* Heap::grow_large(void* payload, size_t bytes) {
 
 // Null: no memory, or given up; the block is as it was.
 LargeBlock* Heap::copied(LargeBlock* block, size_t bytes) {
-  LargeBlock* larger = LargeBlock::allocate(bytes);
+  LargeBlock* larger = LargeBlock::allocate(bytes, huge_pages);
   if (larger == nullptr) return nullptr;
   if (!copy(larger + 1, block + 1, block->bytes - sizeof(LargeBlock))) {
     larger->free();
@@ -349,14 +349,18 @@ LargeBlock* Heap::copied(LargeBlock* block, size_t bytes) {
   return larger;
 }
 
-bool Heap::copy(void* to, const void* from, size_t bytes) const {
-  for (size_t done = 0; done < bytes;) {
-    const size_t portion = std::min(bytes - done, kCopyPortion);
-    std::memcpy(static_cast<char*>(to) + done, static_cast<const char*>(from) + done, portion);
-    done += portion;
-    if (done < bytes && is_to_stop()) return false;
-  }
-  return true;
+bool Heap::copy(void* to, const void* from, size_t bytes) {
+  return in_portions(to, bytes, 1, [&](size_t begin, size_t end) {
+    std::memcpy(static_cast<char*>(to) + begin, static_cast<const char*>(from) + begin, end - begin);
+  });
+}
+
+// What is long to write is mostly the newest block.
+void Heap::note_portion(const void* target, int64_t& since_ns) {
+  const auto is_in = [target](const LargeBlock* block) {
+    return target >= block && target < reinterpret_cast<const char*>(block) + block->bytes;
+  };
+  if (large_ != nullptr && large_->mapped != 0 && is_in(large_)) huge_pages.note_portion(large_, large_->bytes, since_ns);
 }
 
 void Heap::free_large(void* payload) {

@@ -178,8 +178,22 @@ class Heap {
   static constexpr size_t kCopyPortion = size_t{1} << 20;
   StopWish stop_wish;
   bool is_to_stop() const { return stop_wish.is_there != nullptr && stop_wish.is_there(stop_wish.owner); }
+  // Lets write(from, to) fill n elements of `bytes` each, in portions. `target`: where, if it does nothing else that takes long, so
+  // that what it takes is what new memory takes; else null. False: given up.
+  template <class Write>
+  bool in_portions(const void* target, uint64_t n, size_t bytes, Write&& write) {
+    const uint64_t portion = kCopyPortion / bytes;
+    const bool is_timed = target != nullptr && n > portion;
+    int64_t since_ns = is_timed ? huge_pages.now_ns() : 0;
+    for (uint64_t from = 0; from < n; from += portion) {
+      if (from != 0 && is_to_stop()) return false;
+      if (from != 0 && is_timed) note_portion(target, since_ns);
+      write(from, std::min(n, from + portion));
+    }
+    return true;
+  }
   // False: given up.
-  bool copy(void* to, const void* from, size_t bytes) const;
+  bool copy(void* to, const void* from, size_t bytes);
 
   // The key that is looked for, if it is one of those that take long (map.h).
   const KnownKey* known_key() const { return &known_key_; }
@@ -190,6 +204,7 @@ class Heap {
 
   ShapeTable& shapes() { return shapes_; }
   ObjectHooks hooks;
+  HugePages huge_pages;
   size_t used_bytes() const { return used_; }
   size_t limit_bytes() const { return limit_; }
   void set_limit_bytes(size_t limit) { limit_ = limit; }
@@ -279,6 +294,7 @@ class Heap {
   bool refill(size_t cls);
   Page* take_page();
   void use_huge_pages(const void* memory);
+  void note_portion(const void* target, int64_t& since_ns);
   bool add_chunk(size_t pages);
   void free_page(Page* page);
   void free_chunk(Chunk* chunk);
@@ -313,7 +329,6 @@ class Heap {
   ShapeTable& shapes_;
   const Heap* family_ = this;
   size_t used_ = 0;
-  HugePages huge_pages_;
   size_t limit_;
   bool overdrawn_ = false, resorted_ = false;
   alignas(kGranule) unsigned char last_resort_[2][kMostOverdrawn] = {};  // records, lists

@@ -6,6 +6,7 @@
 #include <mimalloc.h>
 #include <sys/mman.h>
 
+#include "interp/value/huge_pages.h"
 #include "sched/base/huge_pages.h"
 
 namespace posset::interp {
@@ -18,9 +19,9 @@ constexpr size_t kMappedBytes = size_t{16} << 20;
 #if defined(MREMAP_MAYMOVE) && !defined(POSSET_SANITIZED)
 constexpr bool kMaps = true;
 // Whoever asks for so much will touch it.
-void* map(size_t bytes) {
+void* map(size_t bytes, HugePages& pages) {
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory != MAP_FAILED) sched::advise_huge_pages(memory, bytes);
+  if (memory != MAP_FAILED) pages.use_in(memory, 0, bytes);
   return memory;
 }
 void* move(void* memory, size_t old_bytes, size_t bytes) {
@@ -28,7 +29,7 @@ void* move(void* memory, size_t old_bytes, size_t bytes) {
 }
 #else
 constexpr bool kMaps = false;
-void* map(size_t) { return MAP_FAILED; }
+void* map(size_t, HugePages&) { return MAP_FAILED; }
 void* move(void*, size_t, size_t) { return MAP_FAILED; }
 #endif
 
@@ -46,15 +47,18 @@ size_t LargeBlock::good_bytes(size_t payload) {
   return (bytes + sched::kHugePageBytes - 1) / sched::kHugePageBytes * sched::kHugePageBytes;  // the kernel aligns such
 }
 
-LargeBlock* LargeBlock::allocate(size_t bytes) {
+LargeBlock* LargeBlock::allocate(size_t bytes, HugePages& pages) {
   const bool maps = kMaps && bytes >= kMappedBytes;
-  void* memory = maps ? map(bytes) : mi_malloc(bytes);
+  void* memory = maps ? map(bytes, pages) : mi_malloc(bytes);
   return memory == nullptr || memory == MAP_FAILED ? nullptr : set_size(memory, bytes, maps);
 }
 
-LargeBlock* LargeBlock::remap(size_t to) {
-  void* memory = move(this, bytes, to);
-  return memory == MAP_FAILED ? nullptr : set_size(memory, to, true);
+LargeBlock* LargeBlock::remap(size_t to, HugePages& pages) {
+  const size_t from = bytes;
+  void* memory = move(this, from, to);
+  if (memory == MAP_FAILED) return nullptr;
+  if (to > from) pages.use_in(memory, from, to);
+  return set_size(memory, to, true);
 }
 
 void LargeBlock::cut(size_t to) {

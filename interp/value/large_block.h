@@ -12,6 +12,7 @@
 namespace posset::interp {
 
 class Heap;
+class HugePages;
 
 struct LargeBlock {
   Heap* heap;  // first: Heap::heap_of reads it
@@ -23,10 +24,10 @@ struct LargeBlock {
   // What a block for `payload` bytes takes, prefix included.
   static size_t good_bytes(size_t payload);
   // A block of a good size; only `bytes` and `mapped` are set. Null: no memory.
-  static LargeBlock* allocate(size_t bytes);
+  static LargeBlock* allocate(size_t bytes, HugePages& pages);
   // Makes a mapped block `bytes` long, a good size; it may move, and whoever points to it must be
   // told. Nothing is copied. Null: no memory, the block is as it was.
-  LargeBlock* remap(size_t bytes);
+  LargeBlock* remap(size_t bytes, HugePages& pages);
   // Gives the end of a mapped block back: `bytes` remain, a good size.
   void cut(size_t bytes);
   void free();

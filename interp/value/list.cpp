@@ -131,14 +131,10 @@ void copy_portion(List* list, const List* source, uint64_t from, uint64_t count)
 }  // namespace
 
 bool list_copy_elements(Heap& heap, List* list, const List* source, uint64_t from, uint64_t count) {
-  const uint64_t portion = Heap::kCopyPortion / element_bytes(list->packing());
-  for (uint64_t done = 0; done < count;) {
-    const uint64_t now = std::min(count - done, portion);
-    copy_portion(list, source, from + done, now);
-    done += now;
-    if (done < count && heap.is_to_stop()) return false;
-  }
-  return true;
+  const bool as_bytes = list->packing() == source->packing() && list->packing() != Packing::Any;
+  return heap.in_portions(as_bytes ? list : nullptr, count, element_bytes(list->packing()), [&](uint64_t begin, uint64_t end) {
+    copy_portion(list, source, from + begin, end - begin);
+  });
 }
 
 // A list that was growing goes on growing: its copy gets some room.

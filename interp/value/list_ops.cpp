@@ -89,14 +89,11 @@ Value list_filled(Heap& heap, uint64_t n, Borrowed v) {
   Value filled = owned(new_list(heap, packing_for(v), n));
   if (filled.failed()) return filled;
   auto* list = filled->as<List>();
-  const uint64_t portion = Heap::kCopyPortion / element_bytes(list->packing());
-  while (list->size < n) {
-    const uint64_t count = std::min(n - list->size, portion);
-    fill(list, list->size, count, v);
-    list->size += count;
-    if (list->size < n && heap.is_to_stop()) return Value::failure();
-  }
-  return filled;
+  const bool whole = heap.in_portions(list, n, element_bytes(list->packing()), [&](uint64_t begin, uint64_t end) {
+    fill(list, begin, end - begin, v);
+    list->size = end;
+  });
+  return whole ? std::move(filled) : Value::failure();
 }
 
 Value list_reversed(Heap& heap, const List* list) {

@@ -40,7 +40,7 @@ bool count_with(const Heap& heap, const Str* string, std::string_view bytes, uin
 }
 
 // There must be room. The cached facts stay right. False: given up, the string is as it was.
-bool append_bytes(const Heap& heap, Str* string, std::string_view bytes, bool ascii) {
+bool append_bytes(Heap& heap, Str* string, std::string_view bytes, bool ascii) {
   uint64_t scalars = Str::kUncounted;
   const size_t size = string->size + bytes.size();
   if (size >= kCounted && !(ascii && string->ascii()) && !count_with(heap, string, bytes, scalars)) return false;

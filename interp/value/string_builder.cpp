@@ -18,11 +18,11 @@ void StringBuilder::append_long(std::string_view bytes) {
 
 void StringBuilder::append(size_t count, char c) {
   if (count > capacity_ - size_ && !grow(count)) return;
-  for (size_t n; count > 0; count -= n, size_ += n) {
-    n = std::min(count, Heap::kCopyPortion);
-    std::memset(data_ + size_, c, n);
-    if (n < count && heap_.is_to_stop()) return fail();
-  }
+  const auto set = [&](size_t begin, size_t end) {
+    std::memset(data_ + size_, c, end - begin);
+    size_ += end - begin;
+  };
+  if (!heap_.in_portions(data_, count, 1, set)) fail();
 }
 
 void StringBuilder::fail() {

@@ -26,6 +26,7 @@ TEST_CASE("heap: an object knows its heap, whatever its size") {
 TEST_CASE("heap: one that has come to hold a megabyte is served in huge pages") {
   if (!posset::test::knows_huge_pages()) return;
   World world;
+  world.heap.huge_pages = HugePages([] { return int64_t{0}; });
   std::vector<Value> values;
   while (world.heap.used_bytes() < 3 << 20) values.push_back(world.list(World::integer(1)));
   CHECK(posset::test::is_asked_for_huge_pages(values.back()->as<List>()));
@@ -33,6 +34,78 @@ TEST_CASE("heap: one that has come to hold a megabyte is served in huge pages") 
   REQUIRE(large != nullptr);
   CHECK(posset::test::is_asked_for_huge_pages(large));
   world.heap.free_object(large);
+}
+
+TEST_CASE("heap: where huge pages are slow to come, blocks and segments have small ones, and few more are tried") {
+  if (!posset::test::knows_huge_pages()) return;
+  static int64_t now = 0, step = 0;
+  now = 0, step = 10'000'000;
+  World world;
+  world.heap.huge_pages = HugePages([] { return now += step; });
+  const auto large_is_huge = [&](size_t bytes) {
+    Object* large = world.heap.make_object(bytes, Tag::Str, 0);
+    REQUIRE(large != nullptr);
+    const bool huge = posset::test::is_asked_for_huge_pages(large);
+    world.heap.free_object(large);
+    return huge;
+  };
+  CHECK(!large_is_huge(size_t{64} << 20));  // one is tried
+  step = 0;
+  CHECK(!large_is_huge(size_t{64} << 20));  // and none of the next
+  CHECK(large_is_huge(size_t{64} << 20));
+  CHECK(large_is_huge(size_t{64} << 20));
+  step = 10'000'000;
+  int tried = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const int64_t before = now;
+    Object* large = world.heap.make_object(size_t{64} << 20, Tag::Str, 0);
+    tried += now != before;
+    if (i % 100 == 0) CHECK(!posset::test::is_asked_for_huge_pages(large));
+    world.heap.free_object(large);
+  }
+  CHECK(tried > 10);
+  CHECK(tried < 30);
+}
+
+TEST_CASE("heap: where a block is slow to be written, the rest of it has small pages") {
+  if (!posset::test::knows_huge_pages()) return;
+  static int64_t now = 0, step = 0;
+  now = 0, step = 0;
+  World world;
+  world.heap.huge_pages = HugePages([] { return now += step; });
+  Object* large = world.heap.make_object(size_t{20} << 20, Tag::Str, 0);
+  REQUIRE(large != nullptr);
+  const auto write = [&](uint64_t, uint64_t) {};
+  CHECK(world.heap.in_portions(large, size_t{10} << 20, 1, write));
+  CHECK(posset::test::is_asked_for_huge_pages(large));
+  step = 10'000'000;
+  CHECK(world.heap.in_portions(large, 1000, 1, write));  // of one portion nothing is known
+  CHECK(posset::test::is_asked_for_huge_pages(large));
+  CHECK(world.heap.in_portions(large, size_t{10} << 20, 1, write));
+  CHECK(!posset::test::is_asked_for_huge_pages(large));
+  world.heap.free_object(large);
+}
+
+TEST_CASE("heap: a block that grows is served as its newest page was, and moves whole") {
+  if (!posset::test::knows_huge_pages()) return;
+  static int64_t now = 0, step = 0;
+  now = 0, step = 0;
+  World world;
+  world.heap.huge_pages = HugePages([] { return now += step; });
+  Object* grown = world.heap.make_object(size_t{20} << 20, Tag::Str, 0);
+  REQUIRE(grown != nullptr);
+  CHECK(posset::test::is_asked_for_huge_pages(grown));
+  step = 10'000'000;
+  char* mark = reinterpret_cast<char*>(grown) + 100;
+  *mark = 'x';
+  for (const size_t megabytes : {50, 300, 900}) {
+    grown = world.heap.resize_object(grown, megabytes << 20);
+    REQUIRE(grown != nullptr);
+    mark = reinterpret_cast<char*>(grown) + 100;
+    CHECK(!posset::test::is_asked_for_huge_pages(mark));
+    CHECK(*mark == 'x');
+  }
+  world.heap.free_object(grown);
 }
 
 TEST_CASE("heap: cells are reused and pages come back") {
