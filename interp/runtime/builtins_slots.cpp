@@ -158,13 +158,18 @@ class Answers {
   Answers(const Answers&) = delete;
   Answers& operator=(const Answers&) = delete;
   bool ok() const { return bits_ != nullptr; }
-  void set(uint64_t i) { bits_[i / 8] |= static_cast<uint8_t>(1 << (i % 8)); }
+  void set(uint64_t i) {
+    bits_[i / 8] |= static_cast<uint8_t>(1 << (i % 8));
+    ++count_;
+  }
+  uint64_t count() const { return count_; }
   bool operator[](uint64_t i) const { return bits_[i / 8] >> (i % 8) & 1; }
 
  private:
   Heap& heap_;
   size_t bytes_;
   uint8_t* bits_;
+  uint64_t count_ = 0;
 };
 
 // Asks f about every item of arguments[0]. False: raised.
@@ -190,30 +195,51 @@ void keep_others(T* data, uint64_t size, const Answers& removed) {
 }
 
 // Moves what stays to the front, in order; what goes is left behind it.
-uint64_t compact(List* list, const Answers& removed) {
+void compact(List* list, const Answers& removed) {
   switch (list->packing()) {
     case Packing::Any:
-      keep_others(list->any(), list->size, removed);
-      break;
+      return keep_others(list->any(), list->size, removed);
     case Packing::Int:
-      keep_others(list->ints(), list->size, removed);
-      break;
+      return keep_others(list->ints(), list->size, removed);
     case Packing::Float:
-      keep_others(list->floats(), list->size, removed);
-      break;
+      return keep_others(list->floats(), list->size, removed);
     case Packing::Bool:
-      keep_others(list->bools(), list->size, removed);
-      break;
+      return keep_others(list->bools(), list->size, removed);
   }
-  uint64_t kept = 0;
-  for (uint64_t i = 0; i < list->size; ++i) kept += !removed[i];
-  return kept;
 }
 
+// A new list of what stays, for which there is room. False: given up.
+bool copy_others(Heap& heap, List* made, const List* list, const Answers& removed) {
+  return heap.in_portions(nullptr, list->size, sizeof(uint64_t), [&](uint64_t from, uint64_t to) {
+    for (uint64_t i = from; i < to; ++i) {
+      if (!removed[i]) list_store(made, made->size++, list_copy(list, i).take());
+    }
+  });
+}
+
+// Of so many, moving those that stay and dropping the others takes a millisecond.
+uint64_t moved_at_once(Packing packing) { return packing == Packing::Any ? uint64_t{1} << 15 : uint64_t{1} << 18; }
+
+// A long list is not changed in its place unless there is no room for another one: who is to stop in the middle must find it as
+// it was. A shared one has to be copied anyway.
 Value remove_from_list_if(NativeCall& call) {
-  Answers removed(call.context.heap, call[0].as<List>()->size);
-  if (!ask_all(call, removed) || !own_list_argument(call)) return Value::failure();
-  list_truncate(call.arguments[0], compact(call[0].as<List>(), removed));
+  Heap& heap = call.context.heap;
+  auto* list = call[0].as<List>();
+  Answers removed(heap, list->size);
+  if (!ask_all(call, removed)) return Value::failure();
+  if (removed.count() == 0) return Value();
+  const uint64_t kept = list->size - removed.count();
+  if (list->size > moved_at_once(list->packing()) || !is_unique(list)) {
+    if (List* made = new_list(heap, list->packing(), kept)) {
+      Value owner = Value::adopt(Borrowed::heap(Tag::List, made));
+      if (!or_memory_limit(call.context, copy_others(heap, made, list, removed))) return Value::failure();
+      release(std::exchange(call.arguments[0], owner.take()));
+      return Value();
+    }
+    if (!own_list_argument(call)) return Value::failure();
+  }
+  compact(call[0].as<List>(), removed);
+  list_truncate(call.arguments[0], kept);
   return Value();
 }
 

@@ -17,6 +17,19 @@ namespace {
 
 void still_works(World& w) { CHECK(w.show("var t = 0\nfor i in 0..10 { t += i }\nt") == "45"); }
 
+// A function that interrupts what calls it.
+void give_stop(World& w) {
+  posset_function_row row = {};
+  row.name = "stop";
+  row.signature = "stop()";
+  row.doc = "";
+  row.function = [](posset_call* call) {
+    posset_interrupt(call->context);
+    return POSSET_OK;
+  };
+  REQUIRE(posset_define(w.context, &row, sizeof row, nullptr) == POSSET_OK);
+}
+
 }  // namespace
 
 TEST_CASE("each limit ends the evaluation and leaves the context usable") {
@@ -174,15 +187,7 @@ TEST_CASE("limits: an interrupted evaluation leaves the rest of a very large lis
     REQUIRE(posset_context_statistics(w.context, &statistics) == POSSET_OK);
     return statistics.used_bytes;
   };
-  posset_function_row row = {};
-  row.name = "stop";
-  row.signature = "stop()";
-  row.doc = "";
-  row.function = [](posset_call* call) {
-    posset_interrupt(call->context);
-    return POSSET_OK;
-  };
-  REQUIRE(posset_define(w.context, &row, sizeof row, nullptr) == POSSET_OK);
+  give_stop(w);
   const uint64_t before = used();
   for (int round = 0; round < 4; ++round) {  // two of them are beyond the limit
     CHECK(w.eval("let xs = fill(75000000, 1)\nstop()\nwhile true { len(xs) }") == POSSET_RAISED);
@@ -190,6 +195,19 @@ TEST_CASE("limits: an interrupted evaluation leaves the rest of a very large lis
   }
   CHECK(used() < before + 100000);
   still_works(w);
+}
+
+TEST_CASE("limits: remove_if of a long list that is interrupted when all have been asked leaves it as it was") {
+  World w;
+  give_stop(w);
+  for (const char* item : {"i", "[i]"}) {
+    const std::string whole = "[for i in 0..1000000 => " + std::string(item) + "]";
+    w.session("var xs = " + whole);
+    w.session("let asked = ref(0)");
+    CHECK(w.session("xs.remove_if(x => do { asked.value += 1\nif asked.value == 1000000 { stop() }\nasked.value % 3 != 0 })") ==
+          "raised: interrupted");
+    CHECK(w.session("xs == " + whole) == "true");
+  }
 }
 
 TEST_CASE("contexts of one runtime run on many threads") {
