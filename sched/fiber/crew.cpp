@@ -128,17 +128,20 @@ Scheduled Crew::schedule(Task& task) {
   return answer;
 }
 
+// Who was idle may have found something in the meantime, and would not look before that has ended.
 void Crew::call_somebody() {
-  if (!placement_.any_idle()) return;
-  if (const auto idle = placement_.claim()) workers_[*idle]->call();
+  while (placement_.any_idle()) {
+    const auto idle = placement_.claim();
+    if (!idle || workers_[*idle]->call()) return;
+  }
 }
 
 Task* Crew::steal_for(const Worker& thief, uint64_t random, bool patient) {
   const size_t count = workers_.size();
   for (size_t i = 0; i < count; ++i) {
     Worker& victim = *workers_[(random + i) % count];
-    if (&victim == &thief || (config_.tasks_last && thief.held() > 0 && victim.held() == 0)) continue;
-    Task* task = victim.steal(patient);
+    if (&victim == &thief) continue;
+    Task* task = victim.steal(patient, thief.held() > 0);
     if (!task) continue;
     if (trace_) {
       trace_->record(static_cast<uint16_t>(TraceKind::task_stolen),

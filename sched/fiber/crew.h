@@ -3,8 +3,8 @@
 //
 // A task goes to a worker that is idle, else to one after the other, past those whose mutex somebody else has. A worker
 // that has none takes the oldest task of another, starting at a random one. Where tasks come last, what has begun matters more than
-// who is awake, since it stays where it is: a task goes to the worker that holds least, and is not taken from one that holds nothing
-// by one that does.
+// who is awake, since it stays where it is: a task goes to the worker that holds least, and who has begun others does not take one
+// from a worker that is about to begin it.
 //
 // End. While executors drain, tasks may still schedule tasks. The end is the moment when nobody is active (placement.h) and no
 // task is left, begun or not; it is decided by whoever becomes inactive last, once, and then nothing is taken any more. So a

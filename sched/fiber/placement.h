@@ -6,8 +6,9 @@
 // many tasks as there are idle workers go to as many workers. Without idle workers it is each one's turn.
 //
 // A task may still come behind something that runs: when it is its worker's turn, or when the worker that was claimed for it
-// has stolen another meanwhile. Whoever added it then calls an idle worker, which looks around; and a worker that goes from
-// looking around to work without having looked everywhere calls the next. So no worker sleeps while a task could begin.
+// has stolen another meanwhile. Whoever added it then calls an idle worker, which looks around, and the next where that one runs
+// something by then; and a worker that goes from looking around to work without having looked everywhere calls the next. So no
+// worker sleeps while a task could begin.
 //
 // Activity. Everything that could make work counts itself in: a worker while it is awake, a foreign thread while it hands
 // a task over. Whoever wakes a worker counts it in on its behalf, while it is itself counted. So when the count is zero

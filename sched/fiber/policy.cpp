@@ -40,9 +40,10 @@ void WorkerPolicy::take_pushed() {
   no_memory_ = false;
 }
 
-bool WorkerPolicy::call() {
+WorkerPolicy::Called WorkerPolicy::call() {
+  if (!looking_) return Called::Runs;
   called_ = looks_again_ = true;
-  return wake();
+  return wake() ? Called::Wakes : Called::Looks;
 }
 
 void WorkerPolicy::add_stolen(TaskCore& task) {
@@ -51,7 +52,8 @@ void WorkerPolicy::add_stolen(TaskCore& task) {
   called_ = true;  // there may be more where it was, and who finds work sends for the next to look
 }
 
-TaskCore* WorkerPolicy::steal() {
+TaskCore* WorkerPolicy::steal(bool begun) {
+  if (tasks_last_ && begun && looking_ && can_begin()) return nullptr;
   if (tasks_.empty()) collect();
   if (tasks_.empty() || tasks_.front()->same_thread()) return nullptr;
   count(-1);

@@ -51,12 +51,18 @@ class WorkerPolicy {
   Added add(TaskCore& task);
   // One that was stolen goes before all: it has waited longest.
   void add_stolen(TaskCore& task);
-  // There is something to steal. True: the worker slept and is to be woken.
-  bool call();
+  // There is something to steal.
+  enum class Called : uint8_t {
+    Runs,   // something, and looks when that has ended, which may be never: another is to be called
+    Looks,  // or does before it sleeps
+    Wakes,  // it slept, and is to be woken
+  };
+  Called call();
   // The fiber need not wait any longer. True: the worker slept and is to be woken.
   bool unpark(FiberCore& fiber);
-  // Takes the oldest task away. Null: there is none, or it has to stay.
-  TaskCore* steal();
+  // Takes the oldest task away. Null: there is none, or it has to stay. Where tasks come last a thief that has `begun` others
+  // leaves it to a worker that is about to begin it.
+  TaskCore* steal(bool begun = false);
 
   // ---- the fiber that runs ----
 

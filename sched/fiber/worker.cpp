@@ -51,6 +51,7 @@ Worker::Worker(Crew& crew, uint32_t number, bool own_thread)
       number_(number),
       own_thread_(own_thread),
       policy_(crew.clock(), std::max(1U, crew.config().max_fibers), crew.config().tasks_last),
+      idle_(own_thread),
       random_(crew.config().seed + number) {}
 
 Worker::~Worker() { join(); }
@@ -126,21 +127,24 @@ Worker::Added Worker::try_add(Task& task) {
 // A hint, and an atomic: read without the lock that guards the rest of the policy.
 POSSET_NOT_ANALYSED uint32_t Worker::ready() const { return policy_.ready(); }
 
-Task* Worker::steal(bool patient) {
+Task* Worker::steal(bool patient, bool begun) {
   if (ready() == 0) return nullptr;
   if (patient) {
     mutex_.lock();
   } else if (!mutex_.try_lock()) {
     return nullptr;
   }
-  TaskCore* task = policy_.steal();
+  TaskCore* task = policy_.steal(begun);
   mutex_.unlock();
   return static_cast<Task*>(task);
 }
 
-void Worker::call() {
+bool Worker::call() {
   MutexLock lock(mutex_);
-  if (!policy_.closed() && start_thread() && policy_.call()) wake();
+  if (policy_.closed() || !start_thread()) return false;
+  const WorkerPolicy::Called called = policy_.call();
+  if (called == WorkerPolicy::Called::Wakes) wake();
+  return called != WorkerPolicy::Called::Runs;
 }
 
 void Worker::unpark(Fiber& fiber) {

@@ -91,15 +91,15 @@ class Worker {
   // Busy: somebody else has the mutex.
   Added try_add(Task& task) POSSET_EXCLUDES(mutex_);
   // Null: there is none; or, unless the caller is `patient`, there is none to be had at this moment.
-  Task* steal(bool patient) POSSET_EXCLUDES(mutex_);
+  Task* steal(bool patient, bool begun) POSSET_EXCLUDES(mutex_);
   // How many have begun on it and not ended. Relaxed: a hint.
   uint32_t held() const { return held_.load(std::memory_order_relaxed); }
   // How many wait for its thread. Without the lock, so a hint.
   uint32_t ready() const;
   // Tasks from strangers that are in no queue any more. Relaxed.
   uint64_t begun() const { return begun_.load(std::memory_order_relaxed); }
-  // There is something to steal: it looks, at once or before it sleeps.
-  void call() POSSET_EXCLUDES(mutex_);
+  // There is something to steal: it looks, at once or before it sleeps. False: it does not, and another one is to be called.
+  bool call() POSSET_EXCLUDES(mutex_);
   void unpark(Fiber& fiber) POSSET_EXCLUDES(mutex_);
   // It ends when nothing is left. Then `join`.
   void end() POSSET_EXCLUDES(mutex_);
@@ -192,7 +192,7 @@ class Worker {
   std::optional<Fiber> main_;
   Fiber* running_ = nullptr;
   bool spun_ = false;  // since there was something to do
-  bool idle_ = false;  // said so, to be given work
+  bool idle_;  // said so, to be given work; before its thread begins the crew says it
   Worker* outer_ = nullptr;  // whose thread this was before
   std::atomic<std::thread::id> detached_{};  // the thread that is to come back; none: it is there
   Random random_;

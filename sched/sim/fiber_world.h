@@ -115,8 +115,10 @@ class FiberWorld final : public World {
       if (added.wake) wake();
       return added.waits;
     }
-    void call() {
-      if (policy_.call()) wake();
+    bool call() {
+      const auto called = policy_.call();
+      if (called == WorkerPolicy::Called::Wakes) wake();
+      return called != WorkerPolicy::Called::Runs;
     }
     void unpark(SimFiber& fiber) {
       if (fiber.blocked()) {
@@ -283,7 +285,9 @@ bool FiberWorld<Policy>::schedule(uint32_t task, Handover& handover) {
 
 template <class Policy>
 void FiberWorld<Policy>::call_somebody() {
-  if (const auto idle = placement_.claim()) workers_[*idle]->call();
+  while (const auto idle = placement_.claim()) {
+    if (workers_[*idle]->call()) return;
+  }
 }
 
 template <class Policy>

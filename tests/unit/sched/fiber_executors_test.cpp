@@ -57,6 +57,28 @@ Config one_worker() { return {.workers = 1}; }
 
 }  // namespace
 
+TEST_CASE("fiber executors regression: a task came behind another that was just to begin, and the worker itself was called for it") {
+  const SystemClock clock;
+  for (int round = 0; round < 200; ++round) {
+    Executors executors(clock, {.workers = 2, .tasks_last = true});
+    std::atomic<int> begun{0};
+    std::atomic<bool> met{true};
+    const auto meet = [&] {  // blocks its thread; so long only where nobody comes
+      const int64_t until_ns = clock.now_ns() + 20 * kSecond;
+      ++begun;
+      while (begun < 2 && clock.now_ns() < until_ns) std::this_thread::yield();
+      if (begun < 2) met = false;
+    };
+    executors.schedule(meet);
+    const int64_t pause_ns = round * 200, then_ns = clock.now_ns() + pause_ns;
+    while (clock.now_ns() < then_ns) {
+    }
+    executors.schedule(meet);
+    CHECK(executors.stop().in_time);
+    REQUIRE(met);
+  }
+}
+
 TEST_CASE("fiber executors: every task runs once, whatever the number of workers") {
   with_workers([](Setup& setup) {
     constexpr int kTasks = 2000;

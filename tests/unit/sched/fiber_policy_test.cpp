@@ -300,6 +300,39 @@ TEST_CASE("fiber policy: a worker does not sleep beside what was pushed, and tak
   CHECK(bench.policy.check() == "");
 }
 
+TEST_CASE("fiber policy: a worker that runs something is not called") {
+  using Called = WorkerPolicy::Called;
+  Bench bench;
+  CHECK(bench.policy.call() == Called::Looks);  // it has not begun, and looks first
+  TaskCore tasks[2] = {TaskCore(false), TaskCore(false)};
+  bench.policy.add(tasks[0]);
+  bench.leave_main();
+  FiberCore& one = bench.begin();
+  CHECK(bench.policy.call() == Called::Runs);
+  bench.policy.finish(one);
+  CHECK(bench.policy.next(&one).what == Do::Nothing);
+  CHECK(bench.policy.call() == Called::Looks);
+  bench.policy.look_around();
+  bench.policy.has_looked_around();
+  bench.policy.sleep();
+  CHECK(bench.policy.call() == Called::Wakes);
+  bench.policy.add(tasks[1]);
+  CHECK(bench.policy.next(&one).calls_another);  // what it was called for may still be there
+}
+
+TEST_CASE("fiber policy: where tasks come last a thief that has begun others takes what waits for something that runs") {
+  Bench bench(4, /*tasks_last=*/true);
+  TaskCore tasks[2] = {TaskCore(false), TaskCore(false)};
+  bench.policy.add(tasks[0]);
+  CHECK(bench.policy.steal(true) == nullptr);  // it is about to begin
+  bench.leave_main();
+  bench.begin();
+  bench.policy.add(tasks[1]);
+  CHECK(bench.policy.steal(true) == &tasks[1]);
+  bench.policy.add(tasks[1]);
+  CHECK(bench.policy.steal() == &tasks[1]);
+}
+
 TEST_CASE("fiber policy: where tasks come last none begins before what has begun has had its turn") {
   Bench bench(4, /*tasks_last=*/true);
   TaskCore first(false), second(false), third(false);
