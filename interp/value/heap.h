@@ -182,7 +182,8 @@ class Heap {
   // that what it takes is what new memory takes; else null. False: given up.
   template <class Write>
   bool in_portions(const void* target, uint64_t n, size_t bytes, Write&& write) {
-    const uint64_t portion = kCopyPortion / bytes;
+    // A quarter of what is copied elsewhere: it seldom lies across two huge pages, each of which may have to be found.
+    const uint64_t portion = kCopyPortion / 4 / bytes;
     const bool is_timed = target != nullptr && n > portion;
     int64_t since_ns = is_timed ? huge_pages.now_ns() : 0;
     for (uint64_t from = 0; from < n; from += portion) {
