@@ -41,7 +41,7 @@ static const posset_type* register_counter(posset_runtime* runtime) {
   static const posset_property_row properties[] = {
       {"count", "How many there were.", get_count, set_count, NULL, false}};
   static const posset_function_row methods[] = {
-      {"add", "add(n)", "Counts n more.", 1, 1, 0, 0, false, add, NULL}};
+      {.name = "add", .signature = "add(n)", .doc = "Counts n more.", .min_arguments = 1, .max_arguments = 1, .function = add}};
   const posset_type* type = NULL;
   posset_type_row row = posset_type_of("Counter");
   row.properties = properties;
@@ -79,8 +79,8 @@ static int evaluate(posset_context* context, const char* source) {
 }
 
 int main(void) {
-  const posset_function_row row = {"twice", "twice(x)", "Two times x.", 1,     1,
-                                   0,       0,          true,           twice, NULL};
+  const posset_function_row row = {.name = "twice", .signature = "twice(x)", .doc = "Two times x.",
+                                   .min_arguments = 1, .max_arguments = 1, .pure = true, .function = twice};
   posset_context_options options = posset_context_defaults();
   posset_runtime* runtime;
   posset_context* context;
