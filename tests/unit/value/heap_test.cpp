@@ -36,12 +36,24 @@ TEST_CASE("heap: one that has come to hold a megabyte is served in huge pages") 
   world.heap.free_object(large);
 }
 
-TEST_CASE("heap: where huge pages are slow to come, blocks and segments have small ones, and few more are tried") {
+namespace {
+
+// Each look at the clock of its huge pages takes `step` nanoseconds.
+struct TimedWorld : World {
+  explicit TimedWorld(int64_t first_step) {
+    now = 0;
+    step = first_step;
+    heap.huge_pages = HugePages([] { return now += step; });
+  }
+  static constexpr int64_t kSlow = 10'000'000;
+  static inline int64_t now = 0, step = 0;
+};
+
+}  // namespace
+
+TEST_CASE("heap: where huge pages are slow to come, blocks have small ones, and few more are tried") {
   if (!posset::test::knows_huge_pages()) return;
-  static int64_t now = 0, step = 0;
-  now = 0, step = 10'000'000;
-  World world;
-  world.heap.huge_pages = HugePages([] { return now += step; });
+  TimedWorld world(TimedWorld::kSlow);
   const auto large_is_huge = [&](size_t bytes) {
     Object* large = world.heap.make_object(bytes, Tag::Str, 0);
     REQUIRE(large != nullptr);
@@ -50,16 +62,16 @@ TEST_CASE("heap: where huge pages are slow to come, blocks and segments have sma
     return huge;
   };
   CHECK(!large_is_huge(size_t{64} << 20));  // one is tried
-  step = 0;
+  world.step = 0;
   CHECK(!large_is_huge(size_t{64} << 20));  // and none of the next
   CHECK(large_is_huge(size_t{64} << 20));
   CHECK(large_is_huge(size_t{64} << 20));
-  step = 10'000'000;
+  world.step = TimedWorld::kSlow;
   int tried = 0;
   for (int i = 0; i < 1000; ++i) {
-    const int64_t before = now;
+    const int64_t before = world.now;
     Object* large = world.heap.make_object(size_t{64} << 20, Tag::Str, 0);
-    tried += now != before;
+    tried += world.now != before;
     if (i % 100 == 0) CHECK(!posset::test::is_asked_for_huge_pages(large));
     world.heap.free_object(large);
   }
@@ -69,16 +81,13 @@ TEST_CASE("heap: where huge pages are slow to come, blocks and segments have sma
 
 TEST_CASE("heap: where a block is slow to be written, the rest of it has small pages") {
   if (!posset::test::knows_huge_pages()) return;
-  static int64_t now = 0, step = 0;
-  now = 0, step = 0;
-  World world;
-  world.heap.huge_pages = HugePages([] { return now += step; });
+  TimedWorld world(0);
   Object* large = world.heap.make_object(size_t{20} << 20, Tag::Str, 0);
   REQUIRE(large != nullptr);
   const auto write = [&](uint64_t, uint64_t) {};
   CHECK(world.heap.in_portions(large, size_t{10} << 20, 1, write));
   CHECK(posset::test::is_asked_for_huge_pages(large));
-  step = 10'000'000;
+  world.step = TimedWorld::kSlow;
   CHECK(world.heap.in_portions(large, 1000, 1, write));  // of one portion nothing is known
   CHECK(posset::test::is_asked_for_huge_pages(large));
   CHECK(world.heap.in_portions(large, size_t{10} << 20, 1, write));
@@ -88,14 +97,11 @@ TEST_CASE("heap: where a block is slow to be written, the rest of it has small p
 
 TEST_CASE("heap: a block that grows is served as its newest page was, and moves whole") {
   if (!posset::test::knows_huge_pages()) return;
-  static int64_t now = 0, step = 0;
-  now = 0, step = 0;
-  World world;
-  world.heap.huge_pages = HugePages([] { return now += step; });
+  TimedWorld world(0);
   Object* grown = world.heap.make_object(size_t{20} << 20, Tag::Str, 0);
   REQUIRE(grown != nullptr);
   CHECK(posset::test::is_asked_for_huge_pages(grown));
-  step = 10'000'000;
+  world.step = TimedWorld::kSlow;
   char* mark = reinterpret_cast<char*>(grown) + 100;
   *mark = 'x';
   for (const size_t megabytes : {50, 300, 900}) {
