@@ -1,5 +1,5 @@
 // The module re: regular expressions by RE2, so every match takes time linear in the text. Compiled patterns
-// are kept per context, at most kPatterns of them. How a long text is searched is in re_windows.h.
+// are kept per context, at most kPatterns of them. How a text is searched is in re_matches.h.
 #include <algorithm>
 #include <list>
 #include <memory>
@@ -8,7 +8,7 @@
 
 #include "stdlib/aside.h"
 #include "stdlib/modules.h"
-#include "stdlib/re_windows.h"
+#include "stdlib/re_matches.h"
 #include "stdlib/support.h"
 
 namespace posset::stdlib {
@@ -33,16 +33,66 @@ Cache& cache_of(posset_context* context) {
   return *cache;
 }
 
-posset_status compile(posset_context* context, std::string_view source, Pattern& out) {
+// The least recently used pattern that nobody uses, neither another task nor a thread that is not waited for. False: there is none.
+bool drop_one(posset_context* context) {
+  auto& patterns = cache_of(context).patterns;
+  for (auto it = patterns.end(); it != patterns.begin();) {
+    if ((--it)->use_count() > 1) continue;
+    posset_discharge_memory(context, (*it)->memory());
+    patterns.erase(it);
+    return true;
+  }
+  return false;
+}
+
+// Takes the error that there is no memory. An interruption that came instead comes again, and so does a time limit.
+posset_status take_lack(posset_context* context) {
+  posset_error* error = posset_take_error(context);
+  posset_error_info info = {};
+  info.size = sizeof info;
+  if (posset_error_get(error, &info) == POSSET_OK && info.is_interrupt) posset_interrupt(context);
+  posset_error_free(error);
+  return posset_poll(context);
+}
+
+// Counts memory; where there is no more, other patterns go.
+posset_status reserve(posset_context* context, size_t bytes) {
+  posset_status status = POSSET_OK;
+  while ((status = posset_charge_memory(context, bytes)) == POSSET_RAISED && drop_one(context)) POSSET_TRY(take_lack(context));
+  return status;
+}
+
+// Memory that is given back unless it is kept.
+struct Charged {
+  explicit Charged(posset_context* of) : context(of) {}
+  ~Charged() { posset_discharge_memory(context, bytes); }
+  Charged(const Charged&) = delete;
+  Charged& operator=(const Charged&) = delete;
+  void keep() { bytes = 0; }
+  posset_context* const context;
+  size_t bytes = 0;
+};
+
+posset_status compile(posset_context* context, std::string_view source, size_t memory, Pattern& out) {
   if (!is_slow_to_compile(source)) {
-    out = std::make_shared<const Expression>(source);
+    out = std::make_shared<const Expression>(source, memory);
     return POSSET_OK;
   }
   const auto place = std::make_shared<Pattern>();
-  POSSET_TRY(cache_of(context).aside.run(context, [place, source = std::string(source)] {
-    *place = std::make_shared<const Expression>(source);
+  POSSET_TRY(cache_of(context).aside.run(context, [place, memory, source = std::string(source)] {
+    *place = std::make_shared<const Expression>(source, memory);
   }));
   out = *place;
+  return POSSET_OK;
+}
+
+// With as much memory as it wants, which is known when it has been compiled with a little.
+posset_status compile_within(Charged& charged, std::string_view source, Pattern& out) {
+  for (size_t wanted = Expression::kLeastMemory; wanted > charged.bytes; wanted = Expression::wanted_memory(*out)) {
+    POSSET_TRY(reserve(charged.context, wanted - charged.bytes));
+    charged.bytes = wanted;
+    POSSET_TRY(compile(charged.context, source, wanted, out));
+  }
   return POSSET_OK;
 }
 
@@ -61,14 +111,16 @@ posset_status want_pattern(posset_call* call, uint32_t i, Pattern& out) {
   }
   POSSET_TRY(posset_charge_bytes(call->context, text.size * 64));
   Pattern made;
-  POSSET_TRY(compile(call->context, view_of(text), made));
+  Charged charged(call->context);
+  POSSET_TRY(compile_within(charged, view_of(text), made));
   if (!made->whole().ok()) {
     std::string problem = "is no regular expression: " + made->whole().error();
     return posset_raise_argument(call, POSSET_ERROR_BadArgument, i, text_of(problem));
   }
-  out = made;
-  patterns.push_front(std::move(made));
-  if (patterns.size() > kPatterns) patterns.pop_back();
+  patterns.push_front(made);
+  charged.keep();
+  out = std::move(made);
+  if (patterns.size() > kPatterns) drop_one(call->context);
   return POSSET_OK;
 }
 
@@ -85,39 +137,41 @@ posset_status want_search(posset_call* call, Search& out) {
   return posset_charge_bytes(call->context, out.text.size());
 }
 
-// A search in a context.
+// A search in a call.
 class Within : public Surroundings {
  public:
-  explicit Within(posset_context* context) : context_(context) {}
-  posset_status look() override { return posset_poll(context_); }
-  bool take(size_t bytes) override {
-    if (posset_charge_memory(context_, bytes) == POSSET_OK) return true;
-    posset_error_free(posset_take_error(context_));
-    return false;
+  explicit Within(posset_call* call) : call_(call) {}
+  posset_status look() override { return posset_poll(call_->context); }
+  posset_status take(size_t bytes) override { return reserve(call_->context, bytes); }
+  void give_back(size_t bytes) override { posset_discharge_memory(call_->context, bytes); }
+  posset_status refuse() override {
+    return posset_raise_argument(call_, POSSET_ERROR_BadArgument, 1,
+                                 text_of("is too large for a match as long as the one that begins here"));
   }
-  void give_back(size_t bytes) override { posset_discharge_memory(context_, bytes); }
-  posset_status aside(std::function<void()> work) override { return cache_of(context_).aside.run(context_, std::move(work)); }
+  posset_status aside(std::function<void()> work) override {
+    return cache_of(call_->context).aside.run(call_->context, std::move(work));
+  }
 
  private:
-  posset_context* const context_;
+  posset_call* const call_;
 };
 
 // The first match alone; with `groups` 0 only whether there is one.
 posset_status first_match(posset_call* call, const Search& search, int groups, Match& out, bool& found) {
-  Within within(call->context);
-  return Windows(search.text, search.pattern, within).next(0, groups, out, found);
+  Within within(call);
+  return Matches(search.text, search.pattern, within).next(0, groups, out, found);
 }
 
 // Calls visit(match) for every match, from left to right.
 template <class Visit>
 posset_status each_match(posset_call* call, const Search& search, Visit&& visit, int groups = 1) {
   Pace pace(call->context);
-  Within within(call->context);
-  Windows windows(search.text, search.pattern, within);
+  Within within(call);
+  Matches matches(search.text, search.pattern, within);
   Match match;
   for (size_t from = 0; from <= search.text.size();) {
     bool found = false;
-    POSSET_TRY(windows.next(from, groups, match, found));
+    POSSET_TRY(matches.next(from, groups, match, found));
     if (!found) break;
     POSSET_TRY(visit(match));
     POSSET_TRY(posset_charge_bytes(call->context, 16 + match.end - match.begin));

@@ -11,20 +11,16 @@ namespace posset::stdlib {
 
 namespace {
 
-constexpr int64_t kPatternMemory = 8 << 20, kFormMemory = 4 << 20;  // bytes RE2 may use
-// The begun form has some nine times as many bytes as the pattern to compile, and up to twice the instructions: what is beyond
-// these would take more than some milliseconds.
-constexpr size_t kLongestRewritten = 4 << 10;
-constexpr int kLargestRewritten = 6 << 10;  // instructions: 4 ms for both forms
-// A window has at most so many bytes times instructions of the pattern: that many steps takes RE2 at worst, when the pattern needs
-// more states than it may keep. It is a millisecond, and a window may become four times as long.
-constexpr size_t kWindowWork = size_t{1} << 18;
-constexpr size_t kShortestWindow = 512, kUsualWindow = 128 << 10;
+// Bytes for each instruction: some ten states of all of them. Where these are Unicode's classes, 700 do.
+constexpr size_t kMemoryOfOne = 1 << 10;
+constexpr size_t kMostMemory = 8 << 20, kMostMemoryOfForm = 32 << 20;  // bytes: 131,072 instructions can be compiled, and all their forms
+constexpr size_t kQuicklyRewritten = 256;  // instructions: a millisecond for both forms
+constexpr size_t kQuicklyReversed = 256;   // a tenth of one
 
-RE2::Options options(int64_t memory) {
+RE2::Options options(size_t memory) {
   RE2::Options out;
   out.set_log_errors(false);
-  out.set_max_mem(memory);
+  out.set_max_mem(static_cast<int64_t>(memory));
   return out;
 }
 
@@ -148,11 +144,6 @@ class Rewriting {
   bool is_first_ = true;  // nothing but flags so far, or looking at the beginning
 };
 
-std::unique_ptr<const RE2> compiled(const std::string& pattern) {
-  auto made = std::make_unique<const RE2>(pattern, options(kFormMemory));
-  return made->ok() ? std::move(made) : nullptr;
-}
-
 }  // namespace
 
 std::string begun_form(std::string_view pattern) { return Rewriting(pattern).run(); }
@@ -169,20 +160,43 @@ bool is_slow_to_compile(std::string_view pattern) {
   return classes > kFewClasses;
 }
 
-Expression::Expression(std::string_view pattern) : whole_(piece(pattern), options(kPatternMemory)) {}
+size_t Expression::wanted_memory(const Expression& pattern) {
+  if (pattern.whole_.error_code() == RE2::ErrorPatternTooLarge) return kMostMemory;
+  return std::clamp(kMemoryOfOne * instructions(pattern.whole_), kLeastMemory, kMostMemory);
+}
+
+// RE2 compiles a pattern for searching backwards when somebody first asks where a match begins: that of a large one is made here,
+// as whoever makes a large one does it beside the evaluation.
+Expression::Expression(std::string_view pattern, size_t memory) : whole_(piece(pattern), options(memory)) {
+  if (instructions(whole_) > kQuicklyReversed) whole_.ReverseProgramSize();
+}
+
+size_t Expression::memory() const {
+  return static_cast<size_t>(whole_.options().max_mem()) + (has_room_ ? memory_of_forms() : 0);
+}
 
 const Expression::Forms& Expression::forms() const {
-  if (std::exchange(made_, true)) return forms_;
-  if (whole_.pattern().size() > kLongestRewritten || whole_.ProgramSize() > kLargestRewritten) return forms_;
-  const std::string begun = begun_form(whole_.pattern());
-  forms_.begun = compiled(begun);
-  if (forms_.begun) forms_.open = compiled("(?:" + begun + ")\\z");
+  std::call_once(once_, [&] {
+    const std::string form = begun_form(whole_.pattern());
+    const RE2::Options options_of_form = options(memory_of_forms() / 2);
+    auto begun = std::make_unique<const RE2>(form, options_of_form);
+    auto open = std::make_unique<const RE2>("(?:" + form + ")\\z", options_of_form);
+    if (begun->ok() && open->ok()) forms_ = {.begun = std::move(begun), .open = std::move(open)};
+    made_.store(true, std::memory_order_release);
+  });
   return forms_;
 }
 
-size_t Expression::window() const {
-  const auto size = static_cast<size_t>(std::max(whole_.ProgramSize(), 1));
-  return std::clamp(kWindowWork / size, kShortestWindow, kUsualWindow);
+bool Expression::are_forms_quick() const { return instructions(whole_) <= kQuicklyRewritten || are_forms_made(); }
+
+size_t Expression::memory_of_forms() const {
+  return 2 * std::clamp(kMemoryOfOne * instructions(whole_), kLeastMemory, kMostMemoryOfForm);
+}
+
+size_t Expression::largest() const {
+  size_t out = instructions(whole_);
+  for (const auto* form : {&forms().begun, &forms().open}) out = std::max(out, *form ? instructions(**form) : 0);
+  return out;
 }
 
 }  // namespace posset::stdlib

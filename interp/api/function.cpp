@@ -269,12 +269,12 @@ posset_status posset_poll(posset_context* context) {
 posset_status posset_charge_memory(posset_context* context, size_t bytes) {
   Evaluation evaluation(context);
   if (evaluation.failed()) return evaluation.status();
-  return posset::api::ok_or_limit(context, context->heap.charge(bytes));
+  return posset::api::ok_or_limit(context, context->heap.charge_outside(bytes));
 }
 
 void posset_discharge_memory(posset_context* context, size_t bytes) {
   Entry entry(context);
-  if (!entry.failed()) context->heap.discharge(bytes);
+  if (!entry.failed()) context->heap.discharge_outside(bytes);
 }
 
 }  // extern "C"

@@ -31,7 +31,7 @@ void splice(Item*& to, Item*& from, Visit&& visit) {
 bool Heap::absorb(Heap& other) {
   other.take_remote_frees();
   other.bury_all();
-  if (!has_room(other.used_) && !make_room(other.used_)) return false;
+  if (const size_t bytes = other.used_ - other.outside_; !has_room(bytes) && !make_room(bytes)) return false;
   absorb_cells(other);
   absorb_pages(other);
   absorb_large(other);
@@ -65,7 +65,7 @@ void Heap::absorb_large(Heap& other) {
 }
 
 void Heap::absorb_counts(Heap& other) {
-  used_ += std::exchange(other.used_, 0);
+  used_ += std::exchange(other.used_, other.outside_) - other.outside_;
   const HeapStats theirs = std::exchange(other.stats_, {});
   stats_.allocations += theirs.allocations;
   stats_.frees += theirs.frees;

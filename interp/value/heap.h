@@ -207,6 +207,16 @@ class Heap {
   ObjectHooks hooks;
   HugePages huge_pages;
   size_t used_bytes() const { return used_; }
+  // Memory that lives outside of the heap, and stays with this one where another absorbs it.
+  bool charge_outside(size_t bytes) {
+    if (!charge(bytes)) return false;
+    outside_ += bytes;
+    return true;
+  }
+  void discharge_outside(size_t bytes) {
+    outside_ -= bytes;
+    discharge(bytes);
+  }
   size_t limit_bytes() const { return limit_; }
   void set_limit_bytes(size_t limit) { limit_ = limit; }
   // From here on the peak is measured anew; `end_peak` gives it, and the whole time's is what it was or that. For work in
@@ -329,7 +339,7 @@ class Heap {
   Page* current_[kClasses] = {};  // where the next cells of a class are carved
   ShapeTable& shapes_;
   const Heap* family_ = this;
-  size_t used_ = 0;
+  size_t used_ = 0, outside_ = 0;
   size_t limit_;
   bool overdrawn_ = false, resorted_ = false;
   alignas(kGranule) unsigned char last_resort_[2][kMostOverdrawn] = {};  // records, lists

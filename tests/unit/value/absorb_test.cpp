@@ -182,3 +182,16 @@ TEST_CASE("clone: shared objects that outlive the copy may be kept") {
   original.take_remote_frees();
   CHECK(original.live_objects() == 0);
 }
+
+TEST_CASE("absorb: memory outside of a heap stays its own") {
+  World world;
+  Heap other(world.shapes);
+  Value kept = made_in(other, 1000);
+  const size_t bytes = other.used_bytes();
+  REQUIRE(other.charge_outside(1 << 20));
+  REQUIRE(world.heap.absorb(other));
+  CHECK(world.heap.used_bytes() == bytes);
+  CHECK(other.used_bytes() == 1 << 20);
+  other.discharge_outside(1 << 20);
+  CHECK(other.used_bytes() == 0);
+}
