@@ -92,6 +92,7 @@ Context::Context(RuntimeState& shared, const Limits& limits, Role role)
 }
 
 Context::~Context() {
+  heap.stop_wish = {};  // all of it goes
   scratch = Value();
   if (pending_) release(pending_);
   pending_ = nullptr;

@@ -341,7 +341,7 @@ void Heap::bury_portion() {
   if (dying_ != nullptr) {
     bury_block_portion();
   } else if (!in_hook_) {
-    Burial(*this).go_on();
+    buried_ != 0 ? Burial(*this).go_on() : empty_condemned();
   }
 }
 

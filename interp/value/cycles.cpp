@@ -8,17 +8,20 @@
 // from such objects (`inside`). Who has more is held from outside; he and all he reaches live. The
 // rest is garbage: its refs are emptied, after which ordinary counting frees everything.
 //
-// The table has one entry per object looked at. While it exists, an object's count field holds the
-// index of its entry and its mark says so; no hashing, and giving up half-way (no memory for the
-// table) is only a matter of putting the counts back. The table (16 bytes per object) lives beside
-// the limit, since a collection is what makes room; the peak in the stats includes it.
+// Nothing is written into objects meanwhile: a collection of millions of them takes long, and is given up where the heap's owner
+// is to stop, which takes no time then. So the table, with one entry for each object that was looked at, is found by an index
+// beside it. Both (16 bytes for each object, 4 for each 16 bytes of memory around it) live beside the limit, since a collection is
+// what makes room; the peak in the stats includes them. What is garbage stays so: its refs stand first in `refs_`, and are emptied
+// in portions, as what else dies (Heap::bury_portion).
 //
 // When: as the number of refs, or the bytes in use, has doubled since the last time; so the work is
 // a constant per ref made. Near the limit; and at teardown.
 #include "interp/value/cycles.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
+#include <utility>
 #include <mimalloc.h>
 
 #include "interp/value/heap.h"
@@ -31,77 +34,134 @@ namespace {
 constexpr size_t kMinThreshold = 1000;  // refs
 constexpr size_t kMinBytes = size_t{64} << 20;
 constexpr size_t kVisitsPerRef = 4;  // work allowed per ref made
-constexpr uint8_t kSeen = 1;
-constexpr uint8_t kLive = 2;
+constexpr size_t kEmptiedAtOnce = 256;  // refs
 
-class CycleSearch {
+// From objects to numbers, 0 at first. Objects that lie side by side have theirs side by side.
+class ObjectIndex {
  public:
-  explicit CycleSearch(bool shared_too) : shared_too_(shared_too) {}
-  ~CycleSearch() { mi_free(entries_); }
-  CycleSearch(const CycleSearch&) = delete;
-  CycleSearch& operator=(const CycleSearch&) = delete;
+  ObjectIndex() = default;
+  ~ObjectIndex() {
+    for (size_t i = 0; i < capacity_; ++i) mi_free(regions_[i].cells);
+    mi_free(regions_);
+  }
+  ObjectIndex(const ObjectIndex&) = delete;
+  ObjectIndex& operator=(const ObjectIndex&) = delete;
 
-  // Enters everything the refs reach. False: no memory for the table.
-  bool trace(Ref** refs, size_t n) {
-    for (size_t i = 0; i < n; ++i) {
-      if (can_be_freed(refs[i]) && refs[i]->mark == 0 && !enter(refs[i])) return false;
+  // Null: no memory.
+  uint32_t* at(const Object* object) {
+    const auto address = reinterpret_cast<uintptr_t>(object);
+    const uintptr_t number = address / kRegionBytes;
+    if (number != last_.number && !find(number)) return nullptr;
+    return &last_.cells[address % kRegionBytes / kGranule];
+  }
+  size_t bytes() const { return size_ * kCellsBytes + capacity_ * sizeof(Region); }
+
+ private:
+  static constexpr size_t kRegionBytes = size_t{1} << 16, kGranule = 16, kCellsBytes = kRegionBytes / kGranule * sizeof(uint32_t);
+  struct Region {
+    uintptr_t number;
+    uint32_t* cells;  // null: free
+  };
+
+  Region& place(uintptr_t number) {
+    size_t i = number * 0x9e3779b97f4a7c15u >> 32;
+    for (;; ++i) {
+      Region& region = regions_[i & (capacity_ - 1)];
+      if (region.cells == nullptr || region.number == number) return region;
     }
-    for (size_t i = 0; i < size_; ++i) {
-      bool ok = true;
-      for_each_value(entries_[i].object, [&](Borrowed v) { ok = ok && count_edge(v); });
-      if (!ok) return false;
+  }
+  bool find(uintptr_t number) {
+    if (capacity_ == 0 || place(number).cells == nullptr) {
+      if (2 * size_ >= capacity_ && !grow()) return false;
+      auto* cells = static_cast<uint32_t*>(mi_zalloc(kCellsBytes));
+      if (cells == nullptr) return false;
+      place(number) = {number, cells};
+      ++size_;
     }
+    last_ = place(number);
+    return true;
+  }
+  bool grow() {
+    const size_t before = capacity_;
+    auto* grown = static_cast<Region*>(mi_zalloc(std::max<size_t>(16, 2 * before) * sizeof(Region)));
+    if (grown == nullptr) return false;
+    Region* const old = std::exchange(regions_, grown);
+    capacity_ = std::max<size_t>(16, 2 * before);
+    for (size_t i = 0; i < before; ++i)
+      if (old[i].cells != nullptr) place(old[i].number) = old[i];
+    mi_free(old);
     return true;
   }
 
-  // Marks what is held from outside and all it reaches. `inside` of a live entry links those still
-  // to be followed.
-  void mark_live() {
-    for (size_t i = 0; i < size_; ++i) {
-      Entry& entry = entries_[i];
-      if (entry.object->mark == kLive ||
-          std::abs(entry.count) <= static_cast<int64_t>(entry.inside))
-        continue;
-      make_live(entry.object);
-      while (pending_ != kNone) {
-        Object* object = entries_[pending_].object;
-        pending_ = entries_[pending_].inside;
-        for_each_value(object, [&](Borrowed v) {
-          if (v.is_heap() && v.object()->mark == kSeen) make_live(v.object());
-        });
-      }
+  Region* regions_ = nullptr;  // open addressing
+  size_t size_ = 0, capacity_ = 0;
+  Region last_ = {UINTPTR_MAX, nullptr};
+};
+
+class CycleSearch {
+ public:
+  CycleSearch(const Heap& heap, bool shared_too) : heap_(heap), shared_too_(shared_too) {}
+  ~CycleSearch() {
+    for (size_t i = 0; i < chunk_count_; ++i) mi_free(chunks_[i]);
+    mi_free(chunks_);
+  }
+  CycleSearch(const CycleSearch&) = delete;
+  CycleSearch& operator=(const CycleSearch&) = delete;
+
+  // False: given up, as there is no memory for the table or the heap's owner is to stop.
+  bool run(Ref** refs, size_t n) { return trace(refs, n) && mark_live(); }
+
+  // Calls visit(Ref*) for refs that are garbage, all of them unless the owner is to stop.
+  template <class Visit>
+  void each_garbage(Visit&& visit) {
+    for (uint32_t i = 1; i <= size_ && goes_on(); ++i) {
+      Entry& entry = entry_at(i);
+      if (!entry.is_live && entry.object->tag == Tag::Ref) visit(static_cast<Ref*>(entry.object));
     }
   }
-
-  // Takes nothing for garbage, after a trace that failed.
-  void abandon() {
-    for (size_t i = 0; i < size_; ++i) entries_[i].object->mark = kLive;
-  }
-
-  // Puts all counts back. Gives the number of garbage refs, which `garbage(i)` then lists.
-  size_t restore() {
-    size_t found = 0;
-    for (size_t i = 0; i < size_; ++i) {
-      Object* object = entries_[i].object;
-      bool garbage = object->mark == kSeen && object->tag == Tag::Ref;
-      object->count = entries_[i].count;
-      object->mark = 0;
-      if (garbage) entries_[found++].object = object;
-    }
-    return found;
-  }
-  Ref* garbage(size_t i) const { return static_cast<Ref*>(entries_[i].object); }
 
   size_t visited() const { return size_; }
-  size_t bytes() const { return capacity_ * sizeof(Entry); }
+  size_t bytes() const { return chunk_count_ * kChunk * sizeof(Entry) + index_.bytes(); }
 
  private:
   struct Entry {
     Object* object;
-    int32_t count;    // its real count
-    uint32_t inside;  // references from objects in the table; later a link
+    uint32_t inside;  // references from objects in the table; of live ones the next to be followed
+    bool is_live;
   };
-  static constexpr uint32_t kNone = UINT32_MAX;
+  static constexpr uint32_t kChunk = 4096;  // entries
+
+  bool goes_on() {
+    constexpr uint32_t kSteps = 4096;  // some tenths of a millisecond
+    return ++steps_ % kSteps != 0 || !heap_.is_to_stop();
+  }
+
+  // Enters everything the refs reach.
+  bool trace(Ref** refs, size_t n) {
+    for (size_t i = 0; i < n; ++i) {
+      if (!goes_on() || (can_be_freed(refs[i]) && !entered(refs[i]))) return false;
+    }
+    for (uint32_t i = 1; i <= size_; ++i) {
+      if (!goes_on() || !each_value(entry_at(i).object, [&](Borrowed v) { return count_edge(v); })) return false;
+    }
+    return true;
+  }
+
+  // Marks what is held from outside and all it reaches.
+  bool mark_live() {
+    for (uint32_t i = 1; i <= size_; ++i) {
+      Entry& entry = entry_at(i);
+      if (!goes_on()) return false;
+      if (entry.is_live || std::abs(int64_t{count_of(entry.object)}) <= int64_t{entry.inside}) continue;
+      make_live(i);
+      while (pending_ != 0) {
+        Entry& next = entry_at(pending_);
+        pending_ = next.inside;
+        if (!each_value(next.object, [&](Borrowed v) { return follow(v); })) return false;
+      }
+    }
+    return true;
+  }
 
   // Only what holds values can be part of a cycle or lead to one.
   bool can_be_freed(const Object* object) const {
@@ -127,74 +187,90 @@ class CycleSearch {
   }
 
   bool count_edge(Borrowed v) {
-    if (!v.is_heap()) return true;
-    Object* object = v.object();
-    if (object->mark == 0) {
-      if (!can_be_freed(object)) return true;
-      if (!enter(object)) return false;
+    if (!goes_on()) return false;
+    if (!v.is_heap() || !can_be_freed(v.object())) return true;
+    const uint32_t at = entered(v.object());
+    if (at == 0) return false;
+    ++entry_at(at).inside;
+    return true;
+  }
+
+  bool follow(Borrowed v) {
+    if (!goes_on()) return false;
+    if (!v.is_heap() || !can_be_freed(v.object())) return true;
+    const uint32_t at = *index_.at(v.object());
+    if (!entry_at(at).is_live) make_live(at);
+    return true;
+  }
+
+  void make_live(uint32_t at) {
+    Entry& entry = entry_at(at);
+    entry.is_live = true;
+    entry.inside = std::exchange(pending_, at);
+  }
+
+  // Which entry is this object's? 0: no memory for one.
+  uint32_t entered(Object* object) {
+    uint32_t* const place = index_.at(object);
+    if (place == nullptr) return 0;
+    if (*place != 0) return *place;
+    if (size_ + 1 >= chunk_count_ * kChunk && !add_chunk()) return 0;
+    entry_at(++size_) = {object, 0, false};
+    return *place = size_;
+  }
+
+  bool add_chunk() {
+    if (size_ > INT32_MAX) return false;
+    if (std::has_single_bit(chunk_count_ + 1)) {
+      void* grown = mi_realloc(chunks_, 2 * (chunk_count_ + 1) * sizeof(Entry*));
+      if (grown == nullptr) return false;
+      chunks_ = static_cast<Entry**>(grown);
     }
-    ++entries_[object->count].inside;
+    auto* chunk = static_cast<Entry*>(mi_malloc(kChunk * sizeof(Entry)));
+    if (chunk == nullptr) return false;
+    chunks_[chunk_count_++] = chunk;
     return true;
   }
 
-  bool enter(Object* object) {
-    if (size_ == capacity_ && !grow()) return false;
-    entries_[size_] = {object, object->count, 0};
-    object->count = static_cast<int32_t>(size_++);
-    object->mark = kSeen;
-    return true;
-  }
+  Entry& entry_at(uint32_t at) { return chunks_[at / kChunk][at % kChunk]; }
 
-  bool grow() {
-    size_t capacity = std::max<size_t>(256, capacity_ * 2);
-    if (capacity > INT32_MAX) return false;
-    void* grown = mi_realloc(entries_, capacity * sizeof(Entry));
-    if (grown == nullptr) return false;
-    entries_ = static_cast<Entry*>(grown);
-    capacity_ = capacity;
-    return true;
-  }
-
-  void make_live(Object* object) {
-    object->mark = kLive;
-    auto index = static_cast<uint32_t>(object->count);
-    entries_[index].inside = pending_;
-    pending_ = index;
-  }
-
-  Entry* entries_ = nullptr;
-  size_t size_ = 0;
-  size_t capacity_ = 0;
-  uint32_t pending_ = kNone;
+  const Heap& heap_;
+  ObjectIndex index_;        // of entries; that at 0 is none
+  Entry** chunks_ = nullptr;
+  size_t chunk_count_ = 0;
+  uint32_t size_ = 0;
+  uint32_t pending_ = 0;     // the first live entry that is still to be followed
+  uint32_t steps_ = 0;
   bool shared_too_;
 };
 
 }  // namespace
 
 void Heap::collect_cycles(bool shared_too) {
-  if (collecting_ || in_hook_ || ref_count_ == 0) return;
-  bury_all();  // it could not be walked
+  if (collecting_ || in_hook_ || ref_count_ == 0 || !bury_while_wanted()) return;  // what is buried could not be walked
   collecting_ = true;
-  CycleSearch search(shared_too);
-  if (search.trace(refs_, ref_count_)) {
-    search.mark_live();
-  } else {
-    search.abandon();
+  {
+    CycleSearch search(*this, shared_too);
+    if (search.run(refs_, ref_count_)) search.each_garbage([&](Ref* ref) { condemn(ref); });
+    stats_.peak_bytes = std::max<uint64_t>(stats_.peak_bytes, used_ + search.bytes());
+    ++stats_.cycle_collections;
+    stats_.cycle_visits += search.visited();
+    collection_cost_ = search.visited();
+    allocations_at_collection_ = stats_.allocations;
   }
-  stats_.peak_bytes = std::max<uint64_t>(stats_.peak_bytes, used_ + search.bytes());
-  size_t garbage = search.restore();
-  for (size_t i = 0; i < garbage; ++i) retain(search.garbage(i));
-  for (size_t i = 0; i < garbage; ++i)
-    release(std::exchange(search.garbage(i)->value, Borrowed::nil()));
-  for (size_t i = 0; i < garbage; ++i) release(search.garbage(i));
-  ++stats_.cycle_collections;
-  stats_.cycle_visits += search.visited();
-  collection_cost_ = search.visited();
-  allocations_at_collection_ = stats_.allocations;
-  cycle_threshold_ =
-      std::max({kMinThreshold, 2 * ref_count_, ref_count_ + search.visited() / kVisitsPerRef});
-  cycle_bytes_ = std::max(kMinBytes, used_ > SIZE_MAX / 2 ? SIZE_MAX : 2 * used_);
+  if (bury_while_wanted()) {
+    cycle_threshold_ = std::max({kMinThreshold, 2 * ref_count_, ref_count_ + collection_cost_ / kVisitsPerRef});
+    cycle_bytes_ = std::max(kMinBytes, used_ > SIZE_MAX / 2 ? SIZE_MAX : 2 * used_);
+  }
   collecting_ = false;
+}
+
+bool Heap::bury_while_wanted() {
+  while (!is_to_stop()) {
+    if (!can_bury()) return true;
+    bury_portion();
+  }
+  return false;
 }
 
 // ---- the list of refs ----
@@ -224,10 +300,34 @@ bool Heap::grow_refs() {
   return true;
 }
 
+void Heap::put_ref(Ref* ref, uint64_t place) {
+  refs_[place] = ref;
+  ref->place = place;
+}
+
 void Heap::forget_ref(Ref* ref) {
-  Ref* last = refs_[--ref_count_];
-  refs_[ref->place] = last;
-  last->place = ref->place;
+  uint64_t hole = ref->place;
+  if (hole < condemned_) {
+    put_ref(refs_[--condemned_], hole);
+    hole = condemned_;
+  }
+  if (hole != --ref_count_) put_ref(refs_[ref_count_], hole);
+}
+
+void Heap::condemn(Ref* ref) {
+  const uint64_t place = ref->place;
+  if (place < condemned_) return;
+  put_ref(refs_[condemned_], place);
+  put_ref(ref, condemned_++);
+}
+
+void Heap::empty_condemned() {
+  for (size_t left = kEmptiedAtOnce; left != 0 && condemned_ != 0 && buried_ == 0; --left) {
+    Ref* const ref = refs_[--condemned_];
+    retain(ref);
+    release(std::exchange(ref->value, Borrowed::nil()));
+    release(ref);
+  }
 }
 
 }  // namespace posset::interp

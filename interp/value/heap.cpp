@@ -37,6 +37,7 @@ Heap::Heap(ShapeTable& shapes, size_t limit_bytes)
 }
 
 Heap::~Heap() {
+  stop_wish = {};
   bind_to_thread();
   take_remote_frees();
   bury_all();
@@ -430,7 +431,7 @@ Object* Heap::resize_object(Object* object, size_t bytes) {
   void* memory = small ? pop_cell(cls) : allocate_large(bytes);
   if (memory == nullptr) return nullptr;
   if (!copy(memory, object, std::min(old_bytes, bytes))) {
-    free_large(memory);
+    small ? push_cell(memory, cls) : free_large(memory);
     return nullptr;
   }
   auto* moved = static_cast<Object*>(memory);

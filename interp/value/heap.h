@@ -242,7 +242,8 @@ class Heap {
 
   // Frees every unreachable cycle through refs: trial deletion, synchronous, starting from all refs
   // of the heap. Runs by itself as refs pile up, when memory runs short, and at teardown. Shared
-  // objects count as reachable, unless `shared_too` says that no other thread is using them.
+  // objects count as reachable, unless `shared_too` says that no other thread is using them. Given up
+  // where the owner is to stop.
   void collect_cycles(bool shared_too = false);
 
   // The constructing thread is bound at first. Shared objects released by any other thread wait for
@@ -261,7 +262,7 @@ class Heap {
   void bury_all() {
     while (can_bury()) bury_portion();
   }
-  bool has_buried() const { return buried_ != 0 || dying_ != nullptr; }
+  bool has_buried() const { return buried_ != 0 || condemned_ != 0 || dying_ != nullptr; }
   // Gives wholly unused pages back to mimalloc.
   void trim_pages();
   // Unless too little has been freed since the last time for what that costs.
@@ -300,7 +301,10 @@ class Heap {
   Object* make_object_slow(size_t bytes, Tag tag, uint8_t flags);
   Object* make_ref();
   bool grow_refs();
+  void put_ref(Ref* ref, uint64_t place);
   void forget_ref(Ref* ref);
+  void condemn(Ref* ref);
+  void empty_condemned();
 
   bool refill(size_t cls);
   Page* take_page();
@@ -331,8 +335,9 @@ class Heap {
   bool has_room(size_t bytes) const { return used_ <= limit_ && bytes <= limit_ - used_; }
   bool make_room(size_t bytes);
   void push_remote(Object* object);
-  bool can_bury() const { return dying_ != nullptr || (buried_ != 0 && !in_hook_); }
+  bool can_bury() const { return dying_ != nullptr || ((buried_ != 0 || condemned_ != 0) && !in_hook_); }
   void bury_portion();
+  bool bury_while_wanted();  // false: the owner is to stop before all is done
   void bury_block_portion();
 
   Cell* free_[kClasses] = {};
@@ -363,6 +368,7 @@ class Heap {
   KnownKey known_key_;
 
   Ref** refs_ = nullptr;  // every live ref; Ref::place is its index
+  size_t condemned_ = 0;   // the first ones are garbage that waits for its end
   size_t ref_count_ = 0;
   size_t ref_capacity_ = 0;
   size_t cycle_threshold_;  // refs, and bytes in use, at which the next collection starts

@@ -21,7 +21,7 @@ struct Object {
   Tag tag;
   uint8_t flags;       // meaning by tag (see the struct of each)
   uint8_t size_class;  // of the Heap; 0: a large block with a prefix
-  uint8_t mark;        // cycle collection
+  uint8_t unused;
 };
 static_assert(sizeof(Object) == 8);
 

@@ -1,6 +1,7 @@
 // What copies much is given up when the heap's owner has been told to stop: nothing has changed then, nothing is left
 // behind, and it was soon. The wish comes at the look that is tried, whichever that is; no clock is asked.
 #include <functional>
+#include <vector>
 
 #include "fixture.h"
 
@@ -225,4 +226,37 @@ TEST_CASE("stop wish: near the limit what waits goes first, unless one is there"
   CHECK(heap.has_buried());  // and was not gone through for what is not wanted
   wish.from = UINT64_MAX;
   CHECK_FALSE(list_filled(heap, kLarge, Borrowed::integer(7)).failed());
+}
+
+TEST_CASE("to stop: a collection of cycles is given up at each look, harms nothing, and the next one finds what is left") {
+  World world;
+  const auto cycle = [&] {
+    Value r = world.ref();
+    World::set_ref(r, world.list(Value::copy(r), world.text("a string of some length")));
+    return r;
+  };
+  std::vector<Value> living;
+  for (int i = 0; i < 3000; ++i) living.push_back(cycle());
+  world.heap.collect_cycles();
+  const uint64_t alive = world.heap.live_objects();
+  Wish wish(world.heap);
+  uint64_t some_left = 0;
+  for (uint64_t from = 0; wish.looks >= from; ++from) {
+    wish.from = UINT64_MAX;
+    for (int i = 0; i < 3000; ++i) release(cycle().take());
+    wish.from = from;
+    wish.looks = 0;
+    world.heap.collect_cycles();
+    CHECK(wish.looks <= from + kMoreLooks);
+    some_left += world.heap.live_objects() != alive && world.heap.live_objects() < alive + 9000;
+    const uint64_t looks = wish.looks;
+    wish.from = UINT64_MAX;
+    world.heap.collect_cycles();
+    REQUIRE(world.heap.live_objects() == alive);
+    wish.looks = looks;
+  }
+  CHECK(some_left > 5);  // garbage dies in portions
+  for (const Value& each : living) REQUIRE(each->object()->count == 2);
+  living.clear();
+  world.heap.collect_cycles();
 }
