@@ -233,7 +233,7 @@ class Heap {
   const HeapStats& stats() const { return stats_; }
   // In the place of what was shared and is about to be changed, of so many bytes; counted. False: the copy has failed.
   bool put_copy(Borrowed& place, Value copy, size_t bytes) {
-    if (copy.failed()) return false;
+    if (copy.failed() || is_to_stop_after(bytes)) return false;
     ++stats_.copies;
     stats_.copied_bytes += bytes;
     release(std::exchange(place, copy.take()));
@@ -334,6 +334,13 @@ class Heap {
 
   bool has_room(size_t bytes) const { return used_ <= limit_ && bytes <= limit_ - used_; }
   bool make_room(size_t bytes);
+  // Many small copies take as long as a large one, and steps that are counted need not lie in between.
+  bool is_to_stop_after(size_t bytes) {
+    unlooked_ += bytes;
+    if (unlooked_ < kCopyPortion / 4) [[likely]] return false;
+    unlooked_ = 0;
+    return is_to_stop();
+  }
   void push_remote(Object* object);
   bool can_bury() const { return dying_ != nullptr || ((buried_ != 0 || condemned_ != 0) && !in_hook_); }
   void bury_portion();
@@ -346,6 +353,7 @@ class Heap {
   const Heap* family_ = this;
   size_t used_ = 0, outside_ = 0;
   size_t limit_;
+  size_t unlooked_ = 0;  // bytes copied since the owner's wish was last asked for
   bool overdrawn_ = false, resorted_ = false;
   alignas(kGranule) unsigned char last_resort_[2][kMostOverdrawn] = {};  // records, lists
   HeapStats stats_;

@@ -260,3 +260,22 @@ TEST_CASE("to stop: a collection of cycles is given up at each look, harms nothi
   living.clear();
   world.heap.collect_cycles();
 }
+
+TEST_CASE("to stop: many small copies are looked at together") {
+  World world;
+  Borrowed place = world.list().take();
+  for (int i = 0; i < 1000; ++i) world.push(place, World::integer(i));
+  Value list = Value::adopt(place);
+  Wish wish(world.heap);
+  wish.from = 0;
+  int copies = 0;
+  for (bool made = true; made && copies < 1000; ++copies) {
+    Value held = Value::copy(list);
+    Borrowed mine = list.take();
+    made = make_unique_list(world.heap, mine);
+    CHECK(mine.as<List>()->size == 1000);
+    list = Value::adopt(mine);
+  }
+  CHECK(copies > 20);
+  CHECK(copies < 200);
+}
