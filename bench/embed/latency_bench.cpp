@@ -1,6 +1,6 @@
 // How soon an interruption from another thread ends what a context is doing: every function that is built in with large
-// arguments of every kind, and every operator (tests/unit/api/every_call.h). A benchmark is a function with all its calls, so
-// `--benchmark_filter=strings` takes some of them. Those calls count which still run when the wish comes, after a while that
+// arguments of every kind, every operator (tests/unit/api/every_call.h), regular expressions in long texts, and loops. A benchmark
+// is a function with all its calls, so `--benchmark_filter=strings` takes some of them. Those calls count which still run when the wish comes, after a while that
 // differs each time; the slowest are tried more often. The time of a benchmark is that of its worst call, in processor time of
 // the thread that evaluates, which a busy machine leaves as it is; wall time stands beside it. The slowest calls of all
 // are printed at the end, each with the median of further tries, and with what the machine takes at worst for one touch of memory that
@@ -159,10 +159,16 @@ bool has_much_to_do(posset_context* context, clockid_t evaluating, const every_c
   return much;
 }
 
+// Of loops some parts come late.
+int some_us(const every_call::Call& call, int most) {
+  constexpr int kLoopMost = 400000;
+  return 300 + std::rand() % (call.name == "loops" ? kLoopMost : most);
+}
+
 // Again, after other times; leaves the worst.
 void try_more(posset_context* context, Interrupter& other, Run& run) {
   for (int round = 0; round < 8; ++round) {
-    const Run again = latency(context, other, *run.call, 300 + std::rand() % 20000);
+    const Run again = latency(context, other, *run.call, some_us(*run.call, 20000));
     if (again.slower_than(run)) run = again;
   }
 }
@@ -175,7 +181,7 @@ void measure(benchmark::State& state, posset_context* context, const std::vector
     std::vector<Run> runs;
     for (const every_call::Call* call : calls) {
       if (!has_much_to_do(context, other.evaluating(), *call) && std::rand() % kSample != 0) continue;
-      const Run run = latency(context, other, *call, 500 + std::rand() % 4000);
+      const Run run = latency(context, other, *call, some_us(*call, 4000));
       if (run.cpu_ms >= 0) runs.push_back(run);
     }
     const auto slower = [](const Run& a, const Run& b) { return a.slower_than(b); };
@@ -221,12 +227,29 @@ void give_long_texts(posset_context* context, std::vector<every_call::Call>& cal
       }
 }
 
+// What takes long between the steps that scripts are charged for: collections of cycles among many refs, and copies of what
+// somebody else holds.
+void give_loops(std::vector<every_call::Call>& calls) {
+  const char* const loops[] = {
+      "var l = []\nwhile true { l.push(ref(1)) }",
+      "let l = [for i in 0..1000000 => ref(i)]\nwhile true { ref(l) }",
+      "let k = ref([])\nwhile true { k.value.push([k]) }",
+      "while true { let k = ref([])\nfor i in 0..300000 { k.value.push([k]) } }",
+      "while true { var k = []\nfor i in 0..300000 { let r = ref(nil)\nr.value = [r]\nk.push(r) } }",
+      "var k = [for i in 0..100000 => ref(i)]\nwhile true { k.push(ref(k)) }",
+      "var l = [for i in 0..60000 => i]\nwhile true { let c = l\nl[1] += 1 }",
+      "var l = [for i in 0..60000 => [i, i]]\nwhile true { let c = l\nl[1] = nil }",
+      "var m = map_of([for i in 0..60000 => [i, i]])\nwhile true { let c = m\nm[1] += 1 }",
+  };
+  for (const char* each : loops) calls.push_back({"loops", std::string("{ ") + each + " }"});
+}
+
 // Of tries in which it still ran when the wish came; negative: of none.
 double median_ms(posset_context* context, Interrupter& other, const every_call::Call& call) {
   constexpr int kTries = 15;
   std::vector<double> tries;
   for (int i = 0; i < kTries; ++i) {
-    const Run run = latency(context, other, call, 300 + std::rand() % 20000);
+    const Run run = latency(context, other, call, some_us(call, 20000));
     if (run.cpu_ms >= 0) tries.push_back(run.cpu_ms);
   }
   if (tries.empty()) return -1;
@@ -292,6 +315,7 @@ int main(int count, char** arguments) {
   std::vector<std::string> names;
   std::vector<every_call::Call> calls = every_call::make(runtime, names);
   give_long_texts(context, calls);
+  give_loops(calls);
   std::map<std::string, std::vector<const every_call::Call*>> by_name;
   for (const every_call::Call& call : calls) by_name[call.name].push_back(&call);
   for (const auto& [name, some] : by_name)
