@@ -18,7 +18,7 @@ constexpr size_t kWindow = kLittle / 2;       // of a window, which may become t
 constexpr size_t kUnasked = size_t{1} << 24;  // of a window beside: a second at worst, as long as a thread may go on when nobody waits
 constexpr size_t kMost = size_t{1} << 33;     // of a window with an unfinished match: some minutes at worst
 // Bytes.
-constexpr size_t kFew = 32;  // are little whatever the pattern is: it has few states so near to the beginning
+constexpr size_t kFew = 32;  // as names have, which are checked one by one with classes of Unicode
 constexpr size_t kUsualWindow = 128 << 10, kShortestWindow = 8;
 constexpr size_t kLargestInWindows = 4 << 10;  // instructions: windows of these are the shortest
 constexpr size_t kCheapWindow = 512;  // from here on windows cost a tenth at most
@@ -93,7 +93,7 @@ Matches::~Matches() {
   if (taken_) around_.give_back(taken_);
 }
 
-bool Matches::is_little(size_t bytes) const { return bytes <= kFew || work(*pattern_, bytes) <= kLittle; }
+bool Matches::is_little(size_t bytes) const { return work(*pattern_, bytes) <= (bytes <= kFew ? 2 * kLittle : kLittle); }
 
 posset_status Matches::next(size_t from, int groups, Match& out, bool& found) {
   if (beside_) return from_beside(out, found);
