@@ -228,7 +228,7 @@ TEST_CASE("stop wish: near the limit what waits goes first, unless one is there"
   CHECK_FALSE(list_filled(heap, kLarge, Borrowed::integer(7)).failed());
 }
 
-TEST_CASE("to stop: a collection of cycles is given up at each look, harms nothing, and the next one finds what is left") {
+TEST_CASE("stop wish: a collection of cycles is given up at each look, harms nothing, and the next one finds what is left") {
   World world;
   const auto cycle = [&] {
     Value r = world.ref();
@@ -261,7 +261,7 @@ TEST_CASE("to stop: a collection of cycles is given up at each look, harms nothi
   world.heap.collect_cycles();
 }
 
-TEST_CASE("to stop: many small copies are looked at together") {
+TEST_CASE("stop wish: many small copies are looked at together") {
   World world;
   Borrowed place = world.list().take();
   for (int i = 0; i < 1000; ++i) world.push(place, World::integer(i));
