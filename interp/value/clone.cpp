@@ -1,13 +1,13 @@
 // See clone.h.
 #include "interp/value/clone.h"
 
-#include <unordered_map>
-#include <vector>
-
+#include "interp/value/chunked_array.h"
 #include "interp/value/cycles.h"
 #include "interp/value/list.h"
 #include "interp/value/map.h"
+#include "interp/value/object_index.h"
 #include "interp/value/record.h"
+#include "interp/value/small_stack.h"
 #include "interp/value/string.h"
 
 namespace posset::interp {
@@ -17,18 +17,18 @@ namespace {
 class Cloner {
  public:
   Cloner(Heap& heap, const Original& original, const OwnerCount& owner_count)
-      : heap_(heap), original_(original), owner_count_(owner_count) {}
+      : heap_(heap), original_(original), owner_count_(owner_count), patience_(heap) {}
 
   Value run(Borrowed v) {
     Value root = Value::adopt(clone(v));
     while (!failed_ && !open_.empty()) {
-      Object* object = open_.back();
-      open_.pop_back();
-      for_each_value(object, [this](Borrowed& part) {
-        if (failed_ || !part.is_heap()) return;
+      each_value(open_.take(), [this](Borrowed& part) {
+        if (!patience_.lasts()) failed_ = true;
+        if (failed_ || !part.is_heap()) return !failed_;
         const Borrowed old = std::exchange(part, Borrowed::nil());
         release(old);  // never the last: what it was copied from has it, and nobody else if its count is one now
         part = clone(old);
+        return !failed_;
       });
     }
     return failed_ ? Value::failure() : std::move(root);
@@ -45,14 +45,21 @@ class Cloner {
       return v;
     }
     if (count_of(object) == 1 && v.tag() != Tag::Ref) return made(v);
-    auto [at, is_new] = known_.try_emplace(object, Borrowed::nil());
-    if (!is_new) {
-      retain(at->second);
-      return at->second;
+    uint32_t* const number = numbers_.at(object);
+    if (number == nullptr) return failure();
+    if (*number != 0) {
+      retain(copies_[*number]);
+      return copies_[*number];
     }
+    if (copied_ + 1 >= copies_.capacity() && (copied_ > INT32_MAX || !copies_.grow())) return failure();
     const Borrowed copy = made(v);
-    known_[object] = copy;
+    copies_[*number = ++copied_] = copy;
     return copy;
+  }
+
+  Borrowed failure() {
+    failed_ = true;
+    return Borrowed::nil();
   }
 
   bool is_kept(const Object* object) const {
@@ -61,9 +68,14 @@ class Cloner {
 
   // With the parts of the original, counted, until their turn comes.
   Borrowed made(Borrowed v) {
-    Borrowed copy = shell(v);
-    if (copy.is_nil()) failed_ = true;
-    if (copy.is_heap()) open_.push_back(copy.object());
+    open_.push(nullptr);  // before there is anything to lose
+    const Borrowed copy = shell(v);
+    if (copy.is_heap()) {
+      open_.top() = copy.object();
+    } else {
+      open_.pop();
+    }
+    if (copy.is_nil()) return failure();
     return copy;
   }
 
@@ -114,8 +126,11 @@ class Cloner {
   Heap& heap_;
   const Original& original_;
   const OwnerCount& owner_count_;
-  std::unordered_map<const Object*, Borrowed> known_;  // with several references
-  std::vector<Object*> open_;
+  WishPatience patience_;
+  ObjectIndex numbers_;             // of objects with several references
+  ChunkedArray<Borrowed> copies_;   // of these; there is none at 0
+  uint32_t copied_ = 0;
+  SmallStack<Object*, 16> open_;
   bool failed_ = false;
 };
 

@@ -18,7 +18,8 @@ struct Original {
 // Gives what counts the closures of a function (Closure::owner_count).
 using OwnerCount = std::function<int64_t*(const Function* function)>;
 
-// Nobody else reads or counts what is copied. Gives Failed when memory ran out. Errors, and what belongs to a context (tasks,
+// Nobody else reads or counts what is copied. Gives Failed when memory ran out, or the owner of `heap`
+// is to stop. Errors, and what belongs to a context (tasks,
 // channels, host objects), cannot be copied and must not be inside.
 Value clone_into(Heap& heap, Borrowed v, const Original& original, const OwnerCount& owner_count);
 

@@ -19,12 +19,12 @@
 #include "interp/value/cycles.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstdlib>
 #include <utility>
 #include <mimalloc.h>
 
 #include "interp/value/heap.h"
+#include "interp/value/object_index.h"
 #include "interp/value/objects.h"
 
 namespace posset::interp {
@@ -36,92 +36,24 @@ constexpr size_t kMinBytes = size_t{64} << 20;
 constexpr size_t kVisitsPerRef = 4;  // work allowed per ref made
 constexpr size_t kEmptiedAtOnce = 256;  // refs
 
-// From objects to numbers, 0 at first. Objects that lie side by side have theirs side by side.
-class ObjectIndex {
- public:
-  ObjectIndex() = default;
-  ~ObjectIndex() {
-    for (size_t i = 0; i < capacity_; ++i) mi_free(regions_[i].cells);
-    mi_free(regions_);
-  }
-  ObjectIndex(const ObjectIndex&) = delete;
-  ObjectIndex& operator=(const ObjectIndex&) = delete;
-
-  // Null: no memory.
-  uint32_t* at(const Object* object) {
-    const auto address = reinterpret_cast<uintptr_t>(object);
-    const uintptr_t number = address / kRegionBytes;
-    if (number != last_.number && !find(number)) return nullptr;
-    return &last_.cells[address % kRegionBytes / kGranule];
-  }
-  size_t bytes() const { return size_ * kCellsBytes + capacity_ * sizeof(Region); }
-
- private:
-  static constexpr size_t kRegionBytes = size_t{1} << 16, kGranule = 16, kCellsBytes = kRegionBytes / kGranule * sizeof(uint32_t);
-  struct Region {
-    uintptr_t number;
-    uint32_t* cells;  // null: free
-  };
-
-  Region& place(uintptr_t number) {
-    size_t i = number * 0x9e3779b97f4a7c15u >> 32;
-    for (;; ++i) {
-      Region& region = regions_[i & (capacity_ - 1)];
-      if (region.cells == nullptr || region.number == number) return region;
-    }
-  }
-  bool find(uintptr_t number) {
-    if (capacity_ == 0 || place(number).cells == nullptr) {
-      if (2 * size_ >= capacity_ && !grow()) return false;
-      auto* cells = static_cast<uint32_t*>(mi_zalloc(kCellsBytes));
-      if (cells == nullptr) return false;
-      place(number) = {number, cells};
-      ++size_;
-    }
-    last_ = place(number);
-    return true;
-  }
-  bool grow() {
-    const size_t before = capacity_;
-    auto* grown = static_cast<Region*>(mi_zalloc(std::max<size_t>(16, 2 * before) * sizeof(Region)));
-    if (grown == nullptr) return false;
-    Region* const old = std::exchange(regions_, grown);
-    capacity_ = std::max<size_t>(16, 2 * before);
-    for (size_t i = 0; i < before; ++i)
-      if (old[i].cells != nullptr) place(old[i].number) = old[i];
-    mi_free(old);
-    return true;
-  }
-
-  Region* regions_ = nullptr;  // open addressing
-  size_t size_ = 0, capacity_ = 0;
-  Region last_ = {UINTPTR_MAX, nullptr};
-};
-
 class CycleSearch {
  public:
   CycleSearch(const Heap& heap, bool shared_too) : heap_(heap), shared_too_(shared_too) {}
-  ~CycleSearch() {
-    for (size_t i = 0; i < chunk_count_; ++i) mi_free(chunks_[i]);
-    mi_free(chunks_);
-  }
-  CycleSearch(const CycleSearch&) = delete;
-  CycleSearch& operator=(const CycleSearch&) = delete;
 
   // False: given up, as there is no memory for the table or the heap's owner is to stop.
-  bool run(Ref** refs, size_t n) { return trace(refs, n) && mark_live(); }
+  bool run(ChunkedArray<Ref*>& refs, size_t n) { return trace(refs, n) && mark_live(); }
 
   // Calls visit(Ref*) for refs that are garbage, all of them unless the owner is to stop.
   template <class Visit>
   void each_garbage(Visit&& visit) {
     for (uint32_t i = 1; i <= size_ && goes_on(); ++i) {
-      Entry& entry = entry_at(i);
+      Entry& entry = table_[i];
       if (!entry.is_live && entry.object->tag == Tag::Ref) visit(static_cast<Ref*>(entry.object));
     }
   }
 
   size_t visited() const { return size_; }
-  size_t bytes() const { return chunk_count_ * kChunk * sizeof(Entry) + index_.bytes(); }
+  size_t bytes() const { return table_.bytes() + index_.bytes(); }
 
  private:
   struct Entry {
@@ -129,7 +61,6 @@ class CycleSearch {
     uint32_t inside;  // references from objects in the table; of live ones the next to be followed
     bool is_live;
   };
-  static constexpr uint32_t kChunk = 4096;  // entries
 
   bool goes_on() {
     constexpr uint32_t kSteps = 4096;  // some tenths of a millisecond
@@ -137,12 +68,12 @@ class CycleSearch {
   }
 
   // Enters everything the refs reach.
-  bool trace(Ref** refs, size_t n) {
+  bool trace(ChunkedArray<Ref*>& refs, size_t n) {
     for (size_t i = 0; i < n; ++i) {
       if (!goes_on() || (can_be_freed(refs[i]) && !entered(refs[i]))) return false;
     }
     for (uint32_t i = 1; i <= size_; ++i) {
-      if (!goes_on() || !each_value(entry_at(i).object, [&](Borrowed v) { return count_edge(v); })) return false;
+      if (!goes_on() || !each_value(table_[i].object, [&](Borrowed v) { return count_edge(v); })) return false;
     }
     return true;
   }
@@ -150,12 +81,12 @@ class CycleSearch {
   // Marks what is held from outside and all it reaches.
   bool mark_live() {
     for (uint32_t i = 1; i <= size_; ++i) {
-      Entry& entry = entry_at(i);
+      Entry& entry = table_[i];
       if (!goes_on()) return false;
       if (entry.is_live || std::abs(int64_t{count_of(entry.object)}) <= int64_t{entry.inside}) continue;
       make_live(i);
       while (pending_ != 0) {
-        Entry& next = entry_at(pending_);
+        Entry& next = table_[pending_];
         pending_ = next.inside;
         if (!each_value(next.object, [&](Borrowed v) { return follow(v); })) return false;
       }
@@ -191,7 +122,7 @@ class CycleSearch {
     if (!v.is_heap() || !can_be_freed(v.object())) return true;
     const uint32_t at = entered(v.object());
     if (at == 0) return false;
-    ++entry_at(at).inside;
+    ++table_[at].inside;
     return true;
   }
 
@@ -199,12 +130,12 @@ class CycleSearch {
     if (!goes_on()) return false;
     if (!v.is_heap() || !can_be_freed(v.object())) return true;
     const uint32_t at = *index_.at(v.object());
-    if (!entry_at(at).is_live) make_live(at);
+    if (!table_[at].is_live) make_live(at);
     return true;
   }
 
   void make_live(uint32_t at) {
-    Entry& entry = entry_at(at);
+    Entry& entry = table_[at];
     entry.is_live = true;
     entry.inside = std::exchange(pending_, at);
   }
@@ -214,30 +145,14 @@ class CycleSearch {
     uint32_t* const place = index_.at(object);
     if (place == nullptr) return 0;
     if (*place != 0) return *place;
-    if (size_ + 1 >= chunk_count_ * kChunk && !add_chunk()) return 0;
-    entry_at(++size_) = {object, 0, false};
+    if (size_ + 1 >= table_.capacity() && (size_ > INT32_MAX || !table_.grow())) return 0;
+    table_[++size_] = {object, 0, false};
     return *place = size_;
   }
 
-  bool add_chunk() {
-    if (size_ > INT32_MAX) return false;
-    if (std::has_single_bit(chunk_count_ + 1)) {
-      void* grown = mi_realloc(chunks_, 2 * (chunk_count_ + 1) * sizeof(Entry*));
-      if (grown == nullptr) return false;
-      chunks_ = static_cast<Entry**>(grown);
-    }
-    auto* chunk = static_cast<Entry*>(mi_malloc(kChunk * sizeof(Entry)));
-    if (chunk == nullptr) return false;
-    chunks_[chunk_count_++] = chunk;
-    return true;
-  }
-
-  Entry& entry_at(uint32_t at) { return chunks_[at / kChunk][at % kChunk]; }
-
   const Heap& heap_;
-  ObjectIndex index_;        // of entries; that at 0 is none
-  Entry** chunks_ = nullptr;
-  size_t chunk_count_ = 0;
+  ObjectIndex index_;
+  ChunkedArray<Entry> table_;  // that at 0 is none
   uint32_t size_ = 0;
   uint32_t pending_ = 0;     // the first live entry that is still to be followed
   uint32_t steps_ = 0;
@@ -277,7 +192,7 @@ bool Heap::bury_while_wanted() {
 
 Object* Heap::make_ref() {
   if (ref_count_ >= cycle_threshold_ || used_ >= cycle_bytes_) collect_cycles();
-  if (ref_count_ == ref_capacity_ && !grow_refs()) return nullptr;
+  if (ref_count_ == refs_.capacity() && !grow_refs()) return nullptr;
   auto* ref = static_cast<Ref*>(make_object(sizeof(Ref), Tag::Ref, 0));
   if (ref == nullptr) return nullptr;
   ref->value = Borrowed::nil();
@@ -287,17 +202,20 @@ Object* Heap::make_ref() {
 }
 
 bool Heap::grow_refs() {
-  size_t capacity = std::max<size_t>(32, ref_capacity_ * 2);
-  size_t more = (capacity - ref_capacity_) * sizeof(Ref*);
-  if (!charge(more)) return false;
-  void* grown = mi_realloc(refs_, capacity * sizeof(Ref*));
-  if (grown == nullptr) {
-    discharge(more);
-    return false;
-  }
-  refs_ = static_cast<Ref**>(grown);
-  ref_capacity_ = capacity;
-  return true;
+  const size_t charged = refs_.growth();
+  if (!charge(charged)) return false;
+  const size_t before = refs_.bytes();  // less than it was, where that has freed refs
+  const bool grown = refs_.grow();
+  discharge(charged - (refs_.bytes() - before));
+  return grown;
+}
+
+// Room for two chunks stays, so that a count that goes up and down does not make and free one each time.
+void Heap::shrink_refs() {
+  if (refs_.capacity() - ref_count_ <= 2 * refs_.kChunk) return;
+  const size_t before = refs_.bytes();
+  refs_.shrink();
+  discharge(before - refs_.bytes());
 }
 
 void Heap::put_ref(Ref* ref, uint64_t place) {
@@ -312,6 +230,7 @@ void Heap::forget_ref(Ref* ref) {
     hole = condemned_;
   }
   if (hole != --ref_count_) put_ref(refs_[ref_count_], hole);
+  if (ref_count_ % refs_.kChunk == 0) shrink_refs();
 }
 
 void Heap::condemn(Ref* ref) {

@@ -87,7 +87,7 @@ bool each_value(Object* object, Visit&& visit) {
   }
   if (!values_of(object).empty()) return true;
   bool goes_on = true;
-  for_each_value(object, [&](Borrowed v) { goes_on = goes_on && visit(v); });
+  for_each_value(object, [&](Borrowed& v) { goes_on = goes_on && visit(v); });
   return goes_on;
 }
 

@@ -43,7 +43,6 @@ Heap::~Heap() {
   bury_all();
   collect_cycles(/*shared_too=*/true);
   bury_all();
-  mi_free(refs_);
   while (large_ != nullptr) {  // immortal ones
     LargeBlock* block = large_;
     large_ = block->next;

@@ -22,6 +22,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "interp/value/chunked_array.h"
 #include "interp/value/huge_pages.h"
 #include "interp/value/known_key.h"
 #include "interp/value/large_block.h"
@@ -301,6 +302,7 @@ class Heap {
   Object* make_object_slow(size_t bytes, Tag tag, uint8_t flags);
   Object* make_ref();
   bool grow_refs();
+  void shrink_refs();
   void put_ref(Ref* ref, uint64_t place);
   void forget_ref(Ref* ref);
   void condemn(Ref* ref);
@@ -375,10 +377,9 @@ class Heap {
   bool in_hook_ = false;
   KnownKey known_key_;
 
-  Ref** refs_ = nullptr;  // every live ref; Ref::place is its index
-  size_t condemned_ = 0;   // the first ones are garbage that waits for its end
+  ChunkedArray<Ref*> refs_;  // every live ref; Ref::place is its index
+  size_t condemned_ = 0;     // the first ones are garbage that waits for its end
   size_t ref_count_ = 0;
-  size_t ref_capacity_ = 0;
   size_t cycle_threshold_;  // refs, and bytes in use, at which the next collection starts
   size_t cycle_bytes_;
   uint64_t allocations_at_collection_ = 0;

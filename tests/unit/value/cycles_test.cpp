@@ -197,3 +197,17 @@ TEST_CASE("cycles: all refs are garbage, and they die in portions, in any order"
     CHECK(world.heap.has_sound_cells());
   }
 }
+
+TEST_CASE("cycles: refs that are gone leave no list of them behind") {
+  World world;
+  std::vector<Value> refs;
+  for (int i = 0; i < 10; ++i) refs.push_back(world.ref());
+  world.heap.trim_pages();
+  const size_t few = world.heap.used_bytes();
+  for (int i = 0; i < 100000; ++i) refs.push_back(world.ref());
+  refs.resize(10);
+  world.heap.trim_pages();
+  CHECK(world.heap.used_bytes() < few + (300 << 10));  // three chunks and pages with living ones
+  for (int i = 0; i < 100000; ++i) refs.push_back(world.ref());
+  CHECK(world.heap.live_refs() == 100010);
+}
