@@ -4,43 +4,45 @@
 #include <utility>
 
 #include "interp/value/heap_pages.h"
+#include "interp/value/linked.h"
 
 namespace posset::interp {
 
 namespace {
 
-// Gives the last of a list; the list is not empty.
-template <class Item, class Visit>
-Item* last_of(Item* item, Visit&& visit) {
-  for (;; item = item->next) {
-    visit(*item);
-    if (item->next == nullptr) return item;
-  }
-}
-
-// Puts `from` before `to`.
+// Each is visited. Puts `from` before `to`.
 template <class Item, class Visit>
 void splice(Item*& to, Item*& from, Visit&& visit) {
-  if (from == nullptr) return;
-  last_of(from, visit)->next = to;
-  to = std::exchange(from, nullptr);
+  Item* last = nullptr;
+  for (Item* item = from; item != nullptr; item = item->next) visit(*(last = item));
+  if (last != nullptr) splice_first(to, from, last);
 }
 
 }  // namespace
 
 bool Heap::absorb(Heap& other) {
-  other.take_remote_frees();
-  other.bury_all();
-  if (const size_t bytes = other.used_ - other.outside_; !has_room(bytes) && !make_room(bytes)) return false;
-  absorb_cells(other);
-  absorb_pages(other);
-  absorb_large(other);
-  absorb_counts(other);
+  if (const size_t bytes = other.used_ - other.own_bytes(); !has_room(bytes) && !make_room(bytes)) return false;
+  absorb_overdrawn(other);
+  stats_.peak_bytes = std::max<uint64_t>(stats_.peak_bytes, used_);
   return true;
 }
 
+void Heap::absorb_overdrawn(Heap& other) {
+  absorb_cells(other);
+  absorb_pages(other);
+  absorb_large(other);
+  absorb_waiting(other);
+  absorb_counts(other);
+}
+
 void Heap::absorb_cells(Heap& other) {
-  for (size_t cls = 0; cls < kClasses; ++cls) splice(free_[cls], other.free_[cls], [](Cell&) {});
+  for (size_t cls = 0; cls < kClasses; ++cls) {
+    if (other.free_[cls] == nullptr) other.free_[cls] = other.take_other_cells(cls);
+    while (Cell* const list = other.free_[cls]) {
+      other.free_[cls] = other.take_other_cells(cls);
+      list->others = std::exchange(other_cells_[cls], list);
+    }
+  }
 }
 
 void Heap::absorb_pages(Heap& other) {
@@ -52,20 +54,17 @@ void Heap::absorb_pages(Heap& other) {
   }
   splice(pages_, other.pages_, owned);
   splice(free_pages_, other.free_pages_, owned);
+  splice(unused_pages_, other.unused_pages_, owned);
   splice(chunks_, other.chunks_, [](Chunk&) {});
   page_count_ += std::exchange(other.page_count_, 0);
 }
 
 void Heap::absorb_large(Heap& other) {
-  if (other.large_ == nullptr) return;
-  LargeBlock* const last = last_of(other.large_, [this](LargeBlock& block) { block.heap = this; });
-  if (large_ != nullptr) large_->previous = last;
-  last->next = large_;
-  large_ = std::exchange(other.large_, nullptr);
+  splice(large_, other.large_, [this](LargeBlock& block) { block.heap = this; });
 }
 
 void Heap::absorb_counts(Heap& other) {
-  used_ += std::exchange(other.used_, other.outside_) - other.outside_;
+  used_ += std::exchange(other.used_, other.own_bytes()) - other.own_bytes();
   const HeapStats theirs = std::exchange(other.stats_, {});
   stats_.allocations += theirs.allocations;
   stats_.frees += theirs.frees;
@@ -73,7 +72,6 @@ void Heap::absorb_counts(Heap& other) {
   stats_.copied_bytes += theirs.copied_bytes;
   stats_.cycle_collections += theirs.cycle_collections;
   stats_.cycle_visits += theirs.cycle_visits;
-  stats_.peak_bytes = std::max(stats_.peak_bytes, used_);
   other.frees_at_trim_ = other.allocations_at_collection_ = 0;
   other.trim_at_pages_ = kFirstTrimPages;
 }

@@ -24,7 +24,7 @@ namespace posset::interp {
 
 namespace {
 
-constexpr int64_t kPortion = 1 << 15;  // values: less than a millisecond
+constexpr int64_t kPortion = 1 << 15;  // values: less than a millisecond, or three where each lies in memory that no cache has
 constexpr int64_t kSmallPortion = 16;  // with each death that joins those that wait, which keeps these from piling up
 
 constexpr uint64_t kClassBits = 7;
@@ -47,6 +47,20 @@ void bury(Object* object, uint64_t link) {
   uint64_t kind = static_cast<uint64_t>(object->tag) << (kClassBits + kPackingBits) |
                   (object->flags & 3u) << kClassBits | object->size_class;
   write_word(object, link | kind);
+}
+
+// A list with another behind it. Goes through the first, unless the other is empty.
+uint64_t joined(uint64_t list, uint64_t after) {
+  if (list == 0 || after == 0) return list | after;
+  Object* last = linked(list);
+  uint64_t word;
+  for (;;) {
+    std::memcpy(&word, static_cast<void*>(last), sizeof word);
+    if (word >> kLinkShift == 0) break;
+    last = linked(word);
+  }
+  write_word(last, word | after);
+  return list;
 }
 
 // Restores a header good enough for freeing and gives the rest of the list.
@@ -88,16 +102,6 @@ class Burial {
   static void put_off(Heap& heap, Object* object) {
     bury(object, heap.buried_);
     heap.buried_ = link_to(object);
-  }
-
-  // For objects that died at the hands of another thread.
-  static void take_all(Object* first) {
-    uint64_t link = link_to(first);
-    while (link != 0) {
-      Object* object = linked(link);
-      link = unbury(object);
-      destroy(object);
-    }
   }
 
  private:
@@ -326,14 +330,28 @@ void Heap::push_remote(Object* object) {
 }
 
 void Heap::take_remote_frees() {
-  if (remote_frees_.load(std::memory_order_relaxed) == nullptr) return;
+  if (buried_ != 0 || remote_frees_.load(std::memory_order_relaxed) == nullptr) return;
   Object* first = remote_frees_.exchange(nullptr, std::memory_order_acquire);
   if (first == nullptr) return;
-  if (buried_ == 0) {
-    buried_ = link_to(first);  // the same kind of list
+  buried_ = link_to(first);  // the same kind of list
+  bury_some();
+}
+
+// As much as is about to be made, or what is made in large blocks would outrun what dies.
+void Heap::bury_for(size_t bytes) {
+  for (auto left = static_cast<int64_t>(bytes / sizeof(Borrowed)); has_buried(); left -= kPortion) {
     bury_some();
-  } else {
-    Burial::take_all(first);
+    if (left <= kPortion || is_to_stop() || !can_bury()) return;
+  }
+}
+
+// What has died in the other heap and waits for its end there.
+void Heap::absorb_waiting(Heap& other) {
+  const uint64_t remote = link_to(other.remote_frees_.exchange(nullptr, std::memory_order_acquire));
+  buried_ = joined(joined(remote, std::exchange(other.buried_, 0)), buried_);
+  while (LargeBlock* const block = other.dying_) {
+    other.dying_ = block->next;
+    block->next = std::exchange(dying_, block);
   }
 }
 

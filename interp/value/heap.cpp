@@ -1,13 +1,15 @@
 // Where a heap's bytes come from: pages of small cells, large blocks, the limit. How objects die is
-// in counting.cpp, how unreachable cycles are found in cycles.cpp.
+// in counting.cpp, how unreachable cycles are found in cycles.cpp, how pages go back in trim.cpp.
 //
 // Pages come in chunks of up to kChunkPages, because mimalloc doubles a single block that must be
 // aligned to its own size. A page belongs to one size class; its cells are carved and charged a
 // slice at a time, so a small context pays (and touches) a slice per class it uses, not a page.
 #include <algorithm>
+#include <unordered_map>
 #include <mimalloc.h>
 
 #include "interp/value/heap_pages.h"
+#include "interp/value/linked.h"
 #include "interp/value/objects.h"
 #include "interp/value/reference_cache.h"
 
@@ -19,10 +21,8 @@ constexpr size_t kChunkPages = 19;  // and room to align them: 20 pages, a size 
 constexpr size_t kHugePagesFrom = size_t{1} << 20;  // half a huge page
 constexpr size_t kFirstCycleThreshold = 1000;
 constexpr size_t kFirstCycleBytes = size_t{64} << 20;
-// Near the limit, work that freed little must not be repeated for every slice: it may look at this
-// many things for each object freed, or made, since it was done last. So the limit is exact to
-// within 1 %.
-constexpr size_t kTrimLooksPerFree = 256;
+// Near the limit a collection of cycles may look at this many objects for each that was made since the last. With what a trimming may
+// look at (trim.cpp) the limit is exact to within 1 %.
 constexpr size_t kCollectionLooksPerObject = 16;
 }  // namespace
 
@@ -39,6 +39,7 @@ Heap::Heap(ShapeTable& shapes, size_t limit_bytes)
 Heap::~Heap() {
   stop_wish = {};
   bind_to_thread();
+  bury_all();
   take_remote_frees();
   bury_all();
   collect_cycles(/*shared_too=*/true);
@@ -66,6 +67,7 @@ bool Heap::charge(size_t bytes) {
 }
 
 bool Heap::note_peak(size_t more) {
+  if (!has_room(more)) bury_while_wanted();  // what has died would be gone
   if (!has_room(more)) return false;
   stats_.peak_bytes = std::max<uint64_t>(stats_.peak_bytes, used_ + more);
   return true;
@@ -78,6 +80,7 @@ bool Heap::make_room(size_t bytes) {
   while (!has_room(bytes) && can_bury()) {
     if (is_to_stop()) return false;
     bury_portion();
+    take_remote_frees();
   }
   trim_if_worth();
   if (has_room(bytes)) return true;
@@ -113,6 +116,7 @@ bool Heap::refill(size_t cls) {
     take_remote_frees();
     if (free_[cls] != nullptr) return true;
   }
+  if ((free_[cls] = take_other_cells(cls)) != nullptr) return true;
   if (has_buried()) {
     bury_portion();
     if (free_[cls] != nullptr) return true;
@@ -144,20 +148,17 @@ bool Heap::refill(size_t cls) {
 }
 
 Heap::Page* Heap::take_page() {
-  if (page_count_ >= trim_at_pages_) {
-    // Cells of one class do not serve another: before growing much, see which pages emptied.
-    trim_pages();
-    trim_at_pages_ = std::max(kFirstTrimPages, 2 * page_count_);
-  }
+  // Cells of one class do not serve another: before growing much, see which pages emptied.
+  if (page_count_ >= trim_at_pages_ && trim_pages()) trim_at_pages_ = std::max(kFirstTrimPages, 2 * page_count_);
+  if (free_pages_ == nullptr) free_unused_pages();
   if (free_pages_ == nullptr && !add_chunk(chunks_ == nullptr ? 4 : kChunkPages) && !add_chunk(1))
     return nullptr;
   Page* page = free_pages_;
-  free_pages_ = page->next;
+  unlink(free_pages_, page);
   --page->chunk->free_pages;
-  page->next = pages_;
   page->carved = Page::kHeaderBytes;
   page->unused = false;
-  pages_ = page;
+  link_first(pages_, page);
   ++page_count_;
   return page;
 }
@@ -170,130 +171,49 @@ bool Heap::add_chunk(size_t pages) {
     return false;
   }
   use_huge_pages(memory);
-  *chunk = {chunks_, memory, pages, pages};
-  chunks_ = chunk;
+  *chunk = {nullptr, nullptr, memory, pages, pages};
+  link_first(chunks_, chunk);
   for (size_t i = pages; i-- > 0;) {
-    auto* page = reinterpret_cast<Page*>(static_cast<char*>(memory) + i * kPageBytes);
+    Page* const page = chunk->page(i);
     page->heap = this;
     page->chunk = chunk;
-    page->next = free_pages_;
-    free_pages_ = page;
+    link_first(free_pages_, page);
   }
   return true;
 }
 
 void Heap::use_huge_pages(const void* memory) {
-  if (used_ >= kHugePagesFrom) huge_pages.use_around(memory);
+  if (used_ >= kHugePagesFrom && !huge_pages.have_asked_around(memory) && !is_to_stop()) huge_pages.use_around(memory);
 }
 
-// ---- giving pages back ----
-
-void Heap::trim_if_worth() {
-  if (stats_.frees - frees_at_trim_ > trim_cost_ / kTrimLooksPerFree) trim_pages();
-}
-
-void Heap::trim_pages() {
-  if (!kPooled) return;
-  frees_at_trim_ = stats_.frees;
-  count_free_cells();
-  bool any = false;
-  for (Page* page = pages_; page != nullptr; page = page->next) {
-    page->unused = page->free_cells == page->cells();
-    any |= page->unused;
-  }
-  if (!any) return;
-  drop_cells_of_free_pages();
-  Page* page = pages_;
-  pages_ = nullptr;
-  while (page != nullptr) {
-    Page* next = page->next;
-    if (page->unused) {
-      free_page(page);
-    } else {
-      page->next = pages_;
-      pages_ = page;
-    }
-    page = next;
-  }
-}
-
-void Heap::count_free_cells() {
-  trim_cost_ = 0;
-  for (Page* page = pages_; page != nullptr; page = page->next) page->free_cells = 0;
-  for (Cell* list : free_) {
-    for (Cell* cell = list; cell != nullptr; cell = cell->next) {
-      ++page_of(cell)->free_cells;
-      ++trim_cost_;
-    }
-  }
-}
-
-bool Heap::is_cell(const void* address, size_t cls) const {
-  const auto place = reinterpret_cast<uintptr_t>(address);
-  const auto* page = page_of(address);
-  for (const Chunk* chunk = chunks_; chunk != nullptr; chunk = chunk->next) {
-    const auto first = reinterpret_cast<uintptr_t>(chunk->memory);
-    if (place < first || place >= first + chunk->pages * kPageBytes) continue;
-    const uintptr_t offset = place - reinterpret_cast<uintptr_t>(page);
-    return page->cls == cls && offset >= Page::kHeaderBytes && offset < page->carved &&
-           (offset - Page::kHeaderBytes) % (cls * kGranule) == 0;
-  }
-  return false;
-}
+// ---- for tests ----
 
 bool Heap::has_sound_cells() const {
-  size_t cells[kClasses] = {};
-  for (const Page* page = pages_; page != nullptr; page = page->next) cells[page->cls] += page->cells();
+  std::unordered_map<const Page*, size_t> cells_of;
+  for (const Page* page = pages_; page != nullptr; page = page->next) cells_of[page] = page->cells();
+  const auto is_sound = [&](const Cell* cell, size_t cls) {
+    const Page* const page = page_of(cell);
+    const size_t offset = reinterpret_cast<uintptr_t>(cell) - reinterpret_cast<uintptr_t>(page);
+    return cells_of.contains(page) && page->cls == cls && offset >= Page::kHeaderBytes && offset < page->carved &&
+           (offset - Page::kHeaderBytes) % (cls * kGranule) == 0 && cells_of[page]-- != 0;
+  };
   for (size_t cls = 1; cls < kClasses; ++cls) {
-    for (const Cell* cell = free_[cls]; cell != nullptr; cell = cell->next) {
-      if (cells[cls] == 0 || !is_cell(cell, cls)) return false;
-      --cells[cls];
+    for (const Cell* list = free_[cls], *others = other_cells_[cls]; list != nullptr || others != nullptr;) {
+      for (const Cell* cell = list; cell != nullptr; cell = cell->next) {
+        if (!is_sound(cell, cls)) return false;
+      }
+      list = others;
+      if (others != nullptr) others = others->others;
     }
   }
   return true;
-}
-
-void Heap::drop_cells_of_free_pages() {
-  for (Cell*& list : free_) {
-    Cell** link = &list;
-    for (Cell* cell = list; cell != nullptr; cell = cell->next) {
-      if (page_of(cell)->unused) continue;
-      *link = cell;
-      link = &cell->next;
-    }
-    *link = nullptr;
-  }
-}
-
-void Heap::free_page(Page* page) {
-  if (current_[page->cls] == page) current_[page->cls] = nullptr;
-  discharge(page->carved - Page::kHeaderBytes);
-  --page_count_;
-  page->next = free_pages_;
-  free_pages_ = page;
-  if (++page->chunk->free_pages == page->chunk->pages) free_chunk(page->chunk);
-}
-
-void Heap::free_chunk(Chunk* chunk) {
-  Page** link = &free_pages_;
-  for (Page* page = free_pages_; page != nullptr; page = page->next) {
-    if (page->chunk == chunk) continue;
-    *link = page;
-    link = &page->next;
-  }
-  *link = nullptr;
-  Chunk** place = &chunks_;
-  while (*place != chunk) place = &(*place)->next;
-  *place = chunk->next;
-  mi_free(chunk->memory);
-  mi_free(chunk);
 }
 
 // ---- large blocks ----
 
 void* Heap::allocate_large(size_t bytes) {
   if (bytes > kMaxBytes) return nullptr;
-  bury_some();
+  bury_for(bytes);
   size_t total = LargeBlock::good_bytes(bytes);
   if (!charge(total)) return nullptr;
   LargeBlock* block = LargeBlock::allocate(total, huge_pages);
@@ -303,16 +223,8 @@ void* Heap::allocate_large(size_t bytes) {
   }
   if (block->mapped == 0) use_huge_pages(block);
   block->heap = this;
-  block->previous = nullptr;
-  block->next = large_;
-  link_large(block);
+  link_first(large_, block);
   return block + 1;
-}
-
-// The block's neighbours, which it knows, are told where it is.
-void Heap::link_large(LargeBlock* block) {
-  (block->previous != nullptr ? block->previous->next : large_) = block;
-  if (block->next != nullptr) block->next->previous = block;
 }
 
 // A block that copies itself is there twice for a moment, and charged twice.
@@ -329,7 +241,7 @@ void* Heap::grow_large(void* payload, size_t bytes) {
     return nullptr;
   }
   discharge(old_total - kept);
-  link_large(grown);
+  link_between(large_, grown);  // its neighbours, which it knows, are told where it is
   return grown + 1;
 }
 
@@ -365,8 +277,7 @@ void Heap::note_portion(const void* target, int64_t& since_ns) {
 
 void Heap::free_large(void* payload) {
   LargeBlock* block = static_cast<LargeBlock*>(payload) - 1;
-  (block->previous != nullptr ? block->previous->next : large_) = block->next;
-  if (block->next != nullptr) block->next->previous = block->previous;
+  unlink(large_, block);
   if (block->mapped != 0) {
     block->next = std::exchange(dying_, block);
     do bury_block_portion();

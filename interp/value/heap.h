@@ -4,8 +4,8 @@
 // object alone tells its heap, and releasing needs no context.
 //
 // Threads: a heap is used by one thread at a time, the one it is bound to. `share`d objects may be
-// released elsewhere; such objects are pushed on `remote_frees_` (atomic stack) and die at the
-// owner's next slow allocation. A thread that hands the heap to another unbinds it first.
+// released elsewhere; such objects are pushed on `remote_frees_` (atomic stack) and die at one of the
+// owner's next slow allocations. A thread that hands the heap to another unbinds it first.
 //
 // Failure: allocation gives null when the limit would be exceeded (after free pages were given back
 // and unreachable cycles collected) or mimalloc has no memory; nothing is charged then. Callers
@@ -167,9 +167,11 @@ class Heap {
   }
 
   // Moves all that is in `other` here; it is empty then, its counts included. Nothing is copied: what it costs grows
-  // with its pages and free cells. Nobody else uses `other` or refers to what is in it, and it has no refs. False: there is
+  // with its pages, large blocks and objects that wait to die. Nobody else uses `other` or refers to what is in it, and it has no refs. False: there is
   // no room, nothing has happened.
   bool absorb(Heap& other);
+  // For what is to die here: whether there is room or not, which it makes. It is no peak.
+  void absorb_overdrawn(Heap& other);
 
   // Heaps of one family may refer to each other's shared objects: that of a context and of those that work for it.
   const Heap* family() const { return family_; }
@@ -252,7 +254,7 @@ class Heap {
   void bind_to_thread() { bind_to_thread(std::this_thread::get_id()); }
   void bind_to_thread(std::thread::id calling) { owner_.store(calling, std::memory_order_release); }
   void unbind_from_thread() { owner_.store({}, std::memory_order_release); }
-  // Frees what other threads have released.
+  // Frees what other threads have released, or its first portion. As long as other things wait to die it waits, too.
   void take_remote_frees();
   // Something large dies in portions: what is over when its first has gone waits, and dies here as the heap's owner allocates
   // or looks at limits. One portion, or all of it. What waits is charged. Blocks that are mapped wait only where the owner has been
@@ -260,12 +262,13 @@ class Heap {
   void bury_some() {
     if (has_buried()) [[unlikely]] bury_portion();
   }
+  bool bury_while_wanted();  // false: the owner is to stop before all is done
   void bury_all() {
     while (can_bury()) bury_portion();
   }
   bool has_buried() const { return buried_ != 0 || condemned_ != 0 || dying_ != nullptr; }
-  // Gives wholly unused pages back to mimalloc.
-  void trim_pages();
+  // Gives wholly unused pages back to mimalloc, as many as there is time for. False: there was none to look for them.
+  bool trim_pages();
   // Unless too little has been freed since the last time for what that costs.
   void trim_if_worth();
   // A property's function or one that gives a host its own back is running: nothing that scripts see may change.
@@ -280,9 +283,11 @@ class Heap {
   friend class Burial;  // counting.cpp
   struct Cell {
     Cell* next;
+    Cell* others;  // of the first of a list in other_cells_: the next list
   };
   struct Page;
   struct Chunk;
+  class Trimming;
 
   static void set_header(Object* object, Tag tag, uint8_t flags, size_t cls) {
     // One store instead of five.
@@ -299,6 +304,12 @@ class Heap {
     free_[cls] = cell;
   }
   void* pop_cell(size_t cls);  // null: no memory
+  // A list of free cells that was another heap's, or null.
+  Cell* take_other_cells(size_t cls) {
+    Cell* const list = other_cells_[cls];
+    if (list != nullptr) other_cells_[cls] = list->others;
+    return list;
+  }
   Object* make_object_slow(size_t bytes, Tag tag, uint8_t flags);
   Object* make_ref();
   bool grow_refs();
@@ -315,16 +326,13 @@ class Heap {
   bool add_chunk(size_t pages);
   void free_page(Page* page);
   void free_chunk(Chunk* chunk);
-  void count_free_cells();
-  bool is_cell(const void* address, size_t cls) const;
-  void drop_cells_of_free_pages();
+  void free_unused_pages();
 
   // Large blocks by the address after their prefix.
   void* allocate_large(size_t bytes);
   void* grow_large(void* payload, size_t bytes);
   LargeBlock* copied(LargeBlock* block, size_t bytes);
   void free_large(void* payload);
-  void link_large(LargeBlock* block);
   static size_t large_bytes(const void* payload) {
     return (static_cast<const LargeBlock*>(payload) - 1)->bytes - sizeof(LargeBlock);
   }
@@ -333,7 +341,9 @@ class Heap {
   void absorb_pages(Heap& other);
   void absorb_large(Heap& other);
   void absorb_counts(Heap& other);
+  void absorb_waiting(Heap& other);
 
+  size_t own_bytes() const { return outside_ + refs_.bytes(); }  // that are not in pages or blocks
   bool has_room(size_t bytes) const { return used_ <= limit_ && bytes <= limit_ - used_; }
   bool make_room(size_t bytes);
   // Many small copies take as long as a large one, and steps that are counted need not lie in between.
@@ -346,10 +356,11 @@ class Heap {
   void push_remote(Object* object);
   bool can_bury() const { return dying_ != nullptr || ((buried_ != 0 || condemned_ != 0) && !in_hook_); }
   void bury_portion();
-  bool bury_while_wanted();  // false: the owner is to stop before all is done
+  void bury_for(size_t bytes);
   void bury_block_portion();
 
   Cell* free_[kClasses] = {};
+  Cell* other_cells_[kClasses] = {};  // lists of them, taken over from other heaps
   Page* current_[kClasses] = {};  // where the next cells of a class are carved
   ShapeTable& shapes_;
   const Heap* family_ = this;
@@ -362,6 +373,7 @@ class Heap {
 
   Page* pages_ = nullptr;       // all in use
   Page* free_pages_ = nullptr;  // of chunks that have others in use
+  Page* unused_pages_ = nullptr;  // all their cells are free, and in no list
   Chunk* chunks_ = nullptr;
   size_t page_count_ = 0;
   static constexpr size_t kFirstTrimPages = 64;

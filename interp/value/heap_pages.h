@@ -5,23 +5,24 @@
 
 namespace posset::interp {
 
-struct Heap::Chunk {
-  Chunk* next;
-  void* memory;
-  size_t pages;
-  size_t free_pages;
-};
-
 struct Heap::Page {
   Heap* heap;  // first: heap_of reads it
-  Page* next;  // in pages_ or free_pages_
+  Page *previous, *next;  // in pages_, free_pages_ or unused_pages_
   Chunk* chunk;
   uint32_t cls;
   uint32_t carved;      // offset of the first byte that is no cell yet
   uint32_t free_cells;  // counted while trimming
-  bool unused;          // found while trimming: all its cells are free
+  bool unused;          // found while trimming: all its cells are free; means nothing at other times
   size_t cells() const { return (carved - kHeaderBytes) / (cls * kGranule); }
   static constexpr size_t kHeaderBytes = 64;
+};
+
+struct Heap::Chunk {
+  Chunk *previous, *next;
+  void* memory;
+  size_t pages;
+  size_t free_pages;
+  Page* page(size_t number) const { return reinterpret_cast<Page*>(static_cast<char*>(memory) + number * kPageBytes); }
 };
 
 }  // namespace posset::interp

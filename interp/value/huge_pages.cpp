@@ -48,9 +48,10 @@ bool HugePages::note(bool are_quick) {
   return are_quick;
 }
 
-void HugePages::advise(const void* memory) {
+void HugePages::use_around(const void* memory) {
+  if (have_asked_around(memory)) return;
   const uintptr_t segment = reinterpret_cast<uintptr_t>(memory) / kSegmentBytes;
-  advised_[segment % kRemembered] = segment;
+  asked_[segment % kRemembered] = segment;
   if (!are_tried()) return;
   const int64_t since_ns = clock_();
   const bool made = madvise(start_of(memory, sched::kHugePageBytes), sched::kHugePageBytes, kCollapse) == 0;

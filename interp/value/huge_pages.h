@@ -24,10 +24,12 @@ class HugePages {
   // the other cannot have huge pages. For threads that have not asked mimalloc for memory yet; of the whole process.
   static void map_segments_whole();
 
-  // For the segment in which `memory` lies, also for what of it is in use already around `memory`.
-  void use_around(const void* memory) {
+  // For the segment in which `memory` lies, also for what of it is in use already around `memory`. That takes milliseconds at
+  // worst, unless it has been asked before.
+  void use_around(const void* memory);
+  bool have_asked_around(const void* memory) const {
     const uintptr_t segment = reinterpret_cast<uintptr_t>(memory) / kSegmentBytes;
-    if (segment != advised_[segment % kRemembered]) advise(memory);
+    return segment == asked_[segment % kRemembered];
   }
   // For a block that is mapped by itself; nobody has touched what of it is behind the first `touched` bytes. Both are whole huge pages.
   void use_in(void* block, size_t touched, size_t bytes);
@@ -39,7 +41,6 @@ class HugePages {
   static constexpr size_t kSegmentBytes = size_t{32} << 20;  // mimalloc 2 aligns a segment to its size
   static constexpr size_t kRemembered = 32;                  // segments, which mostly lie one behind the other
   static int64_t thread_ns();
-  void advise(const void* memory);
   bool are_tried();
   bool note(bool are_quick);
   void use_small_in(void* block, size_t bytes);
@@ -48,7 +49,7 @@ class HugePages {
   // Of so many blocks and segments no page is timed, and they have small pages: after each slow one twice as many as before.
   uint32_t untried_ = 0, next_untried_ = 0;
   const void* small_ = nullptr;  // the block in which small pages were asked for last
-  uintptr_t advised_[kRemembered] = {};
+  uintptr_t asked_[kRemembered] = {};
 };
 
 }  // namespace posset::interp

@@ -38,6 +38,7 @@ TEST_CASE("absorb: what a heap holds belongs to the other, where it was") {
   Heap other(world.shapes);
   Value kept = made_in(other, 5000);
   { Value garbage = made_in(other, 3000); }  // leaves free cells
+  other.bury_all();
   const size_t bytes = other.used_bytes();
   const Object* const place = kept->object();
   const uint64_t live = other.live_objects();
@@ -54,6 +55,7 @@ TEST_CASE("absorb: what a heap holds belongs to the other, where it was") {
   kept = Value();
   CHECK(world.heap.has_sound_cells());
   more = Value();
+  world.heap.bury_all();
   world.heap.trim_pages();
   CHECK(world.heap.used_bytes() == 0);
 }
@@ -95,14 +97,24 @@ TEST_CASE("absorb: without room nothing happens") {
   CHECK(world.heap.absorb(other));
 }
 
-TEST_CASE("absorb: objects that had died on another thread are not taken along") {
+TEST_CASE("absorb: objects that had died and wait for their end, there or here, have it here") {
   World world;
   Heap other(world.shapes);
-  Value made = made_in(other, 100);
-  share(made);
-  std::thread([gone = std::move(made)]() mutable { gone = Value(); }).join();
+  Value here = made_in(world.heap, 100000), there = made_in(other, 100000), elsewhere = made_in(other, 100);
+  share(elsewhere);
+  std::thread([gone = std::move(elsewhere)]() mutable { gone = Value(); }).join();
+  here = Value();
+  there = Value();  // the first portions have
+  REQUIRE(world.heap.has_buried());
+  REQUIRE(other.has_buried());
+  const uint64_t live = world.heap.live_objects() + other.live_objects();
   REQUIRE(world.heap.absorb(other));
+  CHECK(world.heap.live_objects() == live);
+  CHECK_FALSE(other.has_buried());
+  world.heap.bury_all();
   CHECK(world.heap.live_objects() == 0);
+  world.heap.trim_pages();
+  CHECK(world.heap.used_bytes() == 0);
 }
 
 TEST_CASE("clone: what is written anew in another heap is no copy-on-write") {

@@ -440,3 +440,18 @@ TEST_CASE("heap: a block that grows very large keeps its bytes and is charged wh
   world.heap.free_object(object);
   CHECK(world.heap.used_bytes() == before);
 }
+
+TEST_CASE("heap: large containers that die in portions do not pile up behind new ones") {
+  World world;
+  const Value text = world.text("a text too long for a word");
+  for (const uint64_t size : {20000, 100000, 300000}) {
+    size_t first = 0;
+    for (int round = 0; round < 60; ++round) {
+      release(list_filled(world.heap, size, text).take());
+      if (round == 0) first = world.heap.used_bytes();
+      REQUIRE(world.heap.used_bytes() <= 2 * first);
+    }
+    world.heap.bury_all();
+    CHECK(world.heap.live_objects() == 1);
+  }
+}

@@ -22,8 +22,9 @@ struct Wish {
   mutable uint64_t looks = 0;
 };
 
-// Where a wish is seen, it is given up within so many looks more: those of whoever would try another way.
-constexpr uint64_t kMoreLooks = 3;
+// Where a wish is seen, it is given up within so many looks more: those of whoever would try another way, and of the other way's
+// memory before huge pages are asked for.
+constexpr uint64_t kMoreLooks = 4;
 
 // `act` gives false where it was given up, and is tried until it is not.
 uint64_t give_up_at_each_look(World& world, const std::function<bool()>& act, const std::function<void()>& after) {
@@ -278,4 +279,80 @@ TEST_CASE("stop wish: many small copies are looked at together") {
   }
   CHECK(copies > 20);
   CHECK(copies < 200);
+}
+
+TEST_CASE("stop wish: unused pages are looked for until one is there, which harms nothing, and given back one by one") {
+  if (!Heap::kPooled) return;
+  World world;
+  Heap other(world.shapes);
+  // Many values of three sizes, of which some pages keep one.
+  const auto fill = [](Heap& heap, std::vector<Value>& kept) {
+    std::vector<Value> all;
+    for (int i = 0; i < 30000; ++i) {
+      all.push_back(make_string(heap, std::string(20 + 50 * (i % 3), 'x')));
+      if (i / 3000 % 4 == 0 && i % 500 == 0) kept.push_back(Value::copy(all.back()));
+    }
+  };
+  std::vector<Value> kept;
+  Wish wish(world.heap);
+  uint64_t searches_given_up = 0, some_given_back = 0;
+  for (uint64_t from = 0;; ++from) {
+    wish.from = UINT64_MAX;
+    kept.clear();
+    fill(other, kept);
+    fill(world.heap, kept);
+    REQUIRE(world.heap.absorb(other));
+    const size_t full = world.heap.used_bytes();
+    wish.from = from;
+    wish.looks = 0;
+    world.heap.trim_pages();
+    CHECK(wish.looks <= from + kMoreLooks);
+    const bool all = wish.looks <= from;
+    const size_t left = world.heap.used_bytes();
+    REQUIRE(world.heap.has_sound_cells());
+    searches_given_up += left == full;
+    wish.from = UINT64_MAX;
+    world.heap.trim_pages();
+    CHECK(world.heap.used_bytes() < full / 2);
+    some_given_back += left != full && left != world.heap.used_bytes();
+    for (const Value& each : kept) REQUIRE(string_view_of(each).find_first_not_of('x') == std::string_view::npos);
+    REQUIRE(world.heap.has_sound_cells());
+    if (all) break;
+  }
+  CHECK(searches_given_up > 10);
+  CHECK(some_given_back > 10);
+  kept.clear();
+  world.heap.trim_pages();
+  CHECK(world.heap.used_bytes() == 0);
+}
+
+TEST_CASE("stop wish: pages that wait to be given back go over to another heap, and serve it") {
+  if (!Heap::kPooled) return;
+  World world;
+  for (uint64_t from = 0;; ++from) {  // the last but one has found them all, and given none back
+    Heap other(world.shapes);
+    std::vector<Value> all;
+    for (int i = 0; i < 30000; ++i) all.push_back(make_string(other, std::string(40, 'x')));
+    all.clear();
+    const size_t full = other.used_bytes();
+    Wish wish(other);
+    wish.from = from;
+    other.trim_pages();
+    const bool some = other.used_bytes() < full;
+    REQUIRE(from < 1000);
+    const size_t left = other.used_bytes();
+    wish.from = UINT64_MAX;
+    Heap heap(world.shapes);
+    REQUIRE(heap.absorb(other));
+    REQUIRE(heap.used_bytes() == left);
+    Value kept = make_string(heap, std::string(40, 'y'));
+    CHECK(heap.has_sound_cells());
+    heap.trim_pages();
+    CHECK(heap.used_bytes() < 2 * Heap::kPageBytes);
+    CHECK(heap.has_sound_cells());
+    kept = Value();
+    heap.trim_pages();
+    CHECK(heap.used_bytes() == 0);
+    if (some) break;
+  }
 }
