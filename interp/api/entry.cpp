@@ -46,6 +46,7 @@ void Evaluation::begin() {
 }
 
 void end_run(posset_context* context) {
+  const bool stopped = context->is_stopping();
   // Only when there was no memory: else they have ended.
   if (context->tasks && context->tasks->finish(Value()).failed()) context->take_error();
   context->tasks_at_work = false;
@@ -58,9 +59,9 @@ void end_run(posset_context* context) {
   context->clear_interrupt();
   context->drop_kept_views();
   context->scratch = Value();
-  // Most of what has died in it; the rest goes with the next evaluation.
+  // Most of what has died in it; the rest goes with the next evaluation, and all of it where somebody waits for this one's end.
   constexpr int kPortions = 4;
-  for (int i = 0; i < kPortions; ++i) context->heap.bury_some();
+  for (int i = 0; i < kPortions && !stopped; ++i) context->heap.bury_some();
   if (context->retired.size() >= context->retire_at) sweep_retired(context);
 }
 

@@ -51,7 +51,10 @@ class GlobalWalk {
     while (!pending_.empty() && visits_ < kMostVisits) {
       Object* object = pending_.back();
       pending_.pop_back();
-      interp::for_each_value(object, [&](Borrowed v) { visit(v); });
+      interp::each_value(object, [&](Borrowed v) {
+        visit(v);
+        return visits_ < kMostVisits;
+      });
     }
   }
   int64_t found() const { return found_; }

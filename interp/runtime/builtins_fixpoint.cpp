@@ -322,7 +322,8 @@ Value solve_together(NativeCall& call, fixpoint::SolveOptions options, Together&
 
 // With the executors that have been claimed, unless what f refers to cannot be read by several threads.
 bool share_operator(Context& context, Borrowed f, std::optional<FixpointSweep>& sweep) {
-  Sharing sharing(context.seat->posse_root()), sharing_loops(context.seat->posse_root());
+  const Context& root = context.seat->posse_root();
+  Sharing sharing(context, root), sharing_loops(context, root);
   if (!sharing.add(f)) return false;
   sharing.keep();
   if (FixpointSweep::can_call(context, f)) {
@@ -342,7 +343,8 @@ Value solve(NativeCall& call, const Asked& asked) {
   for (uint64_t i = 0; !asked.start->is_nil() && i < n; ++i) {
     list->as<List>()->floats()[i] = number_of(list_get(asked.start->as<List>(), i));
   }
-  Together together(context, static_cast<size_t>(std::min<uint64_t>(asked.solve.workers, n)) - 1);
+  const auto others = static_cast<size_t>(std::min<uint64_t>(asked.solve.workers, n)) - 1;
+  Together together(context, context.holds_half_shared ? 0 : others);
   fixpoint::SolveOptions options = asked.solve;
   const Progress progress(context, options);
   std::optional<FixpointSweep> sweep;

@@ -334,6 +334,7 @@ class Context : public Strand {
   Posse* helps = nullptr;  // the posse that this is a helper's context of
   // Of a helper: counts its closures instead of their modules, and lives as long as what dies in portions.
   int64_t* const live_closures;
+  bool holds_half_shared = false;  // values that parts elsewhere cannot be given, nor what is made of them (sharing.h)
 
   // ---- output and grants ----
   std::function<bool(std::string_view)> output;   // false: could not be written

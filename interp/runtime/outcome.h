@@ -19,13 +19,16 @@ class Outcome {
 
   // Computed in the context that it is for.
   void keep(Value value) { value_ = std::move(value); }
-  // Computed in that context for another. `alone`: nothing else lives in its heap. False: no memory, there is no result.
+  // Computed in that context for another. `alone`: nothing else lives in its heap. False: no memory, or the evaluation is to stop;
+  // there is no result.
   bool pack(Context& context, Value value, bool alone);
   // What it holds in memory until it is taken.
   size_t bytes() const { return heap_ ? heap_->used_bytes() : 0; }
 
   // By the thread of the context that it is for, once. False: no room for it.
   bool take(Context& context, Value& result);
+  // It is not wanted. A large one dies in portions (Heap::bury_some) in the heap of the context whose thread that is.
+  void discard(Context& context);
   void drop();
 
  private:

@@ -133,6 +133,9 @@ void Seat::run(Delegate& delegate) {
     context_.code_slot.enter();
     context_.references.begin();
     context_.heap.take_remote_frees();
+    if (context_.holds_half_shared && context_.heap.bury_while_wanted() && context_.heap.live_objects() == 0) {
+      context_.holds_half_shared = false;
+    }
   }
   context_.begin_forks(alone ? forks_->begin() : below.fork_top);
   const int64_t begin_ns = now_if_traced();
@@ -172,7 +175,8 @@ void Seat::compute(Delegate& delegate) {
   members().push(member);
   actor_->accounts.back() = context_.begin_account();
   Heap& heap = context_.heap;
-  // What is free there would not count.
+  // What is free there, or has died, would not count.
+  heap.bury_while_wanted();
   if (alone && heap.used_bytes() > delegate.room_ / 16) heap.trim_pages();
   const size_t limit = heap.limit_bytes();
   if (!own) heap.set_limit_bytes(heap.used_bytes() + std::min(delegate.room_, room()));
@@ -204,7 +208,8 @@ bool Seat::compute_part(Delegate& delegate, size_t number, bool alone) {
   ForkRecord* const base = context_.fork_top;
   Value result = !context_.stack_top ? context_.raise_memory_limit() : delegate.evaluate(context_, number);
   // One of one's own may run before what it would otherwise run on top of: it has to fit there, too, where its value
-  // already is.
+  // already is, but nothing that has died.
+  heap.bury_while_wanted();
   part.peak = heap.end_peak(peak) - (own ? heap.used_bytes() : used);
   part.steps = context_.steps_used() - steps;
   part.quanta = members().generation() - quanta;
@@ -309,7 +314,7 @@ bool Seat::take_list(Delegate& delegate) {
   const size_t bytes = delegate.all_.bytes();
   posse_.remove_waiting(bytes);
   if (bytes <= room() / 4 && delegate.all_.take(context_, delegate.list_)) return true;
-  delegate.all_.drop();
+  delegate.all_.discard(context_);
   for (Delegate::Part& each : delegate.parts_) each.failed = each.failed || each.place != Delegate::kNoPlace;
   return false;
 }
@@ -318,9 +323,10 @@ bool Seat::take_list(Delegate& delegate) {
 void Seat::forget(Delegate& delegate, size_t number) {
   Outcome& outcome = delegate.parts_[number].outcome;
   posse_.remove_waiting(outcome.bytes());
-  outcome.drop();
+  outcome.discard(context_);
   if (--delegate.left_ != 0) return;
   posse_.remove_waiting(delegate.all_.bytes());
+  delegate.all_.discard(context_);
   delete &delegate;
 }
 

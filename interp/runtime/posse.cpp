@@ -232,6 +232,7 @@ bool Seat::give(ForkRecord* first, size_t count, bool small_sides_later) {
 
 // Those who have nothing to do take anything; those who wait for a part, what it consists of.
 bool Seat::has_offer() const {
+  if (context_.holds_half_shared) return false;
   posse::Crew& crew = posse_.crew();
   for (const Delegate* each = running_; each; each = each->parent_) {
     if (crew.has_offer(each, *executor_, posse_.cabal())) return true;
@@ -263,7 +264,7 @@ bool Seat::is_worth_sharing(const ForkRecord& record, size_t count) {
 
 // How many can be shared, up to the first that cannot.
 size_t Seat::share(ForkRecord* first, size_t count) {
-  Sharing sharing(posse_.root());
+  Sharing sharing(context_, posse_.root());
   for (size_t n = 0; n < count; ++n) {
     first[n].settle();
     const bool builtin = first[n].header & ForkRecord::kBuiltin;
@@ -431,6 +432,7 @@ void Posse::free_what_was_left() {
   for (Helper& each : helpers_) {
     if (!each.context) continue;
     each.context->heap.bind_to_thread();
+    each.context->heap.bury_some();
     each.context->heap.take_remote_frees();
     each.context->heap.unbind_from_thread();
   }

@@ -23,13 +23,13 @@ bool is_session_variable(const syntax::Module& module, uint32_t global) {
 }  // namespace
 
 bool Sharing::add(Borrowed v) {
-  if (mark(v) && mark_all()) return true;
+  if (!context_.holds_half_shared && mark(v) && mark_all()) return true;
   undo();
   return false;
 }
 
 bool Sharing::add_part(Closure* closure, syntax::Node* part) {
-  if (mark_part(*closure, part) && mark_all()) return true;
+  if (!context_.holds_half_shared && mark_part(*closure, part) && mark_all()) return true;
   undo();
   return false;
 }
@@ -69,22 +69,22 @@ bool Sharing::mark_child(Closure& closure, uint32_t child) {
 bool Sharing::mark_all() {
   bool ok = true;
   while (ok && !open_.empty()) {
-    Object* object = open_.back();
-    open_.pop_back();
+    Object* const object = open_.take();
     if (object->tag == Tag::Fn) ok = mark_function(*static_cast<Closure*>(object)->function);
     if (object->tag == Tag::Module) {
       const ModuleInstance* instance = static_cast<ModuleObject*>(object)->instance;
       ok = !instance || mark_module(*instance);
     }
-    for_each_value(object, [&](Borrowed part) { ok = ok && mark(part); });
+    ok = ok && each_value(object, [&](Borrowed part) { return mark(part); });
   }
   return ok;
 }
 
 void Sharing::undo() {
-  for (Object* each : marked_) each->count = -each->count;
+  for (open_.clear(); !marked_.empty() && patience_.lasts(); marked_.pop()) marked_.top()->count = -marked_.top()->count;
+  if (!marked_.empty()) context_.holds_half_shared = true;
   marked_.clear();
-  open_.clear();
+  seen_.clear();
 }
 
 namespace {
@@ -98,6 +98,7 @@ bool is_pure_host(Borrowed v) {
 
 // What is shared or lives for ever is done: it was seen to before.
 bool Sharing::mark(Borrowed v) {
+  if (!patience_.lasts()) return false;
   switch (v.tag()) {
     case Tag::Unset:
     case Tag::Ref:
@@ -107,14 +108,14 @@ bool Sharing::mark(Borrowed v) {
     case Tag::Host:
       if (!is_pure_host(v)) return false;
       break;
-    case Tag::Builtin: return v.as_builtin()->pure || !is_of_host(context_, v.as_builtin());
+    case Tag::Builtin: return v.as_builtin()->pure || !is_of_host(root_, v.as_builtin());
     default: break;
   }
   if (!v.is_heap() || count_of(v.object()) <= 0) return true;
-  Object* object = v.object();
+  Object* const object = v.object();
+  open_.push(object);
+  marked_.push(object);
   object->count = -object->count;
-  marked_.push_back(object);
-  open_.push_back(object);
   return true;
 }
 

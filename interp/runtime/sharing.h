@@ -4,23 +4,29 @@
 // Some things cannot be read by others: refs and what else changes while somebody looks (tasks, channels, objects of the
 // host whose types are not pure), errors, which note how they were thrown, functions of the host that are not pure, and what is not defined yet.
 // Where one is found nothing is marked.
+//
+// To mark millions of objects takes long, and so does it to take that back. Where the evaluation is to stop in the middle, some are left
+// marked that hold others which are not. That is as right as before on one thread, and what the context holds is never shared
+// again (Context::holds_half_shared).
 #pragma once
 
 #include <unordered_set>
-#include <vector>
 
 #include "interp/runtime/context.h"
+#include "interp/value/patience.h"
+#include "interp/value/small_stack.h"
 
 namespace posset::interp {
 
 class Sharing {
  public:
-  explicit Sharing(const Context& context) : context_(context) {}
+  // By the thread of `context`, which may help `root`.
+  Sharing(Context& context, const Context& root) : context_(context), root_(root), patience_(context) {}
   ~Sharing() { undo(); }
   Sharing(const Sharing&) = delete;
   Sharing& operator=(const Sharing&) = delete;
 
-  // False: it cannot be shared, and what was marked no longer is.
+  // False: it cannot be shared, and what was marked no longer is; or the evaluation is to stop, see above.
   bool add(Borrowed v);
   // All that a part of the closure's function refers to outside of its slots.
   bool add_part(Closure* closure, syntax::Node* part);
@@ -38,9 +44,20 @@ class Sharing {
   bool mark_link(const Function& function, size_t number);
   bool mark_module(const ModuleInstance& instance);
 
-  const Context& context_;
-  std::vector<Object*> marked_;
-  std::vector<Object*> open_;  // marked, what they hold is not
+  class ContextPatience final : public Patience {
+   public:
+    explicit ContextPatience(const Context& context) : context_(context) {}
+
+   private:
+    bool is_over() override { return context_.must_stop(); }
+    const Context& context_;
+  };
+
+  Context& context_;
+  const Context& root_;
+  ContextPatience patience_;
+  SmallStack<Object*, 32> marked_;
+  SmallStack<Object*, 32> open_;  // marked, what they hold is not
   std::unordered_set<const void*> seen_;  // functions and modules
 };
 
