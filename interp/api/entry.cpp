@@ -46,7 +46,7 @@ void Evaluation::begin() {
 }
 
 void end_run(posset_context* context) {
-  const bool stopped = context->is_stopping();
+  const bool stopped = context->has_been_stopped();
   // Only when there was no memory: else they have ended.
   if (context->tasks && context->tasks->finish(Value()).failed()) context->take_error();
   context->tasks_at_work = false;

@@ -243,6 +243,7 @@ bool Context::poll_after_host_call() {
 }
 
 bool Context::raise_stop() {
+  stopped_ = wants_to_stop();
   if (interrupted_.exchange(false, std::memory_order_relaxed)) {
     raise(ErrorCode::Interrupted, "interrupted");
   } else if (wants_to_stop()) {
@@ -255,13 +256,13 @@ bool Context::raise_stop() {
 
 bool Context::poll() {
   if (is_brief()) settle_in();
-  heap.bury_some();
   steps_before_slice_ += static_cast<uint64_t>(slice_ - fuel);
   slice_ = fuel = 0;
   runtime.control.end_slice();
   runtime.control.hand_over_deferred(*this);
   if (wants_to_stop()) return raise_stop();
-  const bool overdrawn = heap.is_overdrawn();
+  heap.bury_some();
+  const bool overdrawn = heap.is_overdrawn_by_living();
   heap.end_overdraft();
   if (overdrawn) {
     raise_memory_limit();

@@ -244,6 +244,8 @@ class Context : public Strand {
   bool raise_stop();
   // Or it has come already, and the evaluation is on its way to its end: whatever takes long and can wait is left.
   bool is_stopping() const;
+  // An interruption or the time limit has come in this evaluation, whatever has become of the error.
+  bool has_been_stopped() const { return stopped_ || is_stopping(); }
   // When the time limit comes, in the time of the runtime's clock; kNever: there is none.
   int64_t time_limit_ns() const;
   void clear_interrupt() { interrupted_.store(false, std::memory_order_relaxed); }
@@ -275,6 +277,7 @@ class Context : public Strand {
   bool has_ended_briefly() const { return is_brief() && deferred.empty() && !keeps_views() && !scratch->is_heap(); }
   void end_evaluation() {
     phase_ = Phase::Idle;
+    stopped_ = false;
     has_deadline_ = false;
   }
   // The evaluation that has just begun ends then at the latest, as at its own time limit.
@@ -366,6 +369,7 @@ class Context : public Strand {
   std::chrono::steady_clock::time_point deadline_{};
   bool has_deadline_ = false;
   enum class Phase : uint8_t { Idle, Brief, Settled };
+  bool stopped_ = false;
   Phase phase_ = Phase::Settled;                  // who helps others evaluates all its life
   bool has_new_limits_ = true;                    // no evaluation has begun with them
   int64_t first_slice_ = 0;                       // fuel of the first slice of an evaluation

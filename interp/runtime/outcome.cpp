@@ -78,7 +78,7 @@ Value Outcome::taken(Context& context) {
 }
 
 void Outcome::discard(Context& context) {
-  if (bytes() >= kLargeBytes && live_closures_ == 0) {
+  if (bytes() >= kLargeBytes && live_closures_ == 0 && heap_->live_refs() == 0) {
     heap_->bind_to_thread();
     context.heap.absorb_overdrawn(*heap_);
     value_ = Value();

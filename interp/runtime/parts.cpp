@@ -192,6 +192,7 @@ void Seat::compute(Delegate& delegate) {
     heap.set_limit_bytes(limit);
     heap.end_overdraft();  // of the room that the parts had
   }
+  heap.bury_while_wanted();  // nobody may come for long
   delegate.steps_ = context_.steps_used();
   context_.resume_account(actor_->accounts.back());
   actor_->accounts.pop_back();
@@ -210,7 +211,8 @@ bool Seat::compute_part(Delegate& delegate, size_t number, bool alone) {
   // One of one's own may run before what it would otherwise run on top of: it has to fit there, too, where its value
   // already is, but nothing that has died.
   heap.bury_while_wanted();
-  part.peak = heap.end_peak(peak) - (own ? heap.used_bytes() : used);
+  const uint64_t highest = std::max<uint64_t>(heap.end_peak(peak), heap.used_bytes());  // what is not wanted goes there too
+  part.peak = highest - (own ? heap.used_bytes() : used);
   part.steps = context_.steps_used() - steps;
   part.quanta = members().generation() - quanta;
   context_.drop_kept_views();
@@ -235,7 +237,7 @@ bool Seat::finish(Delegate& delegate, size_t number, Value result, bool alone) {
   } else if (!part.outcome.pack(context_, std::move(result), alone)) {
     return false;
   } else if (!posse_.add_waiting(part.outcome.bytes())) {
-    part.outcome.drop();
+    part.outcome.discard(context_);
     return false;
   }
   part.failed = false;
@@ -263,7 +265,7 @@ bool Seat::finish_list(Delegate& delegate, bool alone) {
   if (delegate.list_->is_nil()) return true;
   bool ok = delegate.all_.pack(context_, std::move(delegate.list_), alone);
   if (ok && !posse_.add_waiting(delegate.all_.bytes())) {
-    delegate.all_.drop();
+    delegate.all_.discard(context_);
     ok = false;
   }
   for (Delegate::Part& each : delegate.parts_) {

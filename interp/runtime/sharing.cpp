@@ -81,7 +81,14 @@ bool Sharing::mark_all() {
 }
 
 void Sharing::undo() {
-  for (open_.clear(); !marked_.empty() && patience_.lasts(); marked_.pop()) marked_.top()->count = -marked_.top()->count;
+  constexpr size_t kAtOnce = 100'000;  // that take a few milliseconds
+  open_.clear();
+  while (!marked_.empty()) {
+    for (size_t left = kAtOnce; left != 0 && !marked_.empty(); --left, marked_.pop()) {
+      marked_.top()->count = -marked_.top()->count;
+    }
+    if (root_.wants_to_stop()) break;
+  }
   if (!marked_.empty()) context_.holds_half_shared = true;
   marked_.clear();
   seen_.clear();

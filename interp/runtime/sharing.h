@@ -5,7 +5,7 @@
 // host whose types are not pure), errors, which note how they were thrown, functions of the host that are not pure, and what is not defined yet.
 // Where one is found nothing is marked.
 //
-// To mark millions of objects takes long, and so does it to take that back. Where the evaluation is to stop in the middle, some are left
+// To mark hundreds of thousands of objects takes long, and so does it to take that back. Where the evaluation is to stop in the middle, some are left
 // marked that hold others which are not. That is as right as before on one thread, and what the context holds is never shared
 // again (Context::holds_half_shared).
 #pragma once

@@ -181,11 +181,13 @@ void Heap::collect_cycles(bool shared_too) {
 }
 
 bool Heap::bury_while_wanted() {
-  while (!is_to_stop()) {
-    if (!can_bury()) return true;
-    bury_portion();
+  while (has_buried() || remote_frees_.load(std::memory_order_relaxed) != nullptr) {
+    if (is_to_stop()) return false;
+    take_remote_frees();
+    if (in_hook_) break;
+    if (can_bury()) bury_portion();
   }
-  return false;
+  return true;
 }
 
 // ---- the list of refs ----

@@ -40,8 +40,6 @@ Heap::~Heap() {
   stop_wish = {};
   bind_to_thread();
   bury_all();
-  take_remote_frees();
-  bury_all();
   collect_cycles(/*shared_too=*/true);
   bury_all();
   while (large_ != nullptr) {  // immortal ones
@@ -67,8 +65,7 @@ bool Heap::charge(size_t bytes) {
 }
 
 bool Heap::note_peak(size_t more) {
-  if (!has_room(more)) bury_while_wanted();  // what has died would be gone
-  if (!has_room(more)) return false;
+  if (!has_room(more) && !make_room(more)) return false;
   stats_.peak_bytes = std::max<uint64_t>(stats_.peak_bytes, used_ + more);
   return true;
 }
@@ -92,6 +89,13 @@ bool Heap::make_room(size_t bytes) {
   collect_cycles();
   if (stats_.frees != frees) trim_pages();
   return has_room(bytes);
+}
+
+bool Heap::is_overdrawn_by_living() {
+  if (!is_overdrawn()) return false;
+  bury_while_wanted();
+  trim_if_worth();
+  return is_overdrawn();
 }
 
 void Heap::know_key(const KnownKey& known) {
@@ -118,7 +122,7 @@ bool Heap::refill(size_t cls) {
   }
   if ((free_[cls] = take_other_cells(cls)) != nullptr) return true;
   if (has_buried()) {
-    bury_portion();
+    bury_for(kSliceBytes);
     if (free_[cls] != nullptr) return true;
   }
   size_t size = cls * kGranule;

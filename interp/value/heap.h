@@ -116,6 +116,8 @@ class Heap {
   static constexpr size_t kMostOverdrawn = 160;
   Object* make_object_overdrawn(size_t bytes, Tag tag, uint8_t flags = 0);
   bool is_overdrawn() const { return overdrawn_ && (used_ > limit_ || resorted_); }
+  // Also when what has died, and the pages of that, have gone.
+  bool is_overdrawn_by_living();
   void end_overdraft() { overdrawn_ = resorted_ = false; }
   // For compiled code that takes free cells as make_object does.
   static constexpr bool has_class(size_t bytes) { return bytes <= kMaxSmall; }
@@ -264,7 +266,10 @@ class Heap {
   }
   bool bury_while_wanted();  // false: the owner is to stop before all is done
   void bury_all() {
-    while (can_bury()) bury_portion();
+    do {
+      while (can_bury()) bury_portion();
+      take_remote_frees();
+    } while (can_bury());
   }
   bool has_buried() const { return buried_ != 0 || condemned_ != 0 || dying_ != nullptr; }
   // Gives wholly unused pages back to mimalloc, as many as there is time for. False: there was none to look for them.
@@ -356,6 +361,7 @@ class Heap {
   void push_remote(Object* object);
   bool can_bury() const { return dying_ != nullptr || ((buried_ != 0 || condemned_ != 0) && !in_hook_); }
   void bury_portion();
+  void bury_portion(int64_t values);
   void bury_for(size_t bytes);
   void bury_block_portion();
 

@@ -7,7 +7,7 @@ using namespace posset::interp;
 
 namespace {
 
-constexpr int kTexts = 100000;
+constexpr int kTexts = 150000;
 
 Value texts(World& w) {
   ListBuilder out(w.context);
@@ -45,9 +45,13 @@ TEST_CASE("outcome: it goes over with its heap, or as a copy, and is in the rece
 TEST_CASE("outcome: what was half shared when an interruption came goes over as a copy that is not") {
   World part, whole;
   Value list = texts(part);
-  part.context.interrupt();
-  CHECK_FALSE(Sharing(part.context, part.context).add(list));
-  part.context.clear_interrupt();
+  {
+    Sharing sharing(part.context, part.context);
+    REQUIRE(sharing.add(list));
+    part.context.interrupt();
+    CHECK_FALSE(sharing.add(part.call("ref", World::i(1))));
+    part.context.clear_interrupt();
+  }
   REQUIRE(part.context.holds_half_shared);
   REQUIRE(count_of(list->object()) < 0);
   Outcome outcome;

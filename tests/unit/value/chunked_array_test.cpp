@@ -1,4 +1,5 @@
 // ChunkedArray: grows by what it says, and what is in it stays in its place.
+#include <cstdint>
 #include <set>
 
 #include <doctest/doctest.h>

@@ -356,3 +356,24 @@ TEST_CASE("stop wish: pages that wait to be given back go over to another heap, 
     if (some) break;
   }
 }
+
+TEST_CASE("stop wish: while one is there nothing that has died is gone through as cells and blocks are made") {
+  World world;
+  Borrowed place = world.list().take();
+  for (int i = 0; i < 200000; ++i) world.push(place, world.list(World::integer(i)));
+  release(place);
+  REQUIRE(world.heap.has_buried());
+  std::vector<Value> made;
+  const auto make = [&] {
+    for (int i = 0; i < 100; ++i) made.push_back(make_string(world.heap, std::string(2000 + i, 'x')));
+    for (int i = 0; i < 2000; ++i) made.push_back(make_string(world.heap, std::string(300, 'x')));
+  };
+  Wish wish(world.heap);
+  wish.from = 0;
+  const uint64_t live = world.heap.live_objects();
+  make();
+  CHECK(world.heap.live_objects() == live + made.size());
+  wish.from = UINT64_MAX;
+  make();
+  CHECK(world.heap.live_objects() < live);
+}
