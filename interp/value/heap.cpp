@@ -174,7 +174,7 @@ bool Heap::add_chunk(size_t pages) {
     mi_free(chunk);
     return false;
   }
-  use_huge_pages(memory);
+  if (huge_pages.have_asked_around(memory) || !is_to_stop()) use_huge_pages(memory);
   *chunk = {nullptr, nullptr, memory, pages, pages};
   link_first(chunks_, chunk);
   for (size_t i = pages; i-- > 0;) {
@@ -187,7 +187,7 @@ bool Heap::add_chunk(size_t pages) {
 }
 
 void Heap::use_huge_pages(const void* memory) {
-  if (used_ >= kHugePagesFrom && !huge_pages.have_asked_around(memory) && !is_to_stop()) huge_pages.use_around(memory);
+  if (used_ >= kHugePagesFrom) huge_pages.use_around(memory);
 }
 
 // ---- for tests ----

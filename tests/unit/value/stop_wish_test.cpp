@@ -22,9 +22,8 @@ struct Wish {
   mutable uint64_t looks = 0;
 };
 
-// Where a wish is seen, it is given up within so many looks more: those of whoever would try another way, and of the other way's
-// memory before huge pages are asked for.
-constexpr uint64_t kMoreLooks = 4;
+// Where a wish is seen, it is given up within so many looks more: those of whoever would try another way.
+constexpr uint64_t kMoreLooks = 3;
 
 // `act` gives false where it was given up, and is tried until it is not.
 uint64_t give_up_at_each_look(World& world, const std::function<bool()>& act, const std::function<void()>& after) {
