@@ -140,6 +140,7 @@ class Linker {
 
   Value literal(std::string_view text) {
     Value made = make_string(context_.heap, text);
+    if (made.failed()) throw std::bad_alloc();
     string_hash(made);  // once, here
     return made;
   }

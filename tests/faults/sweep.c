@@ -249,7 +249,12 @@ static answer make_runtime(posset_context* context, const void* data) {
   return answer_of(context, status);
 }
 
+// A literal that takes a block of its own.
+#define LITERAL_100 "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789"
+#define LITERAL_500 LITERAL_100 LITERAL_100 LITERAL_100 LITERAL_100 LITERAL_100
+
 static const script kScripts[] = {
+    {"str(len(\"" LITERAL_500 LITERAL_500 LITERAL_500 "\"))", "1500"},
     {"str(1 + 2 * 3)", "7"},
     {"var xs = []\nfor i in 0..500 { xs.push(\"item {i}\") }\nstr(len(xs))", "500"},
     {"var m = [:]\nfor i in 0..200 { m[\"key {i}\"] = [i] }\nstr(len(m))", "200"},
