@@ -12,7 +12,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -30,7 +29,7 @@ namespace posset {
 class Completion {
  public:
   // Takes it.
-  explicit Completion(posset_completion* owned) : completion_(owned, posset_completion_free) {}
+  explicit Completion(posset_completion* owned) : completion_(Owner(owned)) {}
 
   // Gives the call its value: anything that can be given to scripts. It is copied, or moved, and becomes a value on the
   // script's thread, where views in it must still be good (but not a text: that is copied) and where it is destroyed; a
@@ -41,20 +40,20 @@ class Completion {
     if constexpr (detail::is_datum<Kept>) {
       posset_datum datum = {};
       if (!detail::fill(value, datum)) throw Misuse(POSSET_MISUSE, "complete: an integer of 64 bits and no sign");
-      return tell(posset_complete(completion_.get(), &datum));
+      return tell(posset_complete(handle(), &datum));
     } else {
-      return tell(posset_complete_with(completion_.get(), convert<Kept>, new Kept(std::forward<T>(value)), drop<Kept>));
+      return tell(posset_complete_with(handle(), convert<Kept>, new Kept(std::forward<T>(value)), drop<Kept>));
     }
   }
   // With nil.
-  bool complete() const { return tell(posset_complete(completion_.get(), nullptr)); }
+  bool complete() const { return tell(posset_complete(handle(), nullptr)); }
   // Raises that error at the call.
   bool fail(std::string_view message, posset_code code = POSSET_ERROR_HostError) const {
-    return tell(posset_complete_error(completion_.get(), code, to_text(message)));
+    return tell(posset_complete_error(handle(), code, to_text(message)));
   }
   // False once it was completed, or the script waits no more.
-  bool is_wanted() const { return posset_completion_wanted(completion_.get()); }
-  posset_completion* handle() const { return completion_.get(); }
+  bool is_wanted() const { return posset_completion_wanted(handle()); }
+  posset_completion* handle() const { return completion_->get(); }
 
  private:
   static bool tell(posset_status status) {
@@ -72,7 +71,11 @@ class Completion {
     delete static_cast<T*>(data);
   }
 
-  std::shared_ptr<posset_completion> completion_;
+  struct Free {
+    void operator()(posset_completion* owned) const { posset_completion_free(owned); }
+  };
+  using Owner = detail::Owner<posset_completion, Free>;
+  detail::Shared<Owner> completion_;
 };
 
 // Marks a host function as one whose calls end when their Completion, its first parameter, is completed. Give it to
