@@ -243,7 +243,7 @@ bool Context::poll_after_host_call() {
 }
 
 bool Context::raise_stop() {
-  stopped_ = wants_to_stop();
+  stopped_ = stopped_ || wants_to_stop();
   if (interrupted_.exchange(false, std::memory_order_relaxed)) {
     raise(ErrorCode::Interrupted, "interrupted");
   } else if (wants_to_stop()) {

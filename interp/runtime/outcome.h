@@ -29,9 +29,9 @@ class Outcome {
   bool take(Context& context, Value& result);
   // It is not wanted. A large one dies in portions (Heap::bury_some) in the heap of the context whose thread that is.
   void discard(Context& context);
-  void drop();
 
  private:
+  void drop();
   Value moved(Context& context, Value value, bool alone);
   Value taken(Context& context);
 

@@ -13,7 +13,6 @@
 #include <unordered_set>
 
 #include "interp/runtime/context.h"
-#include "interp/value/patience.h"
 #include "interp/value/small_stack.h"
 
 namespace posset::interp {
@@ -21,7 +20,7 @@ namespace posset::interp {
 class Sharing {
  public:
   // By the thread of `context`, which may help `root`.
-  Sharing(Context& context, const Context& root) : context_(context), root_(root), patience_(context) {}
+  Sharing(Context& context, const Context& root) : context_(context), root_(root), patience_(context.heap) {}
   ~Sharing() { undo(); }
   Sharing(const Sharing&) = delete;
   Sharing& operator=(const Sharing&) = delete;
@@ -44,18 +43,9 @@ class Sharing {
   bool mark_link(const Function& function, size_t number);
   bool mark_module(const ModuleInstance& instance);
 
-  class ContextPatience final : public Patience {
-   public:
-    explicit ContextPatience(const Context& context) : context_(context) {}
-
-   private:
-    bool is_over() override { return context_.must_stop(); }
-    const Context& context_;
-  };
-
   Context& context_;
   const Context& root_;
-  ContextPatience patience_;
+  WishPatience patience_;
   SmallStack<Object*, 32> marked_;
   SmallStack<Object*, 32> open_;  // marked, what they hold is not
   std::unordered_set<const void*> seen_;  // functions and modules

@@ -6,7 +6,7 @@ using namespace posset::interp;
 
 namespace {
 
-constexpr int kTexts = 400000;  // more than between two looks
+constexpr int kTexts = 400000;  // more than are taken back in any case
 
 Value texts(World& w, Value last) {
   ListBuilder out(w.context);
