@@ -5,12 +5,14 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -20,7 +22,8 @@ namespace posset {
 
 namespace detail {
 
-// <memory> takes as long to compile as all the rest, so what this layer owns is held by these two.
+// <memory> takes as long to compile as all the rest, and <functional> a quarter of it, so what this layer owns is held by
+// these two, and functions that are kept by Callback.
 
 // The only owner of something that Free gives up.
 template <class T, class Free>
@@ -81,6 +84,48 @@ class Shared {
 };
 
 }  // namespace detail
+
+// A function of the host that is kept to be called later, or none; copied with what it holds, as std::function is, which it
+// can be made from.
+template <class... Args>
+class Callback {
+ public:
+  Callback() = default;
+  Callback(std::nullptr_t) {}
+  // None, when it is made from a null pointer or an empty std::function.
+  template <class F>
+    requires(!std::is_same_v<F, Callback> && std::is_invocable_v<F&, Args...>)
+  Callback(F function) {
+    if constexpr (std::is_constructible_v<F, std::nullptr_t>) {
+      if (function == nullptr) return;
+    }
+    kept_.reset(new Of<F>(std::move(function)));
+  }
+  Callback(Callback&& other) noexcept = default;
+  Callback(const Callback& other) : kept_(other ? other.kept_->copy() : nullptr) {}
+  Callback& operator=(Callback other) noexcept {
+    kept_ = std::move(other.kept_);
+    return *this;
+  }
+  explicit operator bool() const { return static_cast<bool>(kept_); }
+  // There must be one.
+  void operator()(Args... arguments) const { kept_->call(static_cast<Args&&>(arguments)...); }
+
+ private:
+  struct Kept {
+    virtual ~Kept() = default;
+    virtual void call(Args&&... arguments) = 0;
+    virtual Kept* copy() const = 0;
+  };
+  template <class F>
+  struct Of final : Kept {
+    explicit Of(F&& function) : function(std::move(function)) {}
+    void call(Args&&... arguments) override { function(static_cast<Args&&>(arguments)...); }
+    Kept* copy() const override { return new Of(F(function)); }
+    F function;
+  };
+  detail::Owner<Kept, detail::Delete> kept_;
+};
 
 inline posset_text to_text(std::string_view text) {
   return posset_text_n(text.data(), text.size());

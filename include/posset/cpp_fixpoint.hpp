@@ -14,7 +14,6 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
-#include <functional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -63,7 +62,7 @@ struct SolveOptions {
   uint32_t workers = 1;        // 0: one for each processor
   double timeout_seconds = 0;  // 0: none
   const Stop* stop = nullptr;
-  std::function<void(const posset_solve_progress&)> progress = {};  // on the calling thread; may throw, which ends the solve
+  Callback<const posset_solve_progress&> progress = {};  // on the calling thread; may throw, which ends the solve
   double progress_seconds = 0.1;
   posset_runtime* runtime = nullptr;  // whose trace tells of it, as of Runtime::handle
 };

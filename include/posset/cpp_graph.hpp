@@ -14,8 +14,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <functional>
-#include <iterator>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -62,7 +60,7 @@ class Turn {
 // What a node is: its ports, whose places are their numbers, and its handlers. A handler may throw.
 class Node {
  public:
-  using Handler = std::function<void(Turn&)>;
+  using Handler = Callback<Turn&>;
 
   explicit Node(std::vector<std::string> inputs = {}, std::vector<std::string> outputs = {})
       : inputs_(std::move(inputs)), outputs_(std::move(outputs)) {}

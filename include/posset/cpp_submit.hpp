@@ -10,7 +10,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <array>
 #include <type_traits>
 #include <utility>
 
@@ -87,8 +86,8 @@ class [[nodiscard]] Future {
     posset_value made[sizeof...(Args) + 1];
     posset_context* context = posset_future_context(handle());
     detail::check(context, posset_future_take_arguments(handle(), made, sizeof...(Args)), "take_arguments");
-    std::array<Value, sizeof...(Args)> values;
-    for (size_t i = 0; i < values.size(); ++i) values[i] = Value(context, made[i]);
+    Value values[sizeof...(Args) + 1];
+    for (size_t i = 0; i < sizeof...(Args); ++i) values[i] = Value(context, made[i]);
     size_t i = 0;
     (set_if_given(to, std::move(values[i++])), ...);
   }

@@ -16,6 +16,7 @@ EXPECT = re.compile(r"//.*?expect: (.*)$", re.M)
 
 HEAD = """#include <cmath>
 #include <cstdio>
+#include <functional>
 #include <iostream>
 #include <map>
 #include <memory>

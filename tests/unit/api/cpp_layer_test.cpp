@@ -1,5 +1,6 @@
 // The C++ layer: typed calls, define with lambdas, exceptions and results.
 #include <chrono>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <set>
@@ -219,4 +220,36 @@ TEST_CASE("pure lambdas are called by several threads, with values and exception
     CHECK_THROWS_WITH_AS(all(0, 20), doctest::Contains("ten"), posset::Error);
   }
   CHECK(seen() > 1);
+}
+
+TEST_CASE("host callback: copied with what it holds, moved away from, and none of what is null") {
+  using Add = posset::Callback<int, int&>;
+  Add counting = [calls = 0](int by, int& to) mutable { to += by * ++calls; };
+  Add copy = counting;
+  int sum = 0;
+  counting(1, sum);
+  counting(10, sum);
+  CHECK(sum == 21);
+  copy(100, sum);  // its first call
+  CHECK(sum == 121);
+  copy = counting;
+  copy(1000, sum);
+  CHECK(sum == 3121);
+  const Add moved = std::move(copy);
+  CHECK(moved);
+  CHECK_FALSE(copy);
+  copy = moved;
+  copy = *&copy;  // to itself
+  REQUIRE(copy);
+  moved(10000, sum);
+  copy(10000, sum);
+  CHECK(sum == 83121);
+
+  CHECK_FALSE(Add());
+  CHECK_FALSE(Add(nullptr));
+  CHECK_FALSE(Add(std::function<void(int, int&)>()));
+  CHECK_FALSE(Add(static_cast<void (*)(int, int&)>(nullptr)));
+  CHECK(Add(std::function<void(int, int&)>([](int, int&) {})));
+  const Add absent;
+  CHECK_FALSE(Add(absent));
 }
