@@ -18,9 +18,13 @@ int Shape::index_of_many(const Symbol* name) const {
 
 ShapeTable::ShapeTable() { empty_ = record_shape({}); }
 
-ShapeTable::~ShapeTable() {
-  for (uint32_t id = 0; id < count_; ++id) delete shape(id);
-  for (auto& chunk : chunks_) delete[] chunk.load(std::memory_order_relaxed);
+ShapeTable::Chunks::~Chunks() {
+  for (auto& chunk : at) {
+    Shape** shapes = chunk.load(std::memory_order_relaxed);
+    if (shapes == nullptr) return;
+    std::for_each_n(shapes, kChunk, std::default_delete<Shape>());
+    delete[] shapes;
+  }
 }
 
 size_t ShapeTable::ByFields::hash(Names names) {
@@ -41,20 +45,19 @@ size_t ShapeTable::bytes() const {
 Shape* ShapeTable::add_shape(std::span<const Symbol* const> fields) {
   const size_t bytes = bytes_of(fields.size());
   if (count_ >= kMaxShapes || fields.size() > Shape::kMaxFields || bytes > kMaxBytes - bytes_) return nullptr;
-  auto& chunk = chunks_[count_ / kChunk];
+  auto& chunk = chunks_.at[count_ / kChunk];
   Shape** shapes = chunk.load(std::memory_order_relaxed);
   if (shapes == nullptr) {
     shapes = new Shape*[kChunk]();
     chunk.store(shapes, std::memory_order_release);
   }
-  auto* made = new Shape;
+  auto made = std::make_unique<Shape>();
   made->id = count_;
   made->fields.assign(fields.begin(), fields.end());
   for (size_t i = 0; fields.size() > kIndexedFields && i < fields.size(); ++i)
     made->index_.emplace(fields[i], static_cast<int>(i));
-  shapes[count_++ % kChunk] = made;
   bytes_ += bytes;
-  return made;
+  return shapes[count_++ % kChunk] = made.release();
 }
 
 const Symbol* ShapeTable::symbol(std::string_view text) {

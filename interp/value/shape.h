@@ -62,7 +62,6 @@ struct Shape {
 class ShapeTable {
  public:
   ShapeTable();
-  ~ShapeTable();
   const Symbol* symbol(std::string_view text);
   const Symbol* find_symbol(std::string_view text) const;  // null when never interned
 
@@ -82,7 +81,7 @@ class ShapeTable {
   const Shape* find_variant(std::string_view type_key, uint32_t ordinal) const;  // null when never made
 
   const Shape* shape(uint32_t id) const {
-    return chunks_[id / kChunk].load(std::memory_order_acquire)[id % kChunk];
+    return chunks_.at[id / kChunk].load(std::memory_order_acquire)[id % kChunk];
   }
 
  private:
@@ -105,7 +104,12 @@ class ShapeTable {
   const Symbol* intern(std::string_view text);  // the mutex is held
   static size_t bytes_of(size_t fields);
   mutable std::mutex mutex_;
-  std::atomic<Shape**> chunks_[kMaxChunks] = {};
+  // All shapes by their ids. Read without the mutex, so no chunk ever moves.
+  struct Chunks {
+    ~Chunks();
+    std::atomic<Shape**> at[kMaxChunks] = {};
+  };
+  Chunks chunks_;
   uint32_t count_ = 0;
   size_t bytes_ = 0;
   const Shape* empty_ = nullptr;
