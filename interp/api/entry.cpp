@@ -55,10 +55,10 @@ void end_run(posset_context* context) {
   context->running.reset();
   context->code_slot.leave();
   context->last_steps = context->steps_used();
-  context->end_evaluation();
-  context->clear_interrupt();
   context->drop_kept_views();
   context->scratch = Value();
+  context->end_evaluation();
+  context->clear_interrupt();
   // Most of what has died in it; the rest goes with the next evaluation, and all of it where somebody waits for this one's end.
   constexpr int kPortions = 4;
   for (int i = 0; i < kPortions && !stopped; ++i) context->heap.bury_some();

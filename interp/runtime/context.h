@@ -149,6 +149,7 @@ class Context : public Strand {
   Context& operator=(const Context&) = delete;
 
   RuntimeState& runtime;
+  std::vector<std::unique_ptr<int64_t>> counts_of_unwanted;  // of closures that die in the heap in portions (outcome.cpp)
   Heap heap;
   ReferenceCache references{heap};  // by which a thread counts while it computes parts, or waits for some
   Reclaimer::Slot code_slot;  // entered while the context evaluates

@@ -1,7 +1,9 @@
 // See outcome.h.
 #include "interp/runtime/outcome.h"
 
+#include <algorithm>
 #include <new>
+#include <vector>
 
 #include "interp/runtime/function.h"
 #include "interp/value/clone.h"
@@ -20,8 +22,26 @@ bool is_worth_moving(const Heap& heap) {
 
 constexpr size_t kLargeBytes = size_t{1} << 18;  // a millisecond's objects, about
 
-// A closure that a helper has made is counted by it, and not by its module.
-bool counts_closures(const Context& context) { return context.live_closures && *context.live_closures != 0; }
+bool is_zero(const std::unique_ptr<int64_t>& count) { return *count == 0; }
+
+// A closure that a helper has made, or was not to keep, is counted by it, and not by its module.
+bool counts_closures(const Context& context) {
+  const bool has_made = context.live_closures && *context.live_closures != 0;
+  return has_made || !std::ranges::all_of(context.counts_of_unwanted, is_zero);
+}
+
+// What dies in portions goes on counting its closures. False: no memory to remember that.
+bool outlives(Context& context, std::unique_ptr<int64_t>& count) {
+  if (!count || is_zero(count)) return true;
+  auto& counts = context.counts_of_unwanted;
+  std::erase_if(counts, is_zero);
+  try {
+    counts.push_back(std::move(count));
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -51,7 +71,8 @@ Value Outcome::moved(Context& context, Value value, bool alone) {
   const bool whole = alone && !half_shared && is_worth_moving(context.heap) && !counts_closures(context) && context.heap.live_refs() == 0;
   if (!whole) {
     const Original original{context.heap, /*keeps_shared=*/!context.helps && !half_shared};
-    return clone_into(*heap_, value, original, [this](const Function*) { return &live_closures_; });
+    live_closures_ = std::make_unique<int64_t>(0);
+    return clone_into(*heap_, value, original, [this](const Function*) { return live_closures_.get(); });
   }
   context.heap.bury_while_wanted();
   context.heap.trim_pages();
@@ -71,14 +92,14 @@ bool Outcome::take(Context& context, Value& result) {
 Value Outcome::taken(Context& context) {
   if (!heap_) return std::move(value_);
   heap_->bind_to_thread();
-  if (live_closures_ == 0) return context.heap.absorb(*heap_) ? std::move(value_) : Value::failure();
+  if (!live_closures_ || is_zero(live_closures_)) return context.heap.absorb(*heap_) ? std::move(value_) : Value::failure();
   return clone_into(context.heap, value_, Original{*heap_}, [&context](const Function* function) {
     return context.live_closures ? context.live_closures : &function->module->live_closures;
   });
 }
 
 void Outcome::discard(Context& context) {
-  if (bytes() >= kLargeBytes && live_closures_ == 0 && heap_->live_refs() == 0) {
+  if (bytes() >= kLargeBytes && heap_->live_refs() == 0 && outlives(context, live_closures_)) {
     heap_->bind_to_thread();
     context.heap.absorb_overdrawn(*heap_);
     value_ = Value();

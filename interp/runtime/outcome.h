@@ -35,8 +35,8 @@ class Outcome {
   Value moved(Context& context, Value value, bool alone);
   Value taken(Context& context);
 
-  std::unique_ptr<Heap> heap_;  // null: of the receiver's heap, or of none
-  int64_t live_closures_ = 0;   // in `heap_`
+  std::unique_ptr<int64_t> live_closures_;  // in `heap_`; null: none
+  std::unique_ptr<Heap> heap_;              // null: of the receiver's heap, or of none
   Value value_;
 };
 
