@@ -93,15 +93,12 @@ Context::Context(RuntimeState& shared, const Limits& limits, Role role)
 
 Context::~Context() {
   heap.stop_wish = {};  // all of it goes
-  scratch = Value();
-  if (pending_) release(pending_);
-  pending_ = nullptr;
-  drop_modules();
-  for (auto& [name, cell] : host_globals) release(*cell);
-  host_globals.clear();
-  heap.collect_cycles();
-  posse.reset();
-  close_all_host_objects(*this);
+  drop_values();
+  posse.reset();  // what died in helpers had values of this one
+  heap.bury_all();
+  heap.collect_cycles(/*shared_too=*/true);
+  heap.bury_all();
+  instances.clear();  // which count the closures that die
 }
 
 // Reference counts have 32 bits and a reference takes 16 bytes: in less than 32 GiB none can overflow.

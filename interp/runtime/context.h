@@ -383,7 +383,7 @@ class Context : public Strand {
   void start_clock();
   void force_next_exit();
   void install_hooks();   // instantiate.cpp
-  void drop_modules();    // instantiate.cpp
+  void drop_values();     // instantiate.cpp
 };
 
 // The code to enter next, counting and promoting while that can still change anything.

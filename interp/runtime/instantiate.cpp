@@ -4,6 +4,7 @@
 
 #include "interp/runtime/call.h"
 #include "interp/runtime/channel.h"
+#include "interp/runtime/host_object.h"
 #include "interp/runtime/program.h"
 #include "interp/value/record.h"
 
@@ -329,14 +330,16 @@ void forget_module(Context& context, ModuleInstance* instance) {
   context.instances.erase(instance->tree.get());
 }
 
-void Context::drop_modules() {
-  // Values first (they may be closures of any instance), then the functions they point to.
+// Whatever holds values but the heap itself; objects of the host may do so until they are closed.
+void Context::drop_values() {
+  if (pending_) release(std::exchange(pending_, nullptr));
   drop_kept_views();
   scratch = Value();
   for (auto& [tree, instance] : instances) release_globals(*instance);
+  for (auto& [name, cell] : host_globals) release(*cell);
+  host_globals.clear();
   operator_loops = {};
-  heap.collect_cycles();
-  instances.clear();
+  close_all_host_objects(*this);
 }
 
 }  // namespace posset::interp
