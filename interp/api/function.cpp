@@ -42,9 +42,24 @@ Value fail(NativeCall& call, posset_status status, posset_value result) {
 
 namespace posset::api {
 
+namespace {
+
+Value run_here(NativeCall& call);
+
+}  // namespace
+
 Value run_row(NativeCall& call) {
+  if (!call.function->is_host) return run_here(call);
+  posset::interp::Context& context = call.context;
+  if (context.is_brief()) context.settle_in();  // what the host does takes time and no steps
+  if (context.native.has(posset::sched::StackChain::kHostFunctionBytes)) [[likely]] return run_here(call);
+  return context.on_fresh_stack([&] { return run_here(call); });
+}
+
+namespace {
+
+Value run_here(NativeCall& call) {
   const auto* row = static_cast<const RowData*>(call.function->data);
-  if (call.context.is_brief() && call.function->is_host) call.context.settle_in();  // what the host does takes time and no steps
   RunningCall running;
   running.context = static_cast<posset_context*>(&call.context);
   running.arguments = reinterpret_cast<posset_value*>(call.arguments);
@@ -66,8 +81,6 @@ Value run_row(NativeCall& call) {
   if (call.function->is_host && !call.context.after_host_call()) [[unlikely]] return fail(call, POSSET_RAISED, running.result);
   return Value::adopt(in(running.result));
 }
-
-namespace {
 
 // What is called without a posset_call has no use for anything else there could be in the row.
 bool is_of_numbers(const posset_function_row& row) {

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace posset::sched {
@@ -44,6 +45,8 @@ class StackChain {
  public:
   // What must stay free for C++ that does not ask (libraries, destructors).
   static constexpr size_t kRedZone = 64 * 1024;
+  // And for functions of the host, wherever scripts call them.
+  static constexpr ptrdiff_t kHostFunctionBytes = 128 * 1024;
   // Assumed to be there on any host thread at the point of entry.
   static constexpr size_t kHostBytes = 160 * 1024;
   static constexpr size_t kSegmentBytes = size_t{256} << 20;
@@ -54,6 +57,7 @@ class StackChain {
   // The same on a stack that is known to end at `low`.
   void enter(const char* low, size_t most) {
     begin(static_cast<size_t>(stack_position() - low) - kRedZone, most);
+    end_ = low;
   }
   // What runs on top of another chain's work, on the same stack and then on the segments that it does not need. The other is
   // left alone until it is given back what it has.
@@ -61,9 +65,12 @@ class StackChain {
     segments_.swap(below.segments_);
     used_ = below.used_;
     limit_ = below.limit_;
+    end_ = below.end_;
     left_ = below.left_;
   }
   void give_back(StackChain& below) { segments_.swap(below.segments_); }
+  // So much is left for what does not ask, unless it is not known where the stack ends.
+  bool has(ptrdiff_t bytes) const { return !end_ || stack_position() - end_ >= bytes; }
   // Has the next segment now, so that it is there when it is needed. False: it could not be had.
   bool reserve() { return next_segment() != nullptr; }
   bool low() const { return stack_position() < limit_; }
@@ -76,6 +83,7 @@ class StackChain {
     NativeStack* stack = left_ > 0 ? next_segment() : nullptr;
     if (!stack) return false;
     const char* const saved = limit_;
+    const char* const saved_end = std::exchange(end_, stack->low());
     const size_t saved_left = left_;
     const size_t here = std::min(stack->bytes() - kRedZone, left_);
     limit_ = stack->low() + stack->bytes() - here;
@@ -85,13 +93,15 @@ class StackChain {
     struct Back {
       StackChain& chain;
       const char* limit;
+      const char* end;
       size_t left;
       ~Back() {
         --chain.used_;
         chain.limit_ = limit;
+        chain.end_ = end;
         chain.left_ = left;
       }
-    } back{*this, saved, saved_left};
+    } back{*this, saved, saved_end, saved_left};
     stack->run([](void* b) { (*static_cast<std::remove_reference_t<Body>*>(b))(); }, &body);
     return true;
   }
@@ -101,11 +111,13 @@ class StackChain {
     const size_t here = std::min(free, most);
     limit_ = stack_position() - here;
     left_ = most - here;
+    end_ = nullptr;
   }
   NativeStack* next_segment();
   std::vector<std::unique_ptr<NativeStack>> segments_;
   size_t used_ = 0;
   const char* limit_ = nullptr;
+  const char* end_ = nullptr;  // of the stack; null: that is the host's own
   size_t left_ = SIZE_MAX;  // bytes that further segments may have
 };
 
