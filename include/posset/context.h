@@ -26,7 +26,8 @@ POSSET_API posset_status posset_context_create(posset_runtime* runtime,
 
 /* Handles are counted. The last release frees everything in the context; values of it must be gone
  * by then. An error taken from a context (error.h) and a future (submit.h) hold it. The last release
- * ends what was submitted and is not done, see submit.h. */
+ * ends what was submitted and is not done, see submit.h. Made by a function that the context calls, it
+ * lets that go on; the context goes when its runtime is next given a context or a handle back. */
 POSSET_API void posset_context_retain(posset_context* context);
 POSSET_API void posset_context_release(posset_context* context);
 
@@ -104,9 +105,10 @@ POSSET_API posset_status posset_context_set_loader(posset_context* context,
 
 /* ---- limits and interruption ---- */
 
-/* Ends the evaluation that is running, or the next one when none is, with an error that scripts
- * cannot catch. It takes effect within a fraction of a millisecond. Any thread, and signal
- * handlers. The wish is forgotten when that evaluation ends, whichever way. */
+/* Ends the evaluation that is running, or the next one when none is, with an error that neither scripts
+ * nor functions of the host can keep it from. It takes effect within a fraction of a millisecond. Any
+ * thread, and signal handlers. The wish is forgotten when that evaluation ends, whichever way: one that
+ * was about to end may do so as if there had been none. */
 POSSET_API void posset_interrupt(posset_context* context);
 
 /* ---- grants ---- */

@@ -20,7 +20,10 @@ posset_context::posset_context(posset_runtime* runtime, const Limits& limits, Ro
       owner(runtime),
       ownership(std::make_shared<posset::api::Ownership>()) {
   heap.unbind_from_thread();  // whoever enters is bound
-  if (role == Role::Host) end_evaluation();  // there has been none
+  if (role == Role::Host) {  // there has been none
+    evaluations = 0;
+    end_evaluation();
+  }
   code_slot.watch(reservation.short_calls());
   on_settled_in = [](Context& context) {
     static_cast<posset_context&>(context).running.emplace(context.runtime.control.scheduler().evaluating());
@@ -71,6 +74,34 @@ void posset::api::destroy(posset_context* context) {
   posset_runtime_release(runtime);
 }
 
+namespace {
+
+bool is_free(const posset_context& context) {
+  return context.thread.load(std::memory_order_acquire) == 0 && !context.reservation.has_inside();
+}
+
+void abandon(posset_context* context) {
+  std::atomic<posset_context*>& all = context->owner->abandoned;
+  context->next_abandoned = all.load(std::memory_order_relaxed);
+  while (!all.compare_exchange_weak(context->next_abandoned, context, std::memory_order_release)) {
+  }
+}
+
+}  // namespace
+
+void posset::api::destroy_abandoned(posset_runtime* runtime) {
+  if (!runtime->abandoned.load(std::memory_order_relaxed)) return;
+  posset_context* next = runtime->abandoned.exchange(nullptr, std::memory_order_acquire);
+  while (posset_context* const context = next) {
+    next = context->next_abandoned;
+    if (is_free(*context)) {
+      destroy(context);
+    } else {
+      abandon(context);
+    }
+  }
+}
+
 // Functions of the standard library are given it for the handle of a context, inside of an evaluation.
 std::shared_ptr<posset::interp::Context> posset::api::make_helper(interp::Context& root) {
   auto* context = new posset_context(static_cast<posset_context&>(root).owner, root.limits(),
@@ -79,7 +110,6 @@ std::shared_ptr<posset::interp::Context> posset::api::make_helper(interp::Contex
   context->thread.store(this_thread(), std::memory_order_relaxed);
   context->heap.bind_to_thread();
   context->heap.join(root.heap);
-  context->evaluations = 1;
   return made;
 }
 
@@ -91,6 +121,7 @@ posset_status posset_context_create(posset_runtime* runtime, const posset_contex
   if (!runtime || !out || !posset::api::read_struct(given, options) || !in_range(options))
     return POSSET_MISUSE;
   runtime->closed = true;
+  posset::api::destroy_abandoned(runtime);
   try {
     auto context = std::make_unique<posset_context>(runtime, limits_of(options));
     set_grants(context.get(), options);
@@ -106,7 +137,12 @@ void posset_context_retain(posset_context* context) {
 }
 
 void posset_context_release(posset_context* context) {
-  if (context && posset::api::release(context)) posset::api::destroy(context);
+  if (!context || !posset::api::release(context)) return;
+  if (is_free(*context)) {
+    posset::api::destroy(context);
+  } else {
+    abandon(context);
+  }
 }
 
 posset_runtime* posset_context_runtime(posset_context* context) {
@@ -233,7 +269,9 @@ posset_status posset_context_set_loader(posset_context* context, posset_module_l
 // ---- interruption, data ----
 
 void posset_interrupt(posset_context* context) {
-  if (context) context->interrupt();
+  if (!context) return;
+  context->interrupt();
+  context->reservation.close_from_outside();
 }
 
 posset_status posset_set_data(posset_context* context, const void* key, void* data,

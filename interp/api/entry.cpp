@@ -34,6 +34,16 @@ void reserve_if_called_often(posset_context* context) {
   context->reservation.reserve();
 }
 
+bool Evaluation::nest() {
+  if (context_->depth >= context_->depth_limit) {
+    context_->raise_stack_overflow();
+    return false;
+  }
+  if (!context_->charge_one()) return false;
+  ++context_->depth;
+  return true;
+}
+
 void Evaluation::begin() {
   if (context_->error_pending()) context_->take_error();
   if (context_->orphans.load(std::memory_order_relaxed)) free_orphans(context_);

@@ -125,6 +125,7 @@ struct posset_runtime {
 
   std::atomic<uint32_t> handles{1};
   std::atomic<bool> closed{false};  // a context was made: no more registrations
+  std::atomic<posset_context*> abandoned{nullptr};  // contexts that nobody has, but which were evaluating when they were let go
   posset_runtime_options options;
   std::unique_ptr<posset::api::TraceFile> trace_file;  // null: none was asked for
   // Descriptors of registered functions; deques, so that addresses hold.
@@ -141,13 +142,14 @@ struct posset_context final : posset::interp::Context {
   ~posset_context();
 
   posset_runtime* owner;  // counted
+  posset_context* next_abandoned = nullptr;
   const std::shared_ptr<posset::api::Ownership> ownership;  // handles and the pending submission
   std::atomic<uintptr_t> thread{0};  // that is inside; 0: none; kSubmitted: none may enter
   posset::api::Reservation reservation;
   std::thread::id reserved_for;      // the same thread, as the heap knows it
   std::optional<posset::sched::EvaluationGuard> running;  // of the outermost one, unless it is brief
-  uint32_t evaluations = 0;          // nested ones
-  uint32_t own_evaluations = 1;      // of those the ones that no function of the host has begun: 2 in a submission
+  uint32_t own_evaluations = 1;      // of the nested ones those that no function of the host has begun: 2 in a submission
+  uint32_t evaluations_of_host = 0;  // that its functions have begun, those in which tasks wait included
   std::unique_ptr<posset::api::FiberCarrier> fiber_carrier;  // of its submissions; null: there was none yet
   bool finished = false;
   std::deque<posset::api::HostIdle> idles;  // the last is the one that is used, unless none is
@@ -208,7 +210,7 @@ constexpr uintptr_t kSubmitted = 1;
 inline void open_to_computing(posset_context* context) {
   context->reservation.open(this_thread());
   const bool in_the_way = context->error_pending() || context->finished || !context->has_plain_step() ||
-                          context->orphans.load(std::memory_order_relaxed) != nullptr ||
+                          context->orphans.load(std::memory_order_relaxed) != nullptr || context->is_interrupted() ||
                           context->runtime.units.reclaimer.waiting() != 0;
   if (in_the_way) context->reservation.close();
 }
@@ -263,15 +265,22 @@ class Evaluation : public Entry {
       status_ = POSSET_BUSY;
       return;
     }
+    is_of_host_ = context->evaluations >= context->own_evaluations;
     if (context->evaluations == 0) {
       begin();
-    } else if (context->error_pending()) {
+    } else if (context->error_pending() || (kind == Kind::Run && is_of_host_ && !nest())) {
       status_ = POSSET_RAISED;
       return;
     }
     begun_ = true;
     forks_ = context->fork_top;
+    context->evaluations_of_host += is_of_host_;
     ++context->evaluations;
+    // One that came while nothing ran is for the first that does.
+    if (kind == Kind::Run && context->evaluations == 1 && context->is_interrupted()) [[unlikely]] {
+      context->raise_stop();
+      status_ = POSSET_RAISED;
+    }
   }
   // An argument that is taken, also when an error is pending; not when nothing may be touched, nor when it is of
   // another context, which is misuse.
@@ -284,6 +293,8 @@ class Evaluation : public Entry {
   ~Evaluation() {
     if (!begun_) return;
     if (context_->fork_top != forks_) interp::drop_forks(*context_, forks_);
+    context_->evaluations_of_host -= is_of_host_;
+    context_->depth -= is_of_host_ && kind_ == Kind::Run;
     if (--context_->evaluations != 0) return;
     if (kind_ == Kind::Run) end_run(context_);
     else if (from_idle_) context_->end_evaluation();
@@ -291,8 +302,11 @@ class Evaluation : public Entry {
 
  private:
   void begin();
+  // It counts as a call, so that the host's functions cannot do what scripts may not. False: raised.
+  bool nest();
   Kind kind_;
   bool begun_ = false;
+  bool is_of_host_ = false;
   bool from_idle_ = false;  // not while a run comes to its end, which a hook of the host may see
   interp::ForkRecord* forks_ = nullptr;  // what an error inside leaves above goes
 };
@@ -484,6 +498,8 @@ void free_or_leave(posset_context* context, Orphan* owned);
 
 // The last handle is gone and nothing is pending (context.cpp).
 void destroy(posset_context* context);
+// Those whose last handle was given back while they evaluated, by a function that they called, and that do so no longer.
+void destroy_abandoned(posset_runtime* runtime);
 
 // Hands the collected diagnostics to the caller, if there are any and somebody wants them.
 void give_diagnostics(const syntax::Diagnostics& collected, posset_diagnostics** to);

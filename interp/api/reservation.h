@@ -44,9 +44,15 @@ class Reservation {
     sched::light_fence();
   }
   void close() { state_.open.store(0, std::memory_order_relaxed); }
+  // By any thread, for what `open` is followed by a look at, and that is there now.
+  void close_from_outside() {
+    sched::heavy_fence();
+    close();
+  }
   interp::ShortCalls* short_calls() { return &state_; }
   // Release: whoever takes the reservation away sees what was done inside.
   void leave() { state_.inside.store(0, std::memory_order_release); }
+  bool has_inside() const { return state_.inside.load(std::memory_order_acquire) != 0; }
   bool is_inside(uintptr_t me) const { return state_.inside.load(std::memory_order_relaxed) == me; }
 
   // ---- whoever is inside by posset_context::thread ----

@@ -127,6 +127,7 @@ void posset_runtime_retain(posset_runtime* runtime) {
 }
 
 void posset_runtime_release(posset_runtime* runtime) {
+  if (runtime) posset::api::destroy_abandoned(runtime);
   // Acquire and release: what every holder did happens before the end.
   if (!runtime || runtime->handles.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   if (runtime->state.control.is_own_thread()) {

@@ -241,7 +241,7 @@ bool Context::poll_after_host_call() {
 
 bool Context::raise_stop() {
   stopped_ = stopped_ || wants_to_stop();
-  if (interrupted_.exchange(false, std::memory_order_relaxed)) {
+  if (is_interrupted()) {  // until the evaluation ends, whatever the host makes of the error
     raise(ErrorCode::Interrupted, "interrupted");
   } else if (wants_to_stop()) {
     raise(ErrorCode::TimeLimit, "time limit exceeded");

@@ -267,7 +267,9 @@ class Context : public Strand {
     has_deadline_ = false;
     phase_ = Phase::Brief;
   }
-  bool may_be_brief() const { return !has_new_limits_ && !pending_ && !tasks_at_work && !heap.is_overdrawn(); }
+  bool may_be_brief() const {
+    return !has_new_limits_ && !pending_ && !tasks_at_work && !heap.is_overdrawn() && !is_interrupted();
+  }
   // The limit lets an evaluation pass that is one step and does nothing but compute.
   bool has_plain_step() const { return first_slice_ > 0; }
   bool is_idle() const { return phase_ == Phase::Idle; }
@@ -278,6 +280,7 @@ class Context : public Strand {
   bool has_ended_briefly() const { return is_brief() && deferred.empty() && !keeps_views() && !scratch->is_heap(); }
   void end_evaluation() {
     phase_ = Phase::Idle;
+    if (stopped_) clear_interrupt();
     stopped_ = false;
     has_deadline_ = false;
   }

@@ -87,8 +87,12 @@ class ForkStack {
 struct Strand {
   // Native stack: recursive C++ asks before it recurses, and goes on elsewhere when little is left (Context::on_fresh_stack).
   sched::StackChain native;
-  uint32_t depth = 0;  // nested script calls
+  uint32_t depth = 0;  // nested calls of scripts, and evaluations that functions of the host begin
   uint32_t depth_limit = 100000;
+  // Evaluations around what runs (posset::api::Evaluation). Tasks and parts are within one that is not theirs, so that none
+  // they begin is the outermost.
+  static constexpr uint32_t kWithin = 2;
+  uint32_t evaluations = kWithin;
 
   // Has the stack for its registers, `most_bytes` of it at most, and nothing on it; one for which there was no memory has
   // room for none. The stack must have been left as it was found.
