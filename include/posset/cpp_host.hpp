@@ -69,8 +69,10 @@ struct MemberEntry {
     });
   }
 };
-template <class T, class M>
-struct StoreEntry {  // of a data member
+// Of a data member; Member is `M T::*`, or `M Base::*` of a base of T, which stays as it is: how to get to the base is no part of it.
+template <class T, class Member>
+struct StoreEntry {
+  using M = std::remove_reference_t<decltype(std::declval<T&>().*std::declval<Member&>())>;
   static_assert(view_of<M> == View::None,
                 "a member that scripts store into would be a view of an argument: make it a std::string or std::vector, "
                 "or give the property a setter");
@@ -78,7 +80,7 @@ struct StoreEntry {  // of a data member
     return guarded(call->context, [&] {
       ReadArgument<M> value;
       const posset_status status = value.read(call, 0);
-      if (status == POSSET_OK) static_cast<T*>(call->self)->*(*static_cast<M T::**>(call->data)) = value.get();
+      if (status == POSSET_OK) apply_to(*static_cast<Member*>(call->data), *static_cast<T*>(call->self)) = value.get();
       return status;
     });
   }
@@ -143,7 +145,7 @@ class Type {
     row.pure = Unwrapped::is_pure;
     if constexpr (std::is_member_object_pointer_v<G> && !Unwrapped::is_pure) {
       using M = std::remove_reference_t<decltype(std::declval<T&>().*getter)>;
-      if constexpr (!std::is_const_v<M>) row.set = detail::StoreEntry<T, M>::set;
+      if constexpr (!std::is_const_v<M>) row.set = detail::StoreEntry<T, G>::set;
     }
     row.data = keep(std::move(Unwrapped::of(getter)));
     properties_.push_back(row);

@@ -221,3 +221,42 @@ TEST_CASE("C++ host types: what is marked pure may stand where purity is asked f
   }, &pure);
   CHECK(pure == "double_rate larger next rate ");
 }
+
+namespace {
+
+struct Named {
+  virtual ~Named() = default;
+  int id = 1;
+};
+struct Place {
+  int x = 2;
+  void set_x(int to) { x = to; }
+};
+struct Mass {
+  int64_t grams = 3;
+};
+struct Ship : Named, Place, virtual Mass {
+  int crew = 4;
+};
+
+}  // namespace
+
+TEST_CASE("host callback: a member of a second or virtual base was stored to in another place") {
+  posset::Runtime runtime;
+  posset::Type<Ship> type("Ship");
+  type.property("id", &Ship::id).property("x", &Ship::x).property("grams", &Ship::grams).property("crew", &Ship::crew);
+  type.property("x_too", [](const Ship& ship) { return ship.x; }, &Ship::set_x).method("set_x", &Ship::set_x);
+  runtime.define(std::move(type));
+  posset::Context context(runtime);
+  auto ship = std::make_shared<Ship>();
+  context.set("ship", ship);
+  context.eval("ship.id = 10\nship.x = 20\nship.grams = 30\nship.crew = 40");
+  CHECK(ship->id == 10);
+  CHECK(ship->x == 20);
+  CHECK(ship->grams == 30);
+  CHECK(ship->crew == 40);
+  context.eval("ship.set_x(21)\nship.x_too += 1");
+  CHECK(ship->x == 22);
+  CHECK(dynamic_cast<Ship*>(static_cast<Named*>(ship.get())) == ship.get());
+  CHECK(context.eval<std::vector<int>>("[ship.id, ship.x, ship.grams, ship.crew]") == std::vector<int>{10, 22, 30, 40});
+}
