@@ -30,6 +30,7 @@
 #include "cpp_error.hpp"
 #include "cpp_fixpoint.hpp"
 #include "cpp_graph.hpp"
+#include "cpp_hooks.hpp"
 #include "cpp_host.hpp"
 #include "cpp_submit.hpp"
 #include "cpp_suspend.hpp"
@@ -303,62 +304,44 @@ class Context {
     });
   }
 
+  // Output, loader and the like are the context's: each is kept until another takes its place, or the context ends. Where the
+  // context is busy they throw Misuse, and it has the one that it had.
+
   // ---- modules ----
   // Finds the module that `import "path"` means in the module `from`: `load(std::string_view from,
   // std::string_view path)` gives a std::optional<Source> (or throws, which says why there is none). It must not
   // use the context.
   template <class Load>
   void set_loader(Load load) {
-    auto* kept = new Load(std::move(load));
-    check(posset_set_data(handle(), detail::type_key<Load>(), kept, drop<Load>), "loader");
-    check(posset_context_set_loader(handle(), load_module<Load>, kept), "loader");
+    set_hook(&detail::Hooks::loader, std::move(load), "loader",
+             [&](void* hook) { return posset_context_set_loader(handle(), detail::load_module<Load>, hook); });
   }
 
   // ---- output, limits ----
   // `write(std::string_view)`, which may give a bool: false when it cannot write.
   template <class Write>
   void set_output(Write write) {
-    auto* kept = new Write(std::move(write));
-    check(posset_set_data(handle(), detail::type_key<Write>(), kept, drop<Write>), "output");
-    posset_write entry = [](void* data, const char* text, size_t size) -> bool {
-      try {
-        if constexpr (std::is_void_v<decltype((*static_cast<Write*>(data))(std::string_view()))>) {
-          (*static_cast<Write*>(data))(std::string_view(text, size));
-          return true;
-        } else {
-          return (*static_cast<Write*>(data))(std::string_view(text, size));
-        }
-      } catch (...) {
-        return false;
-      }
-    };
-    check(posset_context_set_output(handle(), entry, kept), "output");
+    set_hook(&detail::Hooks::output, std::move(write), "output",
+             [&](void* hook) { return posset_context_set_output(handle(), detail::write_output<Write>, hook); });
   }
   // `watch(const posset_solve_progress&)`, see posset_context_set_progress.
   template <class Watch>
   void set_progress(Watch watch) {
-    auto* kept = new Watch(std::move(watch));
-    check(posset_set_data(handle(), detail::type_key<Watch>(), kept, drop<Watch>), "progress");
-    posset_watch entry = [](void* data, const posset_solve_progress* now) {
-      try {
-        (*static_cast<Watch*>(data))(*now);
-      } catch (...) {
-      }
-    };
-    check(posset_context_set_progress(handle(), entry, kept), "progress");
+    set_hook(&detail::Hooks::progress, std::move(watch), "progress",
+             [&](void* hook) { return posset_context_set_progress(handle(), detail::watch_progress<Watch>, hook); });
   }
   // `wait(double seconds)`: the host's event loop instead of a sleep, and `wake()`, which ends it from another thread;
   // see posset_idle. `wait` may give a bool; false, or an exception, ends the evaluation. Both stay until the context
-  // ends.
+  // ends, also when others are set.
   template <class Wait, class Wake>
   void set_idle(Wait wait, Wake wake) {
-    using Kept = Idle<Wait, Wake>;
-    keep_idle(Kept{std::move(wait), std::move(wake)}, [](void* data) { static_cast<Kept*>(data)->wake(); });
+    using Both = detail::Idle<Wait, Wake>;
+    keep_idle(Both{std::move(wait), std::move(wake)}, detail::wake_idle<Both>);
   }
   // The same where nothing wakes `wait`: it is asked for short times.
   template <class Wait>
   void set_idle(Wait wait) {
-    keep_idle(Idle<Wait, std::nullptr_t>{std::move(wait), nullptr}, nullptr);
+    keep_idle(detail::Idle<Wait, std::nullptr_t>{std::move(wait), nullptr}, nullptr);
   }
   void set_options(const ContextOptions& options) {
     posset_context_options raw = options.raw();
@@ -376,51 +359,38 @@ class Context {
   void check(posset_status status, const char* what) const {
     detail::check(handle(), status, what);
   }
-  template <class Load>
-  static bool load_module(void* data, posset_text from, posset_text path, posset_module_source* answer) noexcept {
-    try {
-      auto found = (*static_cast<Load*>(data))(to_view(from), to_view(path));
-      if (!found) return false;
-      const std::string& key = found->key.empty() ? found->name : found->key;
-      posset_module_found(answer, to_text(key), to_text(found->name), to_text(found->text));
-      return true;
-    } catch (const std::exception& why) {
-      posset_module_missing(answer, posset_text_of(why.what()));
-    } catch (...) {
-      posset_module_missing(answer, posset_text_of("an exception of an unknown type"));
-    }
-    return false;
-  }
   template <class T>
   static void drop(void* data) {
     delete static_cast<T*>(data);
   }
 
-  template <class Wait, class Wake>
-  struct Idle {
-    Wait wait;
-    Wake wake;
-  };
-  template <class Kept>
-  void keep_idle(Kept made, void (*wake)(void*)) {
-    auto* kept = new Kept(std::move(made));
-    check(posset_set_data(handle(), kept, kept, drop<Kept>), "idle");  // under a key of its own: none replaces it
+  // The context's, made with the first of them. Throws Misuse.
+  detail::Hooks& hooks(const char* what) {
+    if (!hooks_) {
+      detail::Owner<detail::Hooks, detail::Delete> made(new detail::Hooks);
+      check(posset_set_data(handle(), made.get(), made.get(), drop<detail::Hooks>), what);
+      hooks_.reset(made.release());
+    }
+    return *hooks_.get();
+  }
+  template <class F, class Set>
+  void set_hook(detail::OwnedHook detail::Hooks::*place, F function, const char* what, Set set) {
+    detail::Owner<detail::HookOf<F>, detail::DropHook> made(new detail::HookOf<F>(std::move(function)));
+    detail::Hooks& all = hooks(what);
+    check(set(made.get()), what);
+    (all.*place).reset(made.release());
+  }
+  template <class Both>
+  void keep_idle(Both both, void (*wake)(void*)) {
+    detail::Owner<detail::HookOf<Both>, detail::DropHook> made(new detail::HookOf<Both>(std::move(both)));
+    detail::Hooks& all = hooks("idle");
+    all.idles.reserve(all.idles.size() + 1);  // so that nothing fails when it is in force
     posset_idle idle = posset_idle_defaults();
-    idle.wait = [](void* data, double seconds) -> bool {
-      try {
-        if constexpr (std::is_void_v<decltype(static_cast<Kept*>(data)->wait(seconds))>) {
-          static_cast<Kept*>(data)->wait(seconds);
-          return true;
-        } else {
-          return static_cast<Kept*>(data)->wait(seconds);
-        }
-      } catch (...) {
-        return false;
-      }
-    };
+    idle.wait = detail::wait_idle<Both>;
     idle.wake = wake;
-    idle.data = kept;
+    idle.data = made.get();
     check(posset_context_set_idle(handle(), &idle), "idle");
+    all.idles.emplace_back(made.release());
   }
 
   template <class Trampoline, class F>
@@ -437,7 +407,11 @@ class Context {
     check(posset_define(handle(), &row, sizeof row, drop<F>), name);
   }
 
+  struct Leave {
+    void operator()(detail::Hooks*) const {}
+  };
   detail::Owned<posset_context> context_;
+  detail::Owner<detail::Hooks, Leave> hooks_;  // owned by the context
 };
 
 template <class T>
