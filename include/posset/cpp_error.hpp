@@ -298,6 +298,15 @@ inline void check(posset_context* context, posset_status status, posset_diagnost
   check(context, status, what);
 }
 
+// The same for what gives warnings.
+inline std::vector<Diagnostic> check_warned(posset_context* context, posset_status status, posset_diagnostics* diagnostics,
+                                            const char* what) {
+  Owned<posset_diagnostics> owner(diagnostics);
+  if (status == POSSET_INVALID) throw error_of(collect(diagnostics));
+  check(context, status, what);
+  return collect(diagnostics);
+}
+
 }  // namespace detail
 
 inline std::string Error::report(bool color) const {

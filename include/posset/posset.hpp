@@ -268,11 +268,10 @@ class Context {
     source.name = source.key = to_text(name);
     posset_program* program = nullptr;
     posset_diagnostics* diagnostics = nullptr;
-    posset_status status = posset_load(handle(), &source, &program, &diagnostics);
-    std::vector<Diagnostic> warnings;
-    if (status == POSSET_OK) warnings = detail::collect(diagnostics);
-    detail::check(handle(), status, diagnostics, "load");
-    return {handle(), program, std::move(warnings)};
+    const posset_status status = posset_load(handle(), &source, &program, &diagnostics);
+    detail::Owned<posset_program> made(program);
+    std::vector<Diagnostic> warnings = detail::check_warned(handle(), status, diagnostics, "load");
+    return {handle(), made.release(), std::move(warnings)};
   }
   Result<Program> try_load(std::string_view name, std::string_view text) {
     try {
