@@ -33,13 +33,15 @@ class Completion {
 
   // Gives the call its value: anything that can be given to scripts. It is copied, or moved, and becomes a value on the
   // script's thread, where views in it must still be good (but not a text: that is copied) and where it is destroyed; a
-  // Value can be given on that thread only. False: nobody waits (any more).
+  // Value can be given on that thread only. False: nobody waits (any more). Throws Misuse, with the call still to be completed,
+  // for an integer beyond those of scripts and a `const char*` that is null.
   template <class T>
   bool complete(T&& value) const {
     using Kept = std::decay_t<T>;
     if constexpr (detail::is_datum<Kept>) {
       posset_datum datum = {};
-      if (!detail::fill(value, datum)) throw Misuse(POSSET_MISUSE, "complete: an integer of 64 bits and no sign");
+      if (!detail::fill(value, datum))
+        throw Misuse(POSSET_MISUSE, "complete: a null pointer for a text, or an integer of 64 bits and no sign");
       return tell(posset_complete(handle(), &datum));
     } else {
       return tell(posset_complete_with(handle(), convert<Kept>, new Kept(std::forward<T>(value)), drop<Kept>));

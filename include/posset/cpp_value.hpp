@@ -125,16 +125,45 @@ struct Convert<bool> {
     return POSSET_OK;
   }
 };
+namespace detail {
+
+template <class T>
+constexpr void expect_script_int() {
+  static_assert(sizeof(T) <= sizeof(int64_t), "a script's int has 64 bits: pass an int64_t, or a double, or a text");
+}
+// Finite, and rounded to a T it is no longer.
+template <class T>
+constexpr bool is_beyond(double d) {
+  if constexpr (sizeof(T) >= sizeof(double)) {
+    return false;
+  } else {
+    constexpr double kEnd = 0x1.ffffffp127;  // what is below rounds to the largest float
+    return (d >= kEnd || d <= -kEnd) && d - d == 0;
+  }
+}
+
+// False: a long double that would become infinite.
+template <class T>
+bool rounds(T from, double& to) {
+  to = static_cast<double>(from);
+  return to - to == 0 || from - from != 0;
+}
+
+}  // namespace detail
+
+// What a narrower type does not hold is an error.
 template <class T>
 struct Convert<T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool>>> {
   static constexpr const char* name = "int";
   static bool from(posset_context*, const posset_value& v, T& out) {
+    detail::expect_script_int<T>();
     if (!posset_is_int(v)) return false;
     int64_t i = posset_as_int(v);
     out = static_cast<T>(i);
     return static_cast<int64_t>(out) == i && (out < T{}) == (i < 0);
   }
   static posset_status to(posset_context*, T i, posset_value* out) {
+    detail::expect_script_int<T>();
     if (std::is_unsigned_v<T> && static_cast<uint64_t>(i) > uint64_t{INT64_MAX})
       return POSSET_MISUSE;
     *out = posset_int(static_cast<int64_t>(i));
@@ -143,14 +172,19 @@ struct Convert<T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, b
 };
 template <class T>
 struct Convert<T, std::enable_if_t<std::is_floating_point_v<T>>> {
-  static constexpr const char* name = "number";
+  static constexpr const char* name = std::is_same_v<T, float> ? "number of the size of a C++ float" : "number";
+  // What rounds fits; a number that would become infinite does not.
   static bool from(posset_context*, const posset_value& v, T& out) {
     if (!posset_is_number(v)) return false;
-    out = static_cast<T>(posset_as_number(v));
+    const double number = posset_as_number(v);
+    if (detail::is_beyond<T>(number)) return false;
+    out = static_cast<T>(number);
     return true;
   }
   static posset_status to(posset_context*, T d, posset_value* out) {
-    *out = posset_float(static_cast<double>(d));
+    double number = 0;
+    if (!detail::rounds(d, number)) return POSSET_MISUSE;
+    *out = posset_float(number);
     return POSSET_OK;
   }
 };
@@ -178,13 +212,17 @@ struct Convert<std::string> {
     return posset_string(context, to_text(text), out);
   }
 };
+// A null pointer is no text, and raises; nil is given as nullptr or an empty std::optional.
 template <>
 struct Convert<const char*> {
   static constexpr const char* name = "str";
   static posset_status to(posset_context* context, const char* text, posset_value* out) {
+    if (!text) return posset_raise(context, POSSET_ERROR_HostError, posset_text_of("the host gives a null pointer for a text"));
     return posset_string(context, posset_text_of(text), out);
   }
 };
+template <>
+struct Convert<char*> : Convert<const char*> {};
 template <>
 struct Convert<Value> {
   static constexpr const char* name = "any";
@@ -216,22 +254,26 @@ template <class T>
 inline constexpr bool is_datum =
     std::is_arithmetic_v<T> || std::is_null_pointer_v<T> || std::is_convertible_v<const T&, std::string_view>;
 
-// A number, bool, text or nullptr. False: an integer that a script's int does not hold.
+// A number, bool, text or nullptr. False: a number that a script's does not hold, or a text that is a null pointer.
 template <class T>
 bool fill(const T& v, posset_datum& datum) {
   if constexpr (std::is_same_v<T, bool>) {
     datum.kind = POSSET_BOOL;
     datum.of.truth = v;
   } else if constexpr (std::is_integral_v<T>) {
+    expect_script_int<T>();
     datum.kind = POSSET_INT;
     datum.of.integer = static_cast<int64_t>(v);
     return std::is_signed_v<T> || datum.of.integer >= 0;
   } else if constexpr (std::is_floating_point_v<T>) {
     datum.kind = POSSET_FLOAT;
-    datum.of.number = static_cast<double>(v);
+    return rounds(v, datum.of.number);
   } else if constexpr (std::is_same_v<T, std::nullptr_t>) {
     datum.kind = POSSET_NIL;
   } else {
+    if constexpr (std::is_pointer_v<T>) {
+      if (!v) return false;
+    }
     datum.kind = POSSET_STR;
     datum.of.text = to_text(v);
   }

@@ -1,0 +1,84 @@
+// Conversions of the C++ layer: what does not fit is told, not changed.
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <posset/posset.hpp>
+
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+}  // namespace
+
+TEST_CASE("host callback: a number beyond a C++ float became infinite") {
+  posset::Runtime runtime;
+  posset::Context context(runtime);
+  context.define("narrow", [](float x) { return x; });
+  CHECK(context.eval<float>("16777217") == 16777216.0F);  // what rounds fits
+  CHECK(context.eval<float>("0.1") == 0.1F);
+  CHECK(context.eval<float>("1e-300") == 0);
+  CHECK(context.eval<float>("3.4028235677973362e38") == std::numeric_limits<float>::max());
+  CHECK(context.eval<float>("float(\"-inf\")") == -kInfinity);
+  CHECK(context.eval<float>("float(\"inf\")") == kInfinity);
+  const float nan = context.eval<float>("float(\"nan\")");
+  CHECK(nan != nan);
+  for (const char* text : {"1e300", "-1e39", "3.4028235677973367e38"}) {
+    const auto result = context.try_eval<float>(text);
+    REQUIRE(!result.ok());
+    CHECK(result.error().code() == POSSET_ERROR_TypeMismatch);
+  }
+  CHECK(context.try_eval("narrow(1e39)").error().message() ==
+        "argument a of narrow(a): expected number of the size of a C++ float, got float (1e+39)");
+  CHECK(context.try_eval<std::vector<float>>("[1.5, 1e300]").error().code() == POSSET_ERROR_TypeMismatch);
+  CHECK(context.eval<double>("1e300") == 1e300);
+}
+
+TEST_CASE("host callback: a long double beyond a script's float became infinite") {
+  posset::Runtime runtime;
+  posset::Context context(runtime);
+  const long double largest = std::numeric_limits<long double>::max();
+  CHECK(context.value(1.5L).to<double>() == 1.5);
+  CHECK(context.value(std::numeric_limits<long double>::infinity()).to<float>() == kInfinity);
+  if (largest > std::numeric_limits<double>::max()) CHECK_THROWS_AS(context.value(largest), posset::Misuse);
+}
+
+TEST_CASE("host callback: a null pointer for a text was an empty one, or read") {
+  posset::Runtime runtime;
+  posset::Context context(runtime);
+  const char* const none = nullptr;
+  CHECK_THROWS_AS(context.set("x", none), posset::Error);
+  CHECK(context.try_set("x", none).error().message() == "the host gives a null pointer for a text");
+  context.define("text", [](bool is_there) { return is_there ? "a text" : nullptr; });
+  CHECK(context.eval<std::string>("text(true)") == "a text");
+  CHECK(context.try_eval("text(false)").error().message() == "the host gives a null pointer for a text");
+  CHECK(context.eval<std::string>("try { text(false) } catch e { \"caught\" }") == "caught");
+  context.define("later", posset::suspending([&](posset::Completion done) {
+    CHECK_THROWS_AS(done.complete(none), posset::Misuse);
+    CHECK(done.complete("now"));
+  }));
+  CHECK(context.eval<std::string>("later()") == "now");
+  char bytes[] = "changeable";
+  CHECK(context.value(bytes).to<std::string>() == "changeable");
+}
+
+TEST_CASE("host callback: a null pointer sent to a graph was read") {
+  posset::Runtime runtime;
+  posset::Context context(runtime);
+  posset::Graph graph(context);
+  std::string seen;
+  graph.add("sink", posset::Node({"in"}).on_message([&](posset::Turn& turn) { seen += turn.message<std::string>(); }));
+  graph.input("texts", "sink:in");
+  {
+    const posset::Sender sender = graph.sender("texts");
+    const char* const none = nullptr;
+    CHECK(sender.put(none) == POSSET_PUT_INVALID);
+    CHECK(sender.send(none) == POSSET_PUT_INVALID);
+    CHECK(sender.put("text") == POSSET_PUT_OK);
+  }
+  graph.run();
+  CHECK(seen == "text");
+}
