@@ -86,9 +86,11 @@ class Value {
     return Convert<T>::from(context_, raw_, ignored);
   }
 
-  // Elements of a list, map or range; fields of a record.
-  uint64_t size() const { return posset_count_items(raw_); }
-  Value operator[](uint64_t index) const { return copy(context_, posset_list_at(raw_, index)); }
+  // How many elements of a list, map or range, fields of a record or variant, characters of a string. Throws Error (TypeMismatch)
+  // for what has no size: a number, nil, a function, a channel.
+  uint64_t size() const;
+  // An element of a list or range; nil beyond its end, and for any other kind.
+  Value operator[](uint64_t index) const;
   // A field, or the value of a key; nil when there is none.
   Value operator[](std::string_view name) const;
 
@@ -285,15 +287,23 @@ bool fill(const T& v, posset_datum& datum) {
 template <class T>
 using ConvertOf = Convert<std::decay_t<T>>;
 
+// Throws Error (TypeMismatch); a Value without a context is nil, and Misuse.
+[[noreturn, gnu::noinline, gnu::cold]] inline void throw_kind(posset_context* context, const posset_value& v, const char* what,
+                                                              const char* expected) {
+  const std::string wanted = std::string(what) + ": expected " + expected + ", got ";
+  if (context) {
+    char shown[128];
+    posset_brief(context, v, 60, shown, sizeof shown);
+    const std::string message = wanted + std::string(to_view(posset_type_name(context, v))) + " (" + shown + ")";
+    check(context, posset_raise(context, POSSET_ERROR_TypeMismatch, to_text(message)), what);
+  }
+  throw Misuse(POSSET_MISUSE, wanted + "a Value without a context");
+}
+
 template <class T>
 T read(posset_context* context, const posset_value& v, const char* what) {
   T out{};
-  if (Convert<T>::from(context, v, out)) return out;
-  char shown[128];
-  posset_brief(context, v, 60, shown, sizeof shown);
-  std::string message = std::string(what) + ": expected " + Convert<T>::name + ", got " +
-                        std::string(to_view(posset_type_name(context, v))) + " (" + shown + ")";
-  check(context, posset_raise(context, POSSET_ERROR_TypeMismatch, to_text(message)), what);
+  if (!Convert<T>::from(context, v, out)) throw_kind(context, v, what, Convert<T>::name);
   return out;
 }
 
@@ -393,6 +403,31 @@ T Value::to() && {
   static_assert(detail::view_of<T> == View::None,
                 "a view into a value that is gone at once: keep the Value, or take a std::string or std::vector");
   return detail::read<T>(context_, raw_, "value");
+}
+
+inline uint64_t Value::size() const {
+  switch (kind()) {
+    case POSSET_LIST:
+    case POSSET_MAP:
+    case POSSET_RANGE:
+      return posset_count_items(raw_);
+    case POSSET_RECORD:
+    case POSSET_VARIANT:
+      return posset_field_count(raw_);
+    case POSSET_STR:
+      return posset_string_length(raw_);
+    default:
+      detail::throw_kind(context_, raw_, "size", "list, map, range, record, variant or str");
+  }
+}
+
+inline Value Value::operator[](uint64_t index) const {
+  int64_t first = 0, step = 0;
+  uint64_t count = 0;
+  if (!posset_range_ints(raw_, &first, &step, &count)) return copy(context_, posset_list_at(raw_, index));
+  // Without signs, as a range may be longer than an int64_t counts.
+  const uint64_t at = static_cast<uint64_t>(first) + static_cast<uint64_t>(step) * index;
+  return {context_, index < count ? posset_int(static_cast<int64_t>(at)) : posset_nil()};
 }
 
 inline Value Value::operator[](std::string_view name) const {

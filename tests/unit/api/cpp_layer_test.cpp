@@ -253,3 +253,31 @@ TEST_CASE("host callback: copied with what it holds, moved away from, and none o
   const Add absent;
   CHECK_FALSE(Add(absent));
 }
+
+TEST_CASE("host callback: what has fields or no size had 2^64 - 1 elements, and ranges none") {
+  posset::Runtime runtime = bare_runtime();
+  posset::Context context(runtime);
+  const auto size_of = [&](const char* text) { return context.eval(text).size(); };
+  CHECK(size_of("[1, 2, 3]") == 3);
+  CHECK(size_of("[\"a\": 1]") == 1);
+  CHECK(size_of("{}") == 0);
+  CHECK(size_of("{a: 1, b: 2}") == 2);
+  CHECK(size_of("type Shape = Circle(r) | Empty\nCircle(2)") == 1);
+  CHECK(size_of("type Shape = Circle(r) | Empty\nEmpty") == 0);
+  CHECK(size_of("2..10") == 8);
+  CHECK(size_of("\"h\xc3\xa9\"") == 2);
+  for (const char* text : {"1", "1.5", "true", "nil", "x => x", "ref(1)"}) {
+    INFO(text);
+    CHECK_THROWS_AS(size_of(text), posset::Error);
+  }
+  CHECK_THROWS_WITH(size_of("5"), "error: size: expected list, map, range, record, variant or str, got int (5)");
+  CHECK_THROWS_AS((void)posset::Value().size(), posset::Misuse);
+  CHECK_THROWS_AS((void)posset::Value().to<int>(), posset::Misuse);
+  const posset::Value range = context.eval("2..10"), down = context.eval("5..=3");
+  CHECK(range[0].to<int>() == 2);
+  CHECK(range[7].to<int>() == 9);
+  CHECK(range[8].is_nil());
+  if (down.size() != 0) CHECK(down[2].to<int>() == 3);
+  CHECK(context.eval("7")[0].is_nil());
+  CHECK(context.eval("-9223372036854775808..=9223372036854775807")[UINT64_MAX - 1].to<int64_t>() == INT64_MAX - 1);
+}
