@@ -18,6 +18,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <time.h>  // nanosleep: <thread> takes longer to compile than all the rest
+
 #include <concepts>
 #include <cstring>
 #include <string>
@@ -287,6 +289,11 @@ struct Convert<P> {
 
 // An object of the host's own that scripts may use as long as this exists; afterwards their handles are closed. It
 // must not outlive its context, nor the object it.
+//
+// While the context evaluates on another thread, or waits for one (submit.h), the object may be in use there: the end of the
+// loan waits for the end of that. Who does not want to wait ends it before, by Future::cancel or Context::interrupt; and what
+// the evaluation waits for, a call to be completed by this thread, must not come after the loan. As with a future, a host
+// function must not wait so for another context of its runtime.
 class [[nodiscard]] Loan {
  public:
   explicit Loan(Value value) : value_(std::move(value)) {}
@@ -298,12 +305,22 @@ class [[nodiscard]] Loan {
   }
   ~Loan() { close(); }
   const Value& value() const { return value_; }
+  // The end of the loan, before that of this.
   void close() noexcept {
-    if (!value_.is_nil()) posset_host_close(value_.context(), value_.raw());
+    if (!value_.is_nil()) close_when_free();
     value_ = Value();
   }
 
  private:
+  void close_when_free() const noexcept {
+    constexpr long kLongestNap = 2'000'000;  // nanoseconds: what an end that had to wait may come too late
+    timespec nap = {0, 20'000};
+    while (posset_host_close(value_.context(), value_.raw()) == POSSET_BUSY) {
+      nanosleep(&nap, nullptr);
+      nap.tv_nsec = nap.tv_nsec < kLongestNap / 2 ? 2 * nap.tv_nsec : kLongestNap;
+    }
+  }
+
   Value value_;
 };
 

@@ -1,10 +1,13 @@
 // Host types and containers in the C++ layer.
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -259,4 +262,45 @@ TEST_CASE("host callback: a member of a second or virtual base was stored to in 
   CHECK(ship->x == 22);
   CHECK(dynamic_cast<Ship*>(static_cast<Named*>(ship.get())) == ship.get());
   CHECK(context.eval<std::vector<int>>("[ship.id, ship.x, ship.grams, ship.crew]") == std::vector<int>{10, 22, 30, 40});
+}
+
+TEST_CASE("host callback: a loan that ended while its context was submitted stayed open") {
+  posset::Runtime runtime = runtime_with_player();
+  posset::Context context(runtime);
+  std::atomic<bool> runs{false}, over{false};
+  context.define("work", [&] {
+    runs = true;
+    while (!over) std::this_thread::yield();
+  });
+  posset::Future<std::string> future;
+  std::thread other;
+  {
+    auto eve = std::make_unique<Player>("eve");
+    posset::Loan loan = context.lend(*eve);
+    context.set("eve", loan.value());
+    future = context.submit<std::string>("work()\neve.name");
+    while (!runs) std::this_thread::yield();
+    other = std::thread([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      over = true;
+    });
+  }
+  CHECK(future.progress() == POSSET_FUTURE_DONE);  // the end of the loan has waited
+  CHECK(future.get() == "eve");
+  CHECK(context.try_eval("eve.name").error().message() == "this Player is closed: it has no 'name' any more");
+  other.join();
+}
+
+TEST_CASE("C++ host types: a loan whose evaluation is cancelled ends soon") {
+  posset::Runtime runtime = runtime_with_player();
+  posset::Context context(runtime);
+  Player eve("eve");
+  posset::Loan loan = context.lend(eve);
+  context.set("eve", loan.value());
+  auto future = context.submit("while true { eve.health += 1 }");
+  while (future.progress() == POSSET_FUTURE_QUEUED) std::this_thread::yield();
+  future.cancel();
+  loan.close();
+  CHECK(future.try_get().error().is_interrupt());
+  CHECK(context.try_eval("eve.health").error().code() == POSSET_ERROR_HostError);
 }
