@@ -323,7 +323,8 @@ inline posset_value Error::thrown() const {
   return data_->error ? info.value : posset_nil();
 }
 
-// A T or an Error, for who prefers no exceptions.
+// A T or an Error, for who prefers no exceptions. Asked for a value that it does not have it throws the Error; for an error that
+// it does not have, Misuse.
 template <class T>
 class [[nodiscard]] Result {
  public:
@@ -331,17 +332,49 @@ class [[nodiscard]] Result {
   Result(Error error) : error_(std::move(error)) {}  // NOLINT
   explicit operator bool() const { return value_.has_value(); }
   bool ok() const { return value_.has_value(); }
-  T& value() {
-    if (!value_) throw *error_;
-    return *value_;
-  }
-  T& operator*() { return value(); }
+  T& value() & { return expect_value(), *value_; }
+  const T& value() const& { return expect_value(), *value_; }
+  T&& value() && { return expect_value(), *std::move(value_); }
+  T& operator*() & { return value(); }
+  const T& operator*() const& { return value(); }
+  T&& operator*() && { return std::move(*this).value(); }
   T* operator->() { return &value(); }
-  const Error& error() const { return *error_; }
+  const T* operator->() const { return &value(); }
+  // The value, or `other` where there is an error.
+  template <class U>
+  T value_or(U&& other) const& {
+    return value_ ? *value_ : static_cast<T>(std::forward<U>(other));
+  }
+  template <class U>
+  T value_or(U&& other) && {
+    return value_ ? *std::move(value_) : static_cast<T>(std::forward<U>(other));
+  }
+  const Error& error() const {
+    if (!error_) throw Misuse(POSSET_MISUSE, "error: the Result has a value");
+    return *error_;
+  }
 
  private:
+  void expect_value() const {
+    if (!value_) throw *error_;
+  }
+
   std::optional<T> value_;
   std::optional<Error> error_;
 };
+
+namespace detail {
+
+// What `body` gives, or the Error that it throws.
+template <class Body>
+auto attempt(Body&& body) -> Result<std::decay_t<decltype(body())>> {
+  try {
+    return body();
+  } catch (const Error& error) {
+    return error;
+  }
+}
+
+}  // namespace detail
 
 }  // namespace posset

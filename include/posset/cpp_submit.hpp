@@ -67,16 +67,14 @@ class [[nodiscard]] Future {
     if constexpr (!std::is_void_v<T>) return std::move(value).template to<T>();
   }
   auto try_get() -> Result<std::conditional_t<std::is_void_v<T>, Value, T>> {
-    try {
+    return detail::attempt([&] {
       if constexpr (std::is_void_v<T>) {
         get();
         return Value();
       } else {
         return get();
       }
-    } catch (const Error& error) {
-      return error;
-    }
+    });
   }
 
   // What an inout argument of a submitted call has become; waits. Once for all arguments.

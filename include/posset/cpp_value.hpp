@@ -99,11 +99,7 @@ class Value {
   Value operator()(Args&&... args) const;
   template <class... Args>
   Result<Value> try_call(Args&&... args) const {
-    try {
-      return (*this)(std::forward<Args>(args)...);
-    } catch (const Error& error) {
-      return error;
-    }
+    return detail::attempt([&] { return (*this)(std::forward<Args>(args)...); });
   }
 
   friend bool operator==(const Value& a, const Value& b) { return posset_equal(a.raw_, b.raw_); }
@@ -482,15 +478,13 @@ class Function<R(Args...)> {
                                                                        columns.data()...);
   }
   auto try_call(Args... args) const -> Result<std::conditional_t<std::is_void_v<R>, Value, R>> {
-    try {
+    return detail::attempt([&] {
       if constexpr (std::is_void_v<R>) {
         return detail::call(function_.context(), function_.raw(), std::forward<Args>(args)...);
       } else {
         return (*this)(std::forward<Args>(args)...);
       }
-    } catch (const Error& error) {
-      return error;
-    }
+    });
   }
   const Value& value() const { return function_; }
 

@@ -129,11 +129,7 @@ class Program {
     return {context_, out};
   }
   Result<Value> try_run() {
-    try {
-      return run();
-    } catch (const Error& error) {
-      return error;
-    }
+    return detail::attempt([&] { return run(); });
   }
   // The same on a thread of the runtime.
   template <class T = Value>
@@ -192,13 +188,11 @@ class Context {
   // The value that is set now, or why it cannot be made (no UTF-8, the memory limit).
   template <class T>
   Result<Value> try_set(std::string_view name, T&& value) {
-    try {
+    return detail::attempt([&] {
       Value made = this->value(std::forward<T>(value));
       set(name, made);
       return made;
-    } catch (const Error& error) {
-      return error;
-    }
+    });
   }
   template <class T = Value>
   T get(std::string_view name) const {
@@ -244,11 +238,7 @@ class Context {
   }
   template <class T = Value>
   Result<T> try_eval(std::string_view text) {
-    try {
-      return eval<T>(text);
-    } catch (const Error& error) {
-      return error;
-    }
+    return detail::attempt([&] { return eval<T>(text); });
   }
   // An expression whose value is a function, as a typed callable.
   template <class Signature>
@@ -257,11 +247,7 @@ class Context {
   }
   template <class Signature>
   Result<Function<Signature>> try_compile(std::string_view text) {
-    try {
-      return compile<Signature>(text);
-    } catch (const Error& error) {
-      return error;
-    }
+    return detail::attempt([&] { return compile<Signature>(text); });
   }
   Program load(std::string_view name, std::string_view text) {
     posset_source source = posset_source_of("", to_text(text));
@@ -274,11 +260,7 @@ class Context {
     return {handle(), made.release(), std::move(warnings)};
   }
   Result<Program> try_load(std::string_view name, std::string_view text) {
-    try {
-      return load(name, text);
-    } catch (const Error& error) {
-      return error;
-    }
+    return detail::attempt([&] { return load(name, text); });
   }
   Value run(std::string_view name, std::string_view text) { return load(name, text).run(); }
 

@@ -281,3 +281,24 @@ TEST_CASE("host callback: what has fields or no size had 2^64 - 1 elements, and 
   CHECK(context.eval("7")[0].is_nil());
   CHECK(context.eval("-9223372036854775808..=9223372036854775807")[UINT64_MAX - 1].to<int64_t>() == INT64_MAX - 1);
 }
+
+TEST_CASE("host callback: the error of a result without one was read, and const results could not be") {
+  posset::Runtime runtime = bare_runtime();
+  posset::Context context(runtime);
+  auto good = context.try_eval<std::string>("\"text\"");
+  CHECK_THROWS_AS((void)good.error(), posset::Misuse);
+  const auto seen = good, bad = context.try_eval<std::string>("[1][5]");
+  CHECK(seen.value() == "text");
+  CHECK(*seen == "text");
+  CHECK(seen->size() == 4);
+  CHECK_THROWS_AS((void)bad.value(), posset::Error);
+  CHECK_THROWS_AS((void)bad->size(), posset::Error);
+  CHECK(bad.error().code() == POSSET_ERROR_OutOfRange);
+  CHECK(seen.value_or("other") == "text");
+  CHECK(bad.value_or("other") == "other");
+  CHECK(context.try_eval<int>("1 // 0").value_or(7) == 7);
+  CHECK(context.try_eval<std::string>("\"moved\"").value_or("") == "moved");
+  const std::string moved = std::move(good).value();
+  CHECK(moved == "text");
+  CHECK(*context.try_eval<std::string>("\"b\"") == "b");
+}
