@@ -203,6 +203,12 @@ class Graph {
   // graph from ending by itself.
   Value run() { return call("run"); }
   Value run(double timeout_seconds) { return call("run", record({"timeout"}, timeout_seconds)); }
+  Result<Value> try_run() {
+    return detail::attempt([&] { return run(); });
+  }
+  Result<Value> try_run(double timeout_seconds) {
+    return detail::attempt([&] { return run(timeout_seconds); });
+  }
   void stop() { call("stop"); }
   // Act before the next turn.
   void set_priority(std::string_view edge, int64_t priority) { call("set_priority", edge, priority); }

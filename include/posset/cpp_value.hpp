@@ -477,6 +477,14 @@ class Function<R(Args...)> {
     detail::invoke_columns<detail::ColumnNumber<std::decay_t<Args>>...>(function_.context(), function_.raw(), results, rows,
                                                                        columns.data()...);
   }
+  // The number of rows, or the error of the first that has none.
+  template <class Out, class... Columns>
+  Result<size_t> try_map_into(Out&& out, const Columns&... columns) const {
+    return detail::attempt([&] {
+      map_into(out, columns...);
+      return static_cast<size_t>(out.size());
+    });
+  }
   auto try_call(Args... args) const -> Result<std::conditional_t<std::is_void_v<R>, Value, R>> {
     return detail::attempt([&] {
       if constexpr (std::is_void_v<R>) {

@@ -145,9 +145,17 @@ class Program {
     detail::check(context_, posset_program_get(program_.get(), to_text(name), &found), "get");
     return Value(context_, found).to<T>();
   }
+  template <class T = Value>
+  Result<T> try_get(std::string_view name) const {
+    return detail::attempt([&] { return get<T>(name); });
+  }
   template <class Signature>
   Function<Signature> function(std::string_view name) const {
     return Function<Signature>(get(name));
+  }
+  template <class Signature>
+  Result<Function<Signature>> try_function(std::string_view name) const {
+    return detail::attempt([&] { return function<Signature>(name); });
   }
   const std::vector<Diagnostic>& warnings() const { return warnings_; }
   posset_program* handle() const { return program_.get(); }
@@ -199,6 +207,10 @@ class Context {
     posset_value found = posset_nil();
     check(posset_get_global(handle(), to_text(name), &found), "get");
     return Value(handle(), found).to<T>();
+  }
+  template <class T = Value>
+  Result<T> try_get(std::string_view name) const {
+    return detail::attempt([&] { return get<T>(name); });
   }
 
   // ---- host objects ----
@@ -263,6 +275,9 @@ class Context {
     return detail::attempt([&] { return load(name, text); });
   }
   Value run(std::string_view name, std::string_view text) { return load(name, text).run(); }
+  Result<Value> try_run(std::string_view name, std::string_view text) {
+    return detail::attempt([&] { return run(name, text); });
+  }
 
   // ---- running on a thread of the runtime (cpp_submit.hpp) ----
   // As eval; the context is busy until the future says that it has ended.

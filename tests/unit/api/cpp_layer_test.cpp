@@ -302,3 +302,28 @@ TEST_CASE("host callback: the error of a result without one was read, and const 
   CHECK(moved == "text");
   CHECK(*context.try_eval<std::string>("\"b\"") == "b");
 }
+
+TEST_CASE("what runs or reads something has a sibling that gives a result") {
+  posset::Runtime runtime;
+  posset::Context context(runtime);
+  CHECK(context.try_run("a", "1 + 1").value().to<int>() == 2);
+  CHECK(context.try_run("a", "1 +").error().diagnostics().size() == 1);
+  context.set("rate", 2);
+  CHECK(*context.try_get<int>("rate") == 2);
+  CHECK(context.try_get<std::string>("rate").error().code() == POSSET_ERROR_TypeMismatch);
+  posset::Program program = context.load("b", "export let n = 1\nexport fn half(x) => if x < 0 { throw \"negative\" } else { x / 2 }");
+  program.run();
+  CHECK(*program.try_get<int>("n") == 1);
+  CHECK(program.try_get<std::string>("n").error().code() == POSSET_ERROR_TypeMismatch);
+  const auto half = program.try_function<double(double)>("half").value();
+  std::vector<double> column = {1, 2};
+  CHECK(*half.try_map_into(column, column) == 2);
+  CHECK(column == std::vector<double>{0.5, 1});
+  column = {1, -1};
+  CHECK(half.try_map_into(column, column).error().message() == "negative");
+  posset::Graph graph(context);
+  graph.add("start", posset::Node({}, {}).on_start([](posset::Turn&) { throw std::runtime_error("no start"); }));
+  CHECK(graph.try_run().error().message() == "no start");
+  posset::Graph empty(context);
+  CHECK(empty.try_run(1).ok());
+}
