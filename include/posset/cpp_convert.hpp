@@ -55,7 +55,7 @@ inline posset_status made_or_released(posset_status status, posset_value* out) {
 template <class T>
 posset_status push_item(posset_context* context, const T& item, posset_value* list) {
   posset_value made = posset_nil();
-  const posset_status status = Convert<T>::to(context, item, &made);
+  const posset_status status = ConvertOf<T>::to(context, item, &made);
   return status == POSSET_OK ? posset_list_push(context, list, made) : status;
 }
 
@@ -105,7 +105,7 @@ struct Convert<std::vector<T>> {
     for (uint64_t i = 0; i < posset_list_size(v); ++i) {
       posset_value item = posset_list_at(v, i);
       T element{};
-      if (!Convert<T>::from(context, item, element)) return false;
+      if (!detail::ConvertOf<T>::from(context, item, element)) return false;
       out.push_back(std::move(element));
     }
     return true;
@@ -155,7 +155,7 @@ struct Convert<M> {
     while (posset_map_next(v, &at, &key, &value)) {
       Key k{};
       Mapped m{};
-      if (!Convert<Key>::from(context, key, k) || !Convert<Mapped>::from(context, value, m)) return false;
+      if (!detail::ConvertOf<Key>::from(context, key, k) || !detail::ConvertOf<Mapped>::from(context, value, m)) return false;
       out.emplace(std::move(k), std::move(m));
     }
     return true;
@@ -164,8 +164,8 @@ struct Convert<M> {
     posset_status status = posset_map(context, items.size(), out);
     for (auto each = items.begin(); status == POSSET_OK && each != items.end(); ++each) {
       posset_value key = posset_nil(), value = posset_nil();
-      status = Convert<Key>::to(context, each->first, &key);
-      if (status == POSSET_OK) status = Convert<Mapped>::to(context, each->second, &value);
+      status = detail::ConvertOf<Key>::to(context, each->first, &key);
+      if (status == POSSET_OK) status = detail::ConvertOf<Mapped>::to(context, each->second, &value);
       if (status == POSSET_OK) {
         status = posset_map_set(context, out, key, value);
       } else {
@@ -178,15 +178,15 @@ struct Convert<M> {
 
 template <class T>
 struct Convert<std::optional<T>> {
-  static constexpr const char* name = Convert<T>::name;
+  static constexpr const char* name = detail::ConvertOf<T>::name;
   static constexpr View view = detail::view_of<T>;
   static bool from(posset_context* context, const posset_value& v, std::optional<T>& out) {
     out.reset();
-    return posset_is_nil(v) || Convert<T>::from(context, v, out.emplace());
+    return posset_is_nil(v) || detail::ConvertOf<T>::from(context, v, out.emplace());
   }
   static posset_status to(posset_context* context, const std::optional<T>& item, posset_value* out) {
     *out = posset_nil();
-    return item ? Convert<T>::to(context, *item, out) : POSSET_OK;
+    return item ? detail::ConvertOf<T>::to(context, *item, out) : POSSET_OK;
   }
 };
 
@@ -217,7 +217,7 @@ struct Convert<std::tuple<T...>> {
   template <class Item>
   static bool read(posset_context* context, posset_value v, Item& out) {
     detail::expect_readable_element<Item>();
-    return Convert<Item>::from(context, v, out);
+    return detail::ConvertOf<Item>::from(context, v, out);
   }
 };
 

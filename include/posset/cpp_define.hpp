@@ -1,13 +1,14 @@
 // C++ functions for scripts: reading a function's signature, and the trampoline that a script calls.
 // A part of posset.hpp, which is what to include.
 //
-// A parameter of a type that has a Convert is read by it. A reference or pointer to any other class is one to a
-// host object (cpp_host.hpp): `Player&` takes a Player, `Player*` also nil.
+// A parameter of a type that has a Convert is read by it; those at the end that are std::optional need not be given. A reference or
+// pointer to any other class is one to a host object (cpp_host.hpp): `Player&` takes a Player, `Player*` also nil.
 //
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <exception>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -88,13 +89,18 @@ struct MethodArguments<F, TypeList<All...>> {
 
 // ---- arguments ----
 
-template <class T, class = void>
-struct HasConvert : std::false_type {};
 template <class T>
-struct HasConvert<T, std::void_t<decltype(Convert<T>::name)>> : std::true_type {};
+inline constexpr bool is_optional = false;
+template <class T>
+inline constexpr bool is_optional<std::optional<T>> = true;
 
-template <class T>
-inline constexpr bool is_host_class = std::is_class_v<T> && !HasConvert<T>::value;
+// How many arguments a call has at least: parameters at the end that are optionals need not be given.
+template <class... Args>
+constexpr size_t count_required(TypeList<Args...>) {
+  size_t at = 0, required = 0;
+  ((++at, required = is_optional<std::decay_t<Args>> ? required : at), ...);
+  return required;
+}
 
 // The key of a C++ type's posset_type.
 template <class T>
@@ -120,10 +126,12 @@ std::string type_name_in(posset_context* context) {
 template <class A>
 struct ReadArgument {
   using T = std::decay_t<A>;
-  static_assert(HasConvert<T>::value, "no conversion for this parameter: take host objects by reference or pointer");
+  static_assert(HasConvert<T>::value,
+                "no conversion for this parameter: take host objects by reference or pointer; other types need a posset::Convert");
   T value{};
+  // An optional one that was not given stays empty.
   posset_status read(posset_call* call, uint32_t i) {
-    if (Convert<T>::from(call->context, call->arguments[i], value)) return POSSET_OK;
+    if (i >= call->count || Convert<T>::from(call->context, call->arguments[i], value)) return POSSET_OK;
     return posset_raise_kind(call, i, Convert<T>::name);
   }
   T&& get() { return std::move(value); }
@@ -188,21 +196,34 @@ posset_status call_with(posset_call* call, TypeList<Args...>, std::index_sequenc
 template <class F>
 struct Trampoline {
   using Arguments = typename Signature<F>::Arguments;
-  static constexpr size_t kCount = Arguments::size;
 
   static posset_status entry(posset_call* call) noexcept {
     return guarded(call->context, [&] {
-      return call_with<typename Signature<F>::Result>(call, Arguments(), std::make_index_sequence<kCount>(),
+      return call_with<typename Signature<F>::Result>(call, Arguments(), std::make_index_sequence<Arguments::size>(),
                                                       *static_cast<F*>(call->data));
     });
   }
 };
 
-// "move(a, b)": C++ does not tell the names of parameters.
-inline std::string signature_text(const std::string& name, size_t count) {
+// "move(a, b = nil)": C++ does not tell the names of parameters.
+inline std::string signature_text(const std::string& name, size_t count, size_t required) {
   std::string text = name + "(";
-  for (size_t i = 0; i < count; ++i) text += (i ? ", " : "") + std::string(1, static_cast<char>('a' + i % 26));
+  for (size_t i = 0; i < count; ++i) {
+    text += (i ? ", " : "") + std::string(1, static_cast<char>('a' + i % 26));
+    if (i >= required) text += " = nil";
+  }
   return text + ")";
+}
+
+// What a row says of the arguments; `signature` keeps its text.
+template <class List>
+void describe_arguments(posset_function_row& row, const char* name, std::string& signature) {
+  constexpr size_t kRequired = count_required(List());
+  signature = signature_text(name, List::size, kRequired);
+  row.name = name;
+  row.signature = signature.c_str();
+  row.min_arguments = static_cast<uint32_t>(kRequired);
+  row.max_arguments = static_cast<uint32_t>(List::size);
 }
 
 }  // namespace detail

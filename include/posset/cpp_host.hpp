@@ -56,7 +56,7 @@ struct MemberEntry {
     return guarded(call->context, [&] {
       F& function = *static_cast<F*>(call->data);
       using Result = std::decay_t<decltype(apply_to(function, *static_cast<T*>(call->self)))>;
-      return Convert<Result>::to(call->context, apply_to(function, *static_cast<T*>(call->self)), &call->result);
+      return ConvertOf<Result>::to(call->context, apply_to(function, *static_cast<T*>(call->self)), &call->result);
     });
   }
   static posset_status method(posset_call* call) noexcept {
@@ -132,6 +132,8 @@ struct KeptOf final : Kept {
 // A description of how scripts see a class. Give it to Runtime::define.
 template <class T>
 class Type {
+  static_assert(is_host_type<T>, "a class that looks like a container is a host type when posset::is_host_type says so");
+
  public:
   explicit Type(std::string name, std::string doc = "") : name_(std::move(name)), doc_(std::move(doc)) {}
 
@@ -173,15 +175,14 @@ class Type {
   Type& method(const char* name, Given function, const char* doc = "") {
     using Unwrapped = detail::Unwrapped<Given>;
     using F = typename Unwrapped::Function;
-    constexpr size_t kCount = detail::MethodArguments<F>::List::size;
-    return add_method(name, std::move(Unwrapped::of(function)), doc, kCount, detail::MemberEntry<T, F>::method,
-                      Unwrapped::is_pure);
+    using Arguments = typename detail::MethodArguments<F>::List;
+    return add_method<Arguments>(name, std::move(Unwrapped::of(function)), doc, detail::MemberEntry<T, F>::method, Unwrapped::is_pure);
   }
   // One whose calls end later: a function of a Completion, a T&, and the arguments.
   template <class F>
   Type& method(const char* name, Suspending<F> function, const char* doc = "") {
     using Entry = detail::SuspendingMethod<T, F>;
-    return add_method(name, std::move(function.function), doc, Entry::kCount, Entry::entry, false);
+    return add_method<typename Entry::Arguments>(name, std::move(function.function), doc, Entry::entry, false);
   }
   // What is printed behind the name; a lambda without captures that gives a text.
   template <class F>
@@ -220,13 +221,11 @@ class Type {
  private:
   using AllKept = std::vector<detail::Owner<detail::Kept, detail::Delete>>;
 
-  template <class F>
-  Type& add_method(const char* name, F function, const char* doc, size_t count, posset_function entry, bool pure) {
+  template <class Arguments, class F>
+  Type& add_method(const char* name, F function, const char* doc, posset_function entry, bool pure) {
     posset_function_row row = {};
-    row.name = keep_text(name);
-    row.signature = keep_text(detail::signature_text(name, count));
+    detail::describe_arguments<Arguments>(row, keep_text(name), *keep(std::string()));
     row.doc = keep_text(doc);
-    row.min_arguments = row.max_arguments = static_cast<uint32_t>(count);
     row.function = entry;
     row.pure = pure;
     row.data = keep(std::move(function));

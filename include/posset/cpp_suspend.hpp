@@ -114,7 +114,6 @@ void begin_suspended(posset_call* call, F& function, Args&&... args) {
 template <class F>
 struct SuspendingTrampoline {
   using Arguments = typename BehindFirst<typename Signature<F>::Arguments>::List;
-  static constexpr size_t kCount = Arguments::size;
   static_assert(std::is_void_v<typename Signature<F>::Result>,
                 "a suspending function gives its result to its Completion");
 
@@ -123,7 +122,7 @@ struct SuspendingTrampoline {
       auto begin = [&](auto&&... args) {
         begin_suspended(call, *static_cast<F*>(call->data), std::forward<decltype(args)>(args)...);
       };
-      return call_with<void>(call, Arguments(), std::make_index_sequence<kCount>(), begin);
+      return call_with<void>(call, Arguments(), std::make_index_sequence<Arguments::size>(), begin);
     });
   }
 };
@@ -132,7 +131,6 @@ struct SuspendingTrampoline {
 template <class T, class F>
 struct SuspendingMethod {
   using Arguments = typename MethodArguments<F, typename BehindFirst<typename Signature<F>::Arguments>::List>::List;
-  static constexpr size_t kCount = Arguments::size;
 
   static posset_status entry(posset_call* call) noexcept {
     return guarded(call->context, [&] {
@@ -140,7 +138,7 @@ struct SuspendingMethod {
         T& object = *static_cast<T*>(call->self);
         begin_suspended(call, *static_cast<F*>(call->data), object, std::forward<decltype(args)>(args)...);
       };
-      return call_with<void>(call, Arguments(), std::make_index_sequence<kCount>(), begin);
+      return call_with<void>(call, Arguments(), std::make_index_sequence<Arguments::size>(), begin);
     });
   }
 };

@@ -34,9 +34,55 @@ enum class View : uint8_t {
 namespace detail {
 
 template <class T, class = void>
+struct HasConvert : std::false_type {};
+template <class T>
+struct HasConvert<T, std::void_t<decltype(Convert<T>::name)>> : std::true_type {};
+
+// What is a value, though a class: a container, a function, a time, a variant.
+template <class T>
+concept LooksLikeValue = requires(T& given) {
+  typename T::value_type;
+  given.begin();
+} || requires { typename T::result_type; } || requires {
+  typename T::rep;
+  typename T::period;
+} || requires {
+  typename T::clock;
+  typename T::duration;
+} || requires(const T& given) { given.valueless_by_exception(); };
+
+}  // namespace detail
+
+// Whether scripts may have handles of objects of a class (cpp_host.hpp). What looks like a container of the standard library and has
+// no conversion is most likely a mistake, and does not compile as a parameter; a class of your own that only looks so is said to be
+// one: `template <> inline constexpr bool posset::is_host_type<Inventory> = true;`
+template <class T>
+inline constexpr bool is_host_type = std::is_class_v<T> && !detail::LooksLikeValue<T>;
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_host_class = is_host_type<T> && !HasConvert<T>::value;
+
+template <class T, class = void>
 inline constexpr View view_of = View::None;
 template <class T>
 inline constexpr View view_of<T, std::void_t<decltype(Convert<T>::view)>> = Convert<T>::view;
+
+}  // namespace detail
+
+namespace detail {
+
+template <class T>
+struct Conversion {
+  static_assert(HasConvert<T>::value,
+                "no conversion for this type: specialise posset::Convert for a value; give an object of the host as a "
+                "std::shared_ptr or std::unique_ptr, or lend it");
+  using Type = Convert<T>;
+};
+// Convert for what a caller writes: string literals are const char*, references are what they refer to.
+template <class T>
+using ConvertOf = typename Conversion<std::decay_t<T>>::Type;
 
 }  // namespace detail
 
@@ -83,7 +129,7 @@ class Value {
   template <class T>
   bool is() const {
     T ignored{};
-    return Convert<T>::from(context_, raw_, ignored);
+    return detail::ConvertOf<T>::from(context_, raw_, ignored);
   }
 
   // How many elements of a list, map or range, fields of a record or variant, characters of a string. Throws Error (TypeMismatch)
@@ -235,6 +281,21 @@ struct Convert<Value> {
     return POSSET_OK;
   }
 };
+// By its number, which need not be that of an enumerator.
+template <class T>
+struct Convert<T, std::enable_if_t<std::is_enum_v<T>>> {
+  using Number = Convert<std::underlying_type_t<T>>;
+  static constexpr const char* name = Number::name;
+  static bool from(posset_context* context, const posset_value& v, T& out) {
+    std::underlying_type_t<T> number{};
+    if (!Number::from(context, v, number)) return false;
+    out = static_cast<T>(number);
+    return true;
+  }
+  static posset_status to(posset_context* context, T from, posset_value* out) {
+    return Number::to(context, static_cast<std::underlying_type_t<T>>(from), out);
+  }
+};
 template <>
 struct Convert<std::nullptr_t> {
   static constexpr const char* name = "nil";
@@ -278,10 +339,6 @@ bool fill(const T& v, posset_datum& datum) {
   return true;
 }
 
-// Convert for what a caller writes: string literals are const char*, references are what they refer
-// to.
-template <class T>
-using ConvertOf = Convert<std::decay_t<T>>;
 
 // Throws Error (TypeMismatch); a Value without a context is nil, and Misuse.
 [[noreturn, gnu::noinline, gnu::cold]] inline void throw_kind(posset_context* context, const posset_value& v, const char* what,
@@ -299,7 +356,7 @@ using ConvertOf = Convert<std::decay_t<T>>;
 template <class T>
 T read(posset_context* context, const posset_value& v, const char* what) {
   T out{};
-  if (!Convert<T>::from(context, v, out)) throw_kind(context, v, what, Convert<T>::name);
+  if (!ConvertOf<T>::from(context, v, out)) throw_kind(context, v, what, Convert<T>::name);
   return out;
 }
 

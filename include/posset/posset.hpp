@@ -224,7 +224,8 @@ class Context {
 
   // ---- host functions ----
   // A lambda or function of numbers, bools, strings, containers of them (cpp_convert.hpp), host objects, script
-  // functions, and Values. Impure, unless it is wrapped in posset::pure.
+  // functions, and Values. Impure, unless it is wrapped in posset::pure. Parameters at the end that are std::optional need not
+  // be given.
   template <class F>
   void define(const char* name, F function, const char* doc = "") {
     define_row<detail::Trampoline<F>>(name, std::move(function), doc, false);
@@ -391,12 +392,10 @@ class Context {
 
   template <class Trampoline, class F>
   void define_row(const char* name, F function, const char* doc, bool is_pure) {
-    const std::string signature = detail::signature_text(name, Trampoline::kCount);
+    std::string signature;
     posset_function_row row = {};
-    row.name = name;
-    row.signature = signature.c_str();
+    detail::describe_arguments<typename Trampoline::Arguments>(row, name, signature);
     row.doc = doc;
-    row.min_arguments = row.max_arguments = static_cast<uint32_t>(Trampoline::kCount);
     row.pure = is_pure;
     row.function = Trampoline::entry;
     row.data = new F(std::move(function));

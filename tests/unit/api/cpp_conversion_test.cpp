@@ -1,7 +1,10 @@
 // Conversions of the C++ layer: what does not fit is told, not changed.
 #include <cstdint>
 #include <limits>
+#include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -11,6 +14,9 @@
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+enum class Color : uint8_t { Red, Green = 7 };
+enum Side { kLeft, kRight };
 
 }  // namespace
 
@@ -81,4 +87,47 @@ TEST_CASE("host callback: a null pointer sent to a graph was read") {
   }
   graph.run();
   CHECK(seen == "text");
+}
+
+TEST_CASE("C++ conversions: optional parameters at the end need not be given") {
+  posset::Runtime runtime;
+  struct Shelf {
+    int sum(int a, std::optional<int> b) { return a + b.value_or(100); }
+  };
+  posset::Type<Shelf> type("Shelf");
+  type.method("total", &Shelf::sum);
+  type.method("text_size", [](Shelf&, std::optional<std::string_view> text) { return text ? text->size() : 0; });
+  runtime.define(std::move(type));
+  posset::Context context(runtime);
+  context.set("shelf", std::make_shared<Shelf>());
+  context.define("area", [](double w, std::optional<double> h, const std::optional<std::string>& unit) {
+    return std::to_string(static_cast<int>(w * h.value_or(w))) + unit.value_or("");
+  });
+  context.define("middle", [](std::optional<int> a, int b) { return a.value_or(0) + b; });
+  CHECK(context.eval<std::string>("area(2)") == "4");
+  CHECK(context.eval<std::string>("area(2, 3)") == "6");
+  CHECK(context.eval<std::string>("area(2, nil, \"m\")") == "4m");
+  CHECK(context.eval<int>("middle(nil, 2)") == 2);
+  CHECK(context.eval<std::vector<int>>("[shelf.total(1), shelf.total(1, 2), shelf.text_size(), shelf.text_size(\"abc\")]") ==
+        std::vector<int>{101, 3, 0, 3});
+  CHECK(!context.try_eval("area()").ok());
+  CHECK(!context.try_eval("area(1, 2, \"m\", 4)").ok());
+  CHECK(!context.try_eval("middle(1)").ok());
+  CHECK(context.try_eval("area(2, \"x\")").error().message() ==
+        "argument b of area(a, b = nil, c = nil): expected number, got str (\"x\")");
+  context.define("later", posset::suspending([](posset::Completion done, int a, std::optional<int> b) {
+    done.complete(a + b.value_or(5));
+  }));
+  CHECK(context.eval<int>("later(1) + later(1, 1)") == 8);
+}
+
+TEST_CASE("C++ conversions: enums are their numbers") {
+  posset::Runtime runtime;
+  posset::Context context(runtime);
+  context.define("other", [](Color color) { return color == Color::Red ? Color::Green : Color::Red; });
+  CHECK(context.eval<int>("other(0)") == 7);
+  CHECK(context.eval<Color>("other(7)") == Color::Red);
+  CHECK(context.value(kRight).to<Side>() == kRight);
+  CHECK(context.try_eval("other(256)").error().code() == POSSET_ERROR_TypeMismatch);
+  CHECK(context.compile<Color(Color)>("x => x")(Color::Green) == Color::Green);
 }
