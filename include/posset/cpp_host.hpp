@@ -13,7 +13,8 @@
 //   context.set("player", std::make_shared<Player>("ann"));              // shared with the scripts
 //   posset::Loan loan = context.lend(player);                            // the host's own, until the loan ends
 //
-// Lambdas for scripts take objects as `Player&` or `Player*` and give them as shared_ptr or unique_ptr.
+// Lambdas for scripts take objects as `Player&` or `Player*` and give them as shared_ptr or unique_ptr. The host gets those of scripts
+// back as Handle<Player>, or as `Player*` of a Value that it keeps, and passes its own to script functions as `Player&`.
 //
 // SPDX-License-Identifier: MIT
 #pragma once
@@ -49,6 +50,17 @@ decltype(auto) apply_to(F& function, T& object, Args&&... args) {
   }
 }
 
+// The result of a method that gives the object it was called on, to be called again: `a.add(1).add(2)`.
+template <class T, class Given>
+posset_status give_itself(posset_call* call, Given* given) {
+  static_assert(std::is_base_of_v<std::remove_cv_t<Given>, T>,
+                "a method gives references to its own object only: give others as std::shared_ptr or posset::Handle");
+  if (static_cast<Given*>(static_cast<T*>(call->self)) != given)
+    return raise_host_error(call->context, "the method gives a reference to another object than its own");
+  call->result = posset_retain(call->self_value);
+  return POSSET_OK;
+}
+
 // The entries of members of T: `call->data` is the function.
 template <class T, class F>
 struct MemberEntry {
@@ -60,15 +72,28 @@ struct MemberEntry {
     });
   }
   static posset_status method(posset_call* call) noexcept {
-    using List = typename MethodArguments<F>::List;
     using Result = typename Signature<F>::Result;
     return guarded(call->context, [&] {
-      F& function = *static_cast<F*>(call->data);
-      auto invoke = [&](auto&&... args) -> decltype(auto) {
-        return apply_to(function, *static_cast<T*>(call->self), std::forward<decltype(args)>(args)...);
-      };
-      return call_with<Result>(call, List(), std::make_index_sequence<List::size>(), invoke);
+      if constexpr (std::is_lvalue_reference_v<Result> && is_host_class<std::decay_t<Result>>) {
+        std::remove_reference_t<Result>* given = nullptr;
+        const posset_status status =
+            run<void>(call, [&](auto&&... args) { given = &apply(call, std::forward<decltype(args)>(args)...); });
+        return status == POSSET_OK ? give_itself<T>(call, given) : status;
+      } else {
+        return run<Result>(call, [&](auto&&... args) -> decltype(auto) { return apply(call, std::forward<decltype(args)>(args)...); });
+      }
     });
+  }
+
+ private:
+  template <class... Args>
+  static decltype(auto) apply(posset_call* call, Args&&... args) {
+    return apply_to(*static_cast<F*>(call->data), *static_cast<T*>(call->self), std::forward<Args>(args)...);
+  }
+  template <class Result, class Invoke>
+  static posset_status run(posset_call* call, Invoke&& invoke) {
+    using List = typename MethodArguments<F>::List;
+    return call_with<Result>(call, List(), std::make_index_sequence<List::size>(), invoke);
   }
 };
 // Of a data member; Member is `M T::*`, or `M Base::*` of a base of T, which stays as it is: how to get to the base is no part of it.
@@ -268,6 +293,21 @@ posset_status make_object(posset_context* context, T* object, Owner owner, posse
   return posset_host(context, type, &made, out);
 }
 
+template <class T>
+posset_status make_lent(posset_context* context, T* object, posset_value* out) {
+  return make_object(context, object, nullptr, out);
+}
+
+// Closes a handle, as soon as nothing runs in its context on another thread.
+inline void end_loan(posset_context* context, posset_value handle) noexcept {
+  constexpr long kLongestNap = 2'000'000;  // nanoseconds: what an end that had to wait may come too late
+  timespec nap = {0, 20'000};
+  while (posset_host_close(context, handle) == POSSET_BUSY) {
+    nanosleep(&nap, nullptr);
+    nap.tv_nsec = nap.tv_nsec < kLongestNap / 2 ? 2 * nap.tv_nsec : kLongestNap;
+  }
+}
+
 // A shared_ptr or unique_ptr to an object: anything that points to one and gives it up in the end.
 template <class P>
 concept OwningPointer = requires(const P& pointer) {
@@ -280,9 +320,76 @@ concept OwningPointer = requires(const P& pointer) {
 template <detail::OwningPointer P>
 struct Convert<P> {
   static constexpr const char* name = "object of the host";
+  static bool from(posset_context*, const posset_value&, P&) {
+    static_assert(!detail::OwningPointer<P>, "a script's handle does not tell who owns the object: take a posset::Handle");
+    return false;
+  }
   static posset_status to(posset_context* context, P object, posset_value* out) {
     auto* pointer = object.get();
     return detail::make_object(context, pointer, std::move(object), out);
+  }
+};
+
+// A handle that a script has given, kept by the host: the object stays as long as this does, unless it was lent, or closed by the
+// host. It must not outlive its context.
+template <class T>
+class Handle {
+ public:
+  Handle() = default;  // of nothing, which for scripts is nil
+  explicit Handle(Value value) : value_(std::move(value)) {}
+  // Null when there is none, or the handle is closed.
+  T* get() const { return detail::object_in<std::remove_cv_t<T>>(value_.raw()); }
+  explicit operator bool() const { return get() != nullptr; }
+  // Throw Error when the handle is closed, and Misuse when it is of nothing.
+  T& operator*() const { return *open(); }
+  T* operator->() const { return open(); }
+  const Value& value() const { return value_; }
+
+ private:
+  T* open() const {
+    T* const object = get();
+    if (!object) throw_closed();
+    return object;
+  }
+  [[noreturn]] void throw_closed() const {
+    if (posset_context* const context = value_.context()) {
+      const std::string text = "this " + detail::type_name_in<std::remove_cv_t<T>>(context) + " is closed";
+      if (!value_.is_nil()) detail::check(context, posset_raise(context, POSSET_ERROR_HostError, to_text(text)), "handle");
+    }
+    throw Misuse(POSSET_MISUSE, "a handle of nothing");
+  }
+
+  Value value_;
+};
+
+template <class T>
+struct Convert<Handle<T>> {
+  static constexpr const char* name = "object of the host";
+  static std::string name_in(posset_context* context) { return detail::type_name_in<std::remove_cv_t<T>>(context); }
+  static bool from(posset_context* context, const posset_value& v, Handle<T>& out) {
+    out = Handle<T>(Value::copy(context, v));
+    return posset_is_nil(v) || out.get() != nullptr;
+  }
+  static posset_status to(posset_context* context, const Handle<T>& handle, posset_value* out) {
+    return Convert<Value>::to(context, handle.value(), out);
+  }
+};
+
+// An object as it stands; null for nil. Good as long as some Value or script has a handle of it that is open.
+template <class T>
+  requires detail::is_host_class<std::remove_cv_t<T>>
+struct Convert<T*> {
+  static constexpr const char* name = "object of the host";
+  static constexpr View view = View::Content;
+  static std::string name_in(posset_context* context) { return detail::type_name_in<std::remove_cv_t<T>>(context); }
+  static bool from(posset_context*, const posset_value& v, T*& out) {
+    out = detail::object_in<std::remove_cv_t<T>>(v);
+    return out != nullptr || posset_is_nil(v);
+  }
+  static posset_status to(posset_context*, const T*, posset_value*) {
+    static_assert(!detail::is_host_class<std::remove_cv_t<T>>,
+                  "a pointer does not tell who owns the object: give a std::shared_ptr, std::unique_ptr or posset::Handle, or lend it");
+    return POSSET_MISUSE;
   }
 };
 
@@ -306,20 +413,11 @@ class [[nodiscard]] Loan {
   const Value& value() const { return value_; }
   // The end of the loan, before that of this.
   void close() noexcept {
-    if (!value_.is_nil()) close_when_free();
+    if (!value_.is_nil()) detail::end_loan(value_.context(), value_.raw());
     value_ = Value();
   }
 
  private:
-  void close_when_free() const noexcept {
-    constexpr long kLongestNap = 2'000'000;  // nanoseconds: what an end that had to wait may come too late
-    timespec nap = {0, 20'000};
-    while (posset_host_close(value_.context(), value_.raw()) == POSSET_BUSY) {
-      nanosleep(&nap, nullptr);
-      nap.tv_nsec = nap.tv_nsec < kLongestNap / 2 ? 2 * nap.tv_nsec : kLongestNap;
-    }
-  }
-
   Value value_;
 };
 

@@ -140,7 +140,7 @@ class Value {
   // A field, or the value of a key; nil when there is none.
   Value operator[](std::string_view name) const;
 
-  // Calls it; throws Error.
+  // Calls it; throws Error. Objects of the host are lent for the call, as by Function.
   template <class... Args>
   Value operator()(Args&&... args) const;
   template <class... Args>
@@ -353,10 +353,20 @@ bool fill(const T& v, posset_datum& datum) {
   throw Misuse(POSSET_MISUSE, wanted + "a Value without a context");
 }
 
+// What a conversion expects, for messages; one whose name depends on the runtime has `name_in`.
+template <class T>
+std::string expected(posset_context* context) {
+  if constexpr (requires { Convert<T>::name_in(context); }) {
+    return Convert<T>::name_in(context);
+  } else {
+    return Convert<T>::name;
+  }
+}
+
 template <class T>
 T read(posset_context* context, const posset_value& v, const char* what) {
   T out{};
-  if (!ConvertOf<T>::from(context, v, out)) throw_kind(context, v, what, Convert<T>::name);
+  if (!ConvertOf<T>::from(context, v, out)) throw_kind(context, v, what, expected<T>(context).c_str());
   return out;
 }
 
@@ -433,13 +443,59 @@ inline Value invoke(posset_context* context, posset_value function, posset_value
   return {context, result};
 }
 
+// ---- objects of the host as arguments (cpp_host.hpp) ----
+
+// Is an argument the host's own object, `T&` or `T*`, which is lent for the call?
+template <class A>
+inline constexpr bool is_lent =
+    std::is_pointer_v<std::decay_t<A>>
+        ? is_host_class<std::remove_cv_t<std::remove_pointer_t<std::decay_t<A>>>>
+        : std::is_lvalue_reference_v<A> && is_host_class<std::decay_t<A>>;
+
+template <class T>
+posset_status make_lent(posset_context* context, T* object, posset_value* out);
+inline void end_loan(posset_context* context, posset_value handle) noexcept;
+
+// What is lent to a call, until it has returned.
+template <size_t N>
+struct Lent {
+  Value handles[N];
+  size_t count = 0;
+  template <class T>
+  posset_status lend(posset_context* context, T* object, posset_value* out) {
+    static_assert(!std::is_const_v<T>, "scripts may change an object that they are lent: pass one that is not const");
+    const posset_status status = make_lent(context, object, out);
+    if (status == POSSET_OK) handles[count++] = Value::copy(context, *out);
+    return status;
+  }
+  template <class A>
+  posset_status make(posset_context* context, A&& argument, posset_value* out) {
+    if constexpr (!is_lent<A>) {
+      return ConvertOf<A>::to(context, std::forward<A>(argument), out);
+    } else if constexpr (std::is_pointer_v<std::decay_t<A>>) {
+      return argument ? lend(context, argument, out) : POSSET_OK;
+    } else {
+      return lend(context, &argument, out);
+    }
+  }
+  ~Lent() {
+    for (size_t i = 0; i < count; ++i) end_loan(handles[i].context(), handles[i].raw());
+  }
+};
+template <>
+struct Lent<0> {
+  template <class A>
+  posset_status make(posset_context* context, A&& argument, posset_value* out) {
+    return ConvertOf<A>::to(context, std::forward<A>(argument), out);
+  }
+};
+
 template <class... Args>
 Value call(posset_context* context, posset_value function, Args&&... args) {
+  [[maybe_unused]] Lent<(size_t{is_lent<Args>} + ... + 0)> lent;
   Arguments<sizeof...(Args)> made;
   size_t i = 0;
-  (check(context, ConvertOf<Args>::to(context, std::forward<Args>(args), &made.values[i++]),
-         "argument"),
-   ...);
+  (check(context, lent.make(context, std::forward<Args>(args), &made.values[i++]), "argument"), ...);
   return invoke(context, function, made.values, sizeof...(Args));
 }
 
@@ -454,7 +510,7 @@ T Value::to() const& {
 template <class T>
 T Value::to() && {
   static_assert(detail::view_of<T> == View::None,
-                "a view into a value that is gone at once: keep the Value, or take a std::string or std::vector");
+                "a view into a value that is gone at once: keep the Value, or take a std::string, std::vector or posset::Handle");
   return detail::read<T>(context_, raw_, "value");
 }
 
@@ -498,13 +554,15 @@ Value Value::operator()(Args&&... args) const {
   return detail::call(context_, raw_, std::forward<Args>(args)...);
 }
 
-// A script function with the signature of a C++ one: `posset::Function<double(double, int64_t)>`.
+// A script function with the signature of a C++ one: `posset::Function<double(double, int64_t)>`. An object of the host that it takes as
+// `T&` or `T*` is lent for the call: afterwards what the script has kept of it is closed.
 template <class Signature>
 class Function;
 template <class R, class... Args>
 class Function<R(Args...)> {
   static_assert(detail::view_of<std::decay_t<R>> == View::None,
-                "a view into a result that is gone at once: let the function give a Value, std::string or std::vector");
+                "a view into a result that is gone at once: let the function give a Value, std::string, std::vector or posset::Handle");
+  static_assert(!std::is_reference_v<R>, "a script function gives no references: let it give a value, or a posset::Handle of an object");
 
  public:
   Function() = default;

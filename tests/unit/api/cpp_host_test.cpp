@@ -304,3 +304,100 @@ TEST_CASE("C++ host types: a loan whose evaluation is cancelled ends soon") {
   CHECK(future.try_get().error().is_interrupt());
   CHECK(context.try_eval("eve.health").error().code() == POSSET_ERROR_HostError);
 }
+
+namespace {
+
+// Which is called again and again.
+struct Sum {
+  int total = 0;
+  Sum* other = nullptr;
+  Sum& add(int n) {
+    total += n;
+    return *this;
+  }
+  Sum& wrong() { return *other; }
+};
+struct BigSum : Named, Sum {};
+
+}  // namespace
+
+TEST_CASE("C++ host types: objects of scripts are read back") {
+  posset::Runtime runtime = runtime_with_player();
+  posset::Context context(runtime);
+  context.define("make", [](std::string name) { return std::make_unique<Player>(std::move(name)); });
+  {
+    auto kept = context.eval<posset::Handle<Player>>("make(\"ann\")");
+    CHECK(kept->name() == "ann");
+    CHECK((*kept).health == 10);
+    CHECK(Player::alive == 1);
+    const posset::Value value = kept.value();
+    CHECK(value.to<Player*>() == kept.get());
+    CHECK(value.to<const Player*>() == kept.get());
+    CHECK(context.compile<bool(posset::Handle<Player>, posset::Value)>("(a, b) => a == b")(kept, value));
+    auto same = context.compile<posset::Handle<Player>(posset::Value)>("p => p");
+    CHECK(same(value).get() == kept.get());
+    context.define("health_of_first", [](const std::vector<Player*>& all) { return all.empty() ? 0 : all[0]->health; });
+    context.set("ann", kept);
+    CHECK(context.eval<int>("health_of_first([ann, make(\"b\")]) + health_of_first([])") == 10);
+  }
+  const posset::Value list = context.eval("[make(\"a\"), make(\"b\"), nil]");
+  const auto players = list.to<std::vector<Player*>>();
+  CHECK(players[1]->name() == "b");
+  CHECK(players[2] == nullptr);
+  CHECK(!context.eval<posset::Handle<Player>>("nil"));
+  CHECK_THROWS_AS(posset::Handle<Player>()->name(), posset::Misuse);
+  CHECK(context.try_eval<posset::Handle<Player>>("5").error().message() == "value: expected Player, got int (5)");
+  CHECK_THROWS_AS((void)list.to<Player*>(), posset::Error);
+}
+
+TEST_CASE("C++ host types: a handle that is kept is closed with its loan") {
+  posset::Runtime runtime = runtime_with_player();
+  posset::Context context(runtime);
+  posset::Handle<Player> kept;
+  {
+    Player bob("bob");
+    posset::Loan loan = context.lend(bob);
+    kept = loan.value().to<posset::Handle<Player>>();
+    CHECK(kept.get() == &bob);
+  }
+  CHECK(!kept);
+  CHECK_THROWS_WITH(kept->name(), "error: this Player is closed");
+}
+
+TEST_CASE("C++ host types: an argument of a script function is lent for the call") {
+  posset::Runtime runtime = runtime_with_player();
+  posset::Context context(runtime);
+  Player ann("ann"), bob("bob");
+  auto hit = context.compile<int(Player&, Player*)>("(p, by) => do { p.health -= if by == nil { 1 } else { by.health }\np.health }");
+  CHECK(hit(ann, nullptr) == 9);
+  CHECK(hit(ann, &bob) == -1);
+  CHECK(*hit.try_call(bob, &ann) == 11);
+  context.set("kept", 0);
+  const posset::Value keep = context.eval("let kept = ref(nil)\n[p => do { kept.value = p }, () => kept.value.name]");
+  keep[0](ann);
+  CHECK(keep[1].try_call().error().message() == "this Player is closed: it has no 'name' any more");
+  context.define("fail", [&] { throw std::runtime_error("failed"); });
+  CHECK(!context.compile<void(Player&)>("p => fail()").try_call(ann).ok());
+  struct Unknown {
+  } unknown;
+  CHECK_THROWS_AS(context.compile<void(Unknown&)>("x => x")(unknown), posset::Misuse);
+}
+
+TEST_CASE("C++ host types: methods that give their own object can be chained") {
+  posset::Runtime runtime;
+  posset::Type<BigSum> type("BigSum");
+  type.property("total", &BigSum::total)
+      .method("add", &BigSum::add)
+      .method("twice", [](BigSum& sum, int n) -> BigSum& { return static_cast<BigSum&>(sum.add(n).add(n)); })
+      .method("wrong", &BigSum::wrong);
+  runtime.define(std::move(type));
+  posset::Context context(runtime);
+  auto sum = std::make_shared<BigSum>();
+  Sum other;
+  sum->other = &other;
+  context.set("tally", sum);
+  CHECK(context.eval<int>("tally.add(1).twice(10).add(2).total") == 23);
+  CHECK(context.eval<bool>("tally.add(0) == tally"));
+  CHECK(context.try_eval("tally.wrong()").error().message() == "the method gives a reference to another object than its own");
+  CHECK(context.try_eval("tally.add(\"x\")").error().code() == POSSET_ERROR_TypeMismatch);
+}
