@@ -20,6 +20,9 @@
 
 namespace posset {
 
+class Items;
+class Entries;
+
 template <class T, class = void>
 struct Convert;  // below: how a C++ type is read from and made into a value
 
@@ -139,6 +142,11 @@ class Value {
   Value operator[](uint64_t index) const;
   // A field, or the value of a key; nil when there is none.
   Value operator[](std::string_view name) const;
+
+  // For loops (cpp_items.hpp): the elements of a list or range; the entries of a map, or fields of a record or variant, as pairs of
+  // `key` and `value`. Throw Error (TypeMismatch) for anything else.
+  Items items() const;
+  Entries entries() const;
 
   // Calls it; throws Error. Objects of the host are lent for the call, as by Function.
   template <class... Args>

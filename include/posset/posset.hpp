@@ -19,6 +19,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -32,6 +33,7 @@
 #include "cpp_graph.hpp"
 #include "cpp_hooks.hpp"
 #include "cpp_host.hpp"
+#include "cpp_items.hpp"
 #include "cpp_submit.hpp"
 #include "cpp_suspend.hpp"
 #include "cpp_value.hpp"
@@ -185,6 +187,9 @@ class Context {
     check(detail::ConvertOf<T>::to(handle(), std::forward<T>(from), &made), "value");
     return {handle(), made};
   }
+
+  // A record of those fields: `context.record({{"name", "pear"}, {"price", 2.5}})`. Throws Misuse when two have one name.
+  Value record(std::initializer_list<Field> fields) { return detail::make_record(handle(), fields); }
 
   // ---- globals ----
   template <class T>

@@ -327,3 +327,48 @@ TEST_CASE("what runs or reads something has a sibling that gives a result") {
   posset::Graph empty(context);
   CHECK(empty.try_run(1).ok());
 }
+
+TEST_CASE("values are gone through in loops") {
+  posset::Runtime runtime = bare_runtime();
+  posset::Context context(runtime);
+  std::string seen;
+  for (const posset::Value& each : context.eval("[1, \"a\", [2]]").items()) seen += each.text() + ";";
+  for (const posset::Value& each : context.eval("5..8").items()) seen += each.text() + ";";
+  for (const posset::Value& each : context.eval("[]").items()) seen += each.text() + "none";
+  CHECK(seen == "1;a;[2];5;6;7;");
+  seen.clear();
+  for (const auto& [key, value] : context.eval("[\"k\": 7, 2: nil]").entries()) seen += key.text() + "=" + value.text() + ";";
+  for (const auto& [key, value] : context.eval("{a: 1, b: [2]}").entries()) seen += key.text() + "=" + value.text() + ";";
+  for (const auto& [key, value] : context.eval("type Shape = Circle(r) | Empty\nCircle(3)").entries())
+    seen += key.text() + "=" + value.text() + ";";
+  for (const auto& entry : context.eval("{}").entries()) seen += entry.key.text() + "none";
+  CHECK(seen == "k=7;2=nil;a=1;b=[2];r=3;");
+  CHECK_THROWS_WITH((void)context.eval("5").items(), "error: items: expected list or range, got int (5)");
+  CHECK_THROWS_AS((void)context.eval("[1]").entries(), posset::Error);
+  posset::Value changed = context.eval("[1, 2]");
+  int rounds = 0;
+  for (const posset::Value& each : changed.items()) {
+    CHECK(posset_list_push(context.handle(), &changed.place(), posset_retain(each.raw())) == POSSET_OK);
+    ++rounds;
+  }
+  CHECK(rounds == 2);
+  CHECK(changed.size() == 4);
+}
+
+TEST_CASE("records are made of fields") {
+  posset::Runtime runtime = bare_runtime();
+  posset::Context context(runtime, {.memory_limit = 8 << 20});
+  const std::string name = "a text that is long enough to be on the heap";
+  posset::Value made = context.record({{"name", name}, {"n", 2}, {"of", context.record({{"x", 1.5}})}, {"none", nullptr}, {"s", "t"}});
+  CHECK(made == context.eval("{name: \"a text that is long enough to be on the heap\", n: 2, of: {x: 1.5}, none: nil, s: \"t\"}"));
+  CHECK(made["of"]["x"].to<double>() == 1.5);
+  CHECK(context.record({}).size() == 0);
+  CHECK_THROWS_AS((void)context.record({{"a", name}, {"a", name}}), posset::Misuse);
+  CHECK_THROWS_AS((void)context.record({{"a", name}, {"b", "\xff"}}), posset::Error);
+  const uint64_t before = context.statistics().live_objects;
+  for (int i = 0; i < 10; ++i) {
+    CHECK_THROWS_AS((void)context.record({{"a", name}, {"b", "\xff"}}), posset::Error);
+    CHECK_THROWS_AS((void)context.record({{"a", name}, {"a", name}}), posset::Misuse);
+  }
+  CHECK(context.statistics().live_objects == before);
+}
