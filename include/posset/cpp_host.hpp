@@ -261,8 +261,9 @@ class Type {
   // Until the runtime ends.
   template <class K>
   K* keep(K given) {
+    kept_.emplace_back();  // a place first: without one nobody would own it
     auto* made = new detail::KeptOf<K>(std::move(given));
-    kept_.emplace_back(made);
+    kept_.back().reset(made);
     return &made->kept;
   }
   const char* keep_text(std::string text) { return keep(std::move(text))->c_str(); }
