@@ -26,11 +26,20 @@ const posset_type* type_of(const HostClass* type) { return reinterpret_cast<cons
 
 bool is_object(Borrowed v) { return v.is(Tag::Host) && !is_bound_method(v); }
 
-// A registration on its way. What it has made so far goes with it unless it is taken over.
+// A registration on its way. What it has made so far goes with it unless it is taken over. The type stands where it stays, the
+// last of the runtime's: moving one may fail in the middle.
 struct Registration {
+  explicit Registration(posset_runtime& runtime) : runtime(runtime) {}
+  ~Registration() {
+    if (!is_kept) runtime.state.host_types.types.pop_back();
+  }
+  Registration(const Registration&) = delete;
+  Registration& operator=(const Registration&) = delete;
+
   posset_runtime& runtime;
-  HostClass type;
+  HostClass& type = runtime.state.host_types.types.emplace_back();
   std::deque<posset::api::RowData> rows;
+  bool is_kept = false;
 
   const char* keep(const char* text) { return type.texts.emplace_back(text).c_str(); }
   NativeFunction descriptor(posset_function_row row) {
@@ -104,23 +113,27 @@ posset_status fill(Registration& made, const posset_type_row& row) {
 
 const HostClass* take_over(Registration& made, const posset_type_row& row) {
   posset_runtime& runtime = made.runtime;
-  auto& types = runtime.state.host_types;
-  runtime.type_rows.push_back(std::move(made.rows));  // elements of a deque stay where they are
-  if (row.drop) runtime.type_data.emplace_back(row.data, row.drop);
-  HostClass& kept = types.types.emplace_back(std::move(made.type));
-  kept.pure = std::all_of(kept.members.begin(), kept.members.end(), [](const auto& each) { return each.second.is_pure(); });
-  for (const auto& [name, member] : kept.members) {
-    auto& named = types.members[name];
+  HostClass& type = made.type;
+  type.pure = std::all_of(type.members.begin(), type.members.end(), [](const auto& each) { return each.second.is_pure(); });
+  auto names = runtime.state.host_types.members;  // the whole, or, should that fail, nothing
+  for (const auto& [name, member] : type.members) {
+    auto& named = names[name];
     named.writable = named.writable || member.set.entry != nullptr;
     named.pure = named.pure && member.is_pure();
   }
-  return &kept;
+  runtime.type_data.reserve(runtime.type_data.size() + 1);
+  runtime.type_rows.push_back(std::move(made.rows));  // elements of a deque stay where they are
+  // From here on nothing fails.
+  if (row.drop) runtime.type_data.emplace_back(row.data, row.drop);
+  runtime.state.host_types.members.swap(names);
+  made.is_kept = true;
+  return &type;
 }
 
 posset_status register_type(posset_runtime* runtime, const posset_type_row& row, const posset_type** out) {
   if (!runtime || runtime->closed || !row.name || !row.doc || !is_identifier(row.name)) return POSSET_MISUSE;
   if ((row.property_count && !row.properties) || (row.method_count && !row.methods)) return POSSET_MISUSE;
-  Registration made{*runtime, {}, {}};
+  Registration made(*runtime);
   const posset_status status = fill(made, row);
   if (status != POSSET_OK) return status;
   const HostClass* kept = take_over(made, row);

@@ -241,11 +241,37 @@ static answer make_context(posset_context* context, const void* data) {
   return result;
 }
 
+static posset_status answer_nothing(posset_call* call) {
+  (void)call;
+  return POSSET_OK;
+}
+
+static void count_drop(void* data) { ++*(int*)data; }
+
+// Whether it is registered or not, what it has is dropped once.
+static posset_status register_type(posset_runtime* runtime, int* drops) {
+  const posset_property_row property = {"x", "", answer_nothing, answer_nothing, NULL, false};
+  posset_function_row method = {0};
+  posset_type_row type = posset_type_of("Point");
+  method.name = method.signature = "move";
+  method.doc = "";
+  method.function = answer_nothing;
+  type.properties = &property, type.property_count = 1;
+  type.methods = &method, type.method_count = 1;
+  type.data = drops, type.drop = count_drop;
+  return posset_register_type(runtime, &type, NULL);
+}
+
 static answer make_runtime(posset_context* context, const void* data) {
   posset_runtime* runtime = NULL;
   posset_status status = posset_default_runtime(NULL, &runtime);
+  int drops = 0;
   (void)data;
-  if (status == POSSET_OK) posset_runtime_release(runtime);
+  if (status == POSSET_OK) {
+    status = register_type(runtime, &drops);
+    posset_runtime_release(runtime);
+    if (drops != 1) return ANSWER_WRONG;
+  }
   return answer_of(context, status);
 }
 
