@@ -12,6 +12,9 @@
  * you want.
  *  - Text is UTF-8 with a length, never needs a zero at its end, and is copied unless something
  * else is said. Text that is handed out lives as long as what it was read from.
+ *  - A string is valid UTF-8, always: text that would make another one is refused, with the error BadArgument, or from
+ * another thread (suspend.h, graph.h) with POSSET_MISUSE. Only texts that somebody reads are repaired, what is not UTF-8
+ * becoming U+FFFD: posset_string_lossy, messages of errors, output, labels (host.h).
  *  - A runtime may be used by any thread. A context, and every value in it, is used by one thread
  * at a time; which one may change between calls. A call that finds its context running on another
  * thread, or submitted to one (submit.h), gives POSSET_BUSY and does nothing. `posset_interrupt` is

@@ -79,8 +79,8 @@ typedef struct posset_type_row {
   const posset_function_row* methods;
   size_t method_count;
   size_t method_size; /* sizeof(posset_function_row) */
-  /* What is printed behind the name: "<Player ann>". Writes at most `capacity` bytes and gives their number. May
-   * be null. Uses no context. */
+  /* What is printed behind the name: "<Player ann>". Writes at most `capacity` bytes and gives their number; a
+   * character that does not fit whole is left out, what is not UTF-8 becomes U+FFFD. May be null. Uses no context. */
   size_t (*label)(const void* object, char* out, size_t capacity);
   void (*drop)(void* data); /* called with `data` when the runtime ends, or at once when registering fails */
   void* data;

@@ -167,8 +167,8 @@ POSSET_API posset_status posset_buffer_append_value(posset_buffer* buffer, posse
 POSSET_API posset_text posset_buffer_text(const posset_buffer* buffer);
 POSSET_API bool posset_buffer_failed(const posset_buffer* buffer);
 POSSET_API void posset_buffer_clear(posset_buffer* buffer);
-/* The text as an owned string; the buffer is empty afterwards and can be used again. The text must
- * be UTF-8. POSSET_RAISED: the memory limit. */
+/* The text as an owned string; the buffer is empty afterwards and can be used again. POSSET_RAISED: the
+ * memory limit, or it is not valid UTF-8 (BadArgument). */
 POSSET_API posset_status posset_buffer_finish(posset_buffer* buffer, posset_value* out);
 
 /* ---- text of any value ---- */
@@ -309,7 +309,7 @@ typedef struct posset_datum {
     bool truth;
     int64_t integer;
     double number;
-    posset_text text; /* copied */
+    posset_text text; /* copied; UTF-8, or it is no datum */
   } of;
 } posset_datum;
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "interp/api/handles.h"
+#include "interp/api/host_text.h"
 #include "interp/api/items.h"
 #include "interp/runtime/graph.h"
 #include "interp/runtime/graph_options.h"
@@ -123,6 +124,14 @@ bool read_ports(const char* const* names, size_t count, std::vector<graph::Port>
   return true;
 }
 
+// False: raised.
+bool want_names(posset_context* context, posset_text name, const posset_node& node) {
+  auto is_text = [context](const char* port) { return posset::api::want_utf8(context, port, "the name of a port"); };
+  return posset::api::want_utf8(context, posset::api::view(name), "the name of a node") &&
+         std::all_of(node.inputs, node.inputs + node.input_count, is_text) &&
+         std::all_of(node.outputs, node.outputs + node.output_count, is_text);
+}
+
 // As those of a script say it.
 bool read_node(const posset_node& node, ScriptNode& made, graph::NodeOptions& options) {
   constexpr OnError kErrors[] = {OnError::Raise, OnError::Skip, OnError::Retry, OnError::Stop};
@@ -231,6 +240,7 @@ posset_status posset_graph_add(posset_context* context, posset_value value, poss
     ScriptNode made;
     graph::NodeOptions options;
     if (!read_node(node, made, options)) return POSSET_MISUSE;
+    if (!want_names(context, name, node)) return POSSET_RAISED;
     auto host = std::make_shared<ApiNode>(node);
     host->own(std::exchange(owner.drop, nullptr));  // not before there is somebody to have it
     made.host = std::move(host);

@@ -9,7 +9,7 @@
 
 namespace posset::api {
 
-// Copies a text. Empty: of a kind that belongs to a context.
+// Copies a text. Empty: of a kind that belongs to a context, or a text that is not UTF-8.
 inline std::optional<interp::OutsideItem> item_of(const posset_datum& datum) {
   using interp::OutsideItem;
   switch (datum.kind) {
@@ -19,6 +19,7 @@ inline std::optional<interp::OutsideItem> item_of(const posset_datum& datum) {
     case POSSET_FLOAT: return OutsideItem(datum.of.number);
     case POSSET_STR: {
       const posset_text text = datum.of.text;
+      if (!posset_is_utf8(text)) return std::nullopt;
       return OutsideItem(std::make_shared<const std::string>(text.data ? text.data : "", text.size));
     }
     default: return std::nullopt;

@@ -1,5 +1,6 @@
 // Maps, records and variants, as the C interface has them: finding, changing in place, enumerating.
 #include "interp/api/handles.h"
+#include "interp/api/host_text.h"
 #include "interp/runtime/messages.h"
 #include "interp/runtime/place.h"
 #include "interp/runtime/work.h"
@@ -70,7 +71,10 @@ bool names_differ(const std::vector<const Symbol*>& names) {
 posset_status make_record(posset_context* context, const posset_text* names, posset_value* values, uint32_t count,
                           posset_value* to) {
   std::vector<const Symbol*> symbols;
-  for (uint32_t i = 0; i < count; ++i) symbols.push_back(context->runtime.shapes.symbol(view(names[i])));
+  for (uint32_t i = 0; i < count; ++i) {
+    if (!posset::api::want_utf8(context, view(names[i]), "the name of a field")) return POSSET_RAISED;
+    symbols.push_back(context->runtime.shapes.symbol(view(names[i])));
+  }
   if (!names_differ(symbols)) return POSSET_MISUSE;
   const Shape* shape = context->runtime.shapes.record(symbols);
   Record* record = shape ? new_record(context->heap, shape) : nullptr;
@@ -208,6 +212,7 @@ posset_status posset_field_set(posset_context* context, posset_value* place, pos
   Value held = evaluation.take(value);
   if (evaluation.failed()) return evaluation.status();
   if (!place || !is_recordlike(in(*place)) || posset::api::is_foreign(context, in(*place))) return POSSET_MISUSE;
+  if (!posset::api::want_utf8(context, view(name), "the name of a field")) return POSSET_RAISED;
   const Symbol* symbol = context->runtime.shapes.symbol(view(name));
   int index = shape_of_value(context, in(*place))->index_of(symbol);
   if (index == Shape::kNotFound) {

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "interp/api/handles.h"
+#include "interp/api/host_text.h"
 #include "interp/runtime/ops.h"
 #include "interp/runtime/text_search.h"
 #include "interp/runtime/work.h"
@@ -24,12 +25,7 @@ extern "C" {
 posset_status posset_string(posset_context* context, posset_text text, posset_value* out) {
   Evaluation evaluation(context);
   if (evaluation.failed()) return evaluation.status();
-  posset::interp::WishPatience patience(context->heap);
-  if (!posset::interp::is_valid_utf8(view(text), &patience)) {
-    if (patience.ended()) return give_or_limit(context, Value::failure(), out);
-    context->raise(posset::interp::ErrorCode::BadArgument, "the text is not valid UTF-8");
-    return POSSET_RAISED;
-  }
+  if (!posset::api::want_utf8(context, view(text))) return POSSET_RAISED;
   return give_or_limit(context, make_string(context->heap, view(text)), out);
 }
 
@@ -150,8 +146,10 @@ posset_status posset_buffer_finish(posset_buffer* buffer, posset_value* out) {
   if (!buffer) return POSSET_MISUSE;
   Evaluation evaluation(buffer->context);
   if (evaluation.failed()) return evaluation.status();
-  Value made = buffer->builder.finish();
+  const bool is_text = buffer->builder.failed() || posset::api::want_utf8(buffer->context, buffer->builder.view());
+  Value made = is_text ? buffer->builder.finish() : Value();
   buffer->builder.clear();
+  if (!is_text) return POSSET_RAISED;
   return give_or_limit(buffer->context, std::move(made), out);
 }
 

@@ -4,6 +4,7 @@
 #include "interp/runtime/call.h"
 #include "interp/runtime/messages.h"
 #include "interp/syntax/diagnostic.h"
+#include "interp/syntax/utf8.h"
 
 namespace posset::interp {
 
@@ -83,6 +84,30 @@ std::string_view type_name_of_host_object(Borrowed v) {
   return is_bound_method(v) ? std::string_view("fn") : std::string_view(v.as<HostObject>()->type->name);
 }
 
+namespace {
+
+// Is that the beginning of a scalar, and no more?
+bool is_cut_scalar(std::string_view bytes) {
+  const auto first = static_cast<unsigned char>(bytes[0]);
+  const size_t whole = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : first >= 0xC2 ? 2 : 0;
+  return bytes.size() < whole && std::all_of(bytes.begin() + 1, bytes.end(), syntax::is_continuation_byte);
+}
+
+// The host may write anything, and str(x) makes a string of it. What its last scalar lacks where the label is full goes, other
+// bytes that are no UTF-8 become U+FFFD.
+std::string text_of_label(std::string_view bytes, bool is_full) {
+  std::string text;
+  for (size_t at = 0; at < bytes.size();) {
+    const syntax::Scalar scalar = syntax::decode_utf8(bytes, at);
+    if (!scalar.valid && is_full && is_cut_scalar(bytes.substr(at))) break;
+    syntax::append_utf8(text, scalar.value);
+    at += scalar.length;
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string name_of_host_object(Borrowed v) {
   if (is_bound_method(v)) return std::string("fn ") + method_of(v)->name;
   const auto* object = v.as<HostObject>();
@@ -92,7 +117,7 @@ std::string name_of_host_object(Borrowed v) {
   char label[128];
   const size_t size = object->type->label(object->pointer, label, sizeof label);
   if (size == 0) return name;
-  return name + " " + std::string(label, std::min(size, sizeof label));
+  return name + " " + text_of_label({label, std::min(size, sizeof label)}, size >= sizeof label);
 }
 
 // ---- members ----

@@ -202,6 +202,27 @@ TEST_CASE("host graph: nodes that are no good are refused, and their data droppe
   CHECK(posset_sender_set_capacity(nullptr, posset_text_of("e"), 1) == POSSET_MISUSE);
 }
 
+TEST_CASE("host graph: names and data that are no UTF-8 are refused, for strings would be made of them") {
+  World w;
+  Graph graph(w.context);
+  posset_context* c = w.context.handle();
+  const posset_value handle = graph.value().raw();
+  posset_node node = posset_node_defaults();
+  node.on_start = [](posset_turn*) { return POSSET_OK; };
+  auto add = [&](const char* name) {
+    return error_of([&] { posset::detail::check(c, posset_graph_add(c, handle, posset_text_of(name), &node, nullptr), "add"); });
+  };
+  CHECK(add("\xff") == "the name of a node is not valid UTF-8");
+  const char* ports[] = {"out\xff"};
+  node.outputs = ports;
+  node.output_count = 1;
+  CHECK(add("n") == "the name of a port is not valid UTF-8");
+  graph.add("sink", Node({"in"}, {}).on_message([](Turn&) {}));
+  graph.input("input", "sink:in");
+  const posset::Sender sender = graph.sender("input");
+  CHECK(sender.put(std::string("a\xff")) == POSSET_PUT_INVALID);
+}
+
 TEST_CASE("host graph: a node's data is dropped once, with the graph") {
   auto kept = std::make_shared<int>(1);
   {

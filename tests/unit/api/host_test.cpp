@@ -1,6 +1,7 @@
 // Host objects: properties, methods, identity, memory, their end; the same in every tier. Nothing a script does may
 // use an object after the host has it back.
 #include <cstdio>
+#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
@@ -413,6 +414,36 @@ TEST_CASE("host objects: registering") {
   CHECK(status_of(posset_type_of("Late")) == POSSET_MISUSE);
   posset_context_release(context);
   posset_runtime_release(runtime);
+}
+
+TEST_CASE("host objects: a label gives text, whatever its bytes") {
+  struct Row {
+    std::string bytes, shown;
+  };
+  const std::string a126(126, 'a');
+  static const std::string* written = nullptr;
+  posset_runtime* runtime = nullptr;
+  REQUIRE(posset_default_runtime(nullptr, &runtime) == POSSET_OK);
+  posset_type_row row = posset_type_of("Lab");
+  row.label = [](const void*, char* out, size_t capacity) {
+    const size_t size = std::min(capacity, written->size());
+    std::memcpy(out, written->data(), size);
+    return size;
+  };
+  const posset_type* type = nullptr;
+  REQUIRE(posset_register_type(runtime, &row, &type) == POSSET_OK);
+  World w(runtime, posset_context_defaults());
+  posset_runtime_release(runtime);
+  int object = 0;
+  posset_value handle = posset_nil();
+  const posset_object given = posset_object_of(&object);
+  REQUIRE(posset_host(w.context, type, &given, &handle) == POSSET_OK);
+  REQUIRE(posset_set_global(w.context, text("lab"), handle) == POSSET_OK);
+  for (const Row& each : {Row{"\xff\xfe", "\uFFFD\uFFFD"}, Row{"é\xc3", "é\uFFFD"}, Row{a126 + "aé", a126 + "a"},
+                          Row{a126 + "é", a126 + "é"}, Row{a126 + "\U0001F600", a126}, Row{"\xed\xa0\x80", "\uFFFD\uFFFD\uFFFD"}}) {
+    written = &each.bytes;
+    CHECK(w.show("str(lab)") == "\"<Lab " + each.shown + ">\"");
+  }
 }
 
 TEST_CASE("host objects: errors say which function of the host raised") {

@@ -510,6 +510,10 @@ TEST_CASE("host calls that suspend: what cannot be is misuse, and the call can s
     posset_datum list = {};
     list.kind = POSSET_LIST;
     CHECK(posset_complete(request.completion, &list) == POSSET_MISUSE);
+    posset_datum no_text = {};
+    no_text.kind = POSSET_STR;
+    no_text.of.text = text("a\xff");
+    CHECK(posset_complete(request.completion, &no_text) == POSSET_MISUSE);
     CHECK(posset_complete_with(request.completion, nullptr, &drops, drop) == POSSET_MISUSE);
     CHECK(posset_completion_wanted(request.completion));
     CHECK(complete(request.completion, 3) == POSSET_OK);

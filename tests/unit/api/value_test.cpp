@@ -67,6 +67,30 @@ TEST_CASE("buffers make strings") {
   posset_buffer_free(buffer);
 }
 
+TEST_CASE("buffers and names of fields that are no UTF-8 are refused, for strings would be made of them") {
+  World w;
+  posset_buffer* buffer = posset_buffer_create(w.context);
+  posset_buffer_append(buffer, text("a\xff"));
+  posset_value made = posset_nil();
+  CHECK(posset_buffer_finish(buffer, &made) == POSSET_RAISED);
+  CHECK(w.problem().message == "the text is not valid UTF-8");
+  CHECK(posset_buffer_text(buffer).size == 0);
+  posset_buffer_append(buffer, text("\xc3"));
+  posset_buffer_append(buffer, text("\xa9"));
+  REQUIRE(posset_buffer_finish(buffer, &made) == POSSET_OK);
+  CHECK(w.take_text(made) == "\"é\"");
+  posset_buffer_free(buffer);
+  const posset_text name = text("\xff");
+  posset_value field = posset_int(1);
+  CHECK(posset_record(w.context, &name, &field, 1, &made) == POSSET_RAISED);
+  CHECK(w.problem().message == "the name of a field is not valid UTF-8");
+  posset_value record = posset_nil();
+  REQUIRE(posset_record(w.context, nullptr, nullptr, 0, &record) == POSSET_OK);
+  CHECK(posset_field_set(w.context, &record, name, posset_int(1)) == POSSET_RAISED);
+  CHECK(w.problem().code == POSSET_ERROR_BadArgument);
+  posset_release(record);
+}
+
 TEST_CASE("lists are values") {
   World w;
   posset_value list = posset_nil();
