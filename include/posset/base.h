@@ -19,6 +19,8 @@
  * at a time; which one may change between calls. A call that finds its context running on another
  * thread, or submitted to one (submit.h), gives POSSET_BUSY and does nothing. `posset_interrupt` is
  * the exception: any thread, at any time.
+ *  - A thread that calls has 160 KiB of stack left, which is not looked at. What needs more, deep recursion and reading of
+ * sources that nest deeply, goes on on stacks of the library's; so a loader of modules or a function of the host may be called there.
  *  - A null handle or an impossible argument gives POSSET_MISUSE and does nothing.
  *
  * SPDX-License-Identifier: MIT */

@@ -1,6 +1,5 @@
 // Loading and running programs, and evaluating expressions.
 #include "interp/api/handles.h"
-#include "interp/syntax/parser.h"
 
 using posset::api::Entry;
 using posset::api::Evaluation;
@@ -143,7 +142,11 @@ posset_status posset_eval(posset_context* context, posset_text expression, posse
 }
 
 bool posset_is_incomplete(posset_text source) {
-  return posset::syntax::is_incomplete(view(source));
+  try {
+    return posset::interp::is_incomplete(view(source));
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
 }
 
 }  // extern "C"

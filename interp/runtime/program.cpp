@@ -2,6 +2,8 @@
 #include "interp/runtime/program.h"
 
 #include "interp/syntax/parser.h"
+#include "sched/base/stack_pool.h"
+#include "sched/base/thread_stack.h"
 
 namespace posset::interp {
 
@@ -144,7 +146,22 @@ std::shared_ptr<syntax::Module> read_program(Context& context, syntax::SourcePtr
   return tree;
 }
 
+// Where the front end has the stack that it needs. A segment of the context first, so that evaluations which a loader begins in
+// its middle know how much is left there; limits may have left none.
+template <class Body>
+void on_roomy_stack(Context& context, Body&& body) {
+  if (sched::thread_stack_left() >= kFrontEndStack) return body();
+  if (!context.native.on_fresh_segment(body)) sched::StackPool(kFrontEndStack, 0).run(body);
+}
+
 }  // namespace
+
+bool is_incomplete(std::string_view source) {
+  if (sched::thread_stack_left() >= kFrontEndStack) return syntax::is_incomplete(source);
+  bool incomplete = false;
+  sched::StackPool(kFrontEndStack, 0).run([&] { incomplete = syntax::is_incomplete(source); });
+  return incomplete;
+}
 
 syntax::SourcePtr make_source(Context& context, std::string_view name, std::string_view text) {
   const size_t bytes = syntax::Source::bytes_of(text);
@@ -164,7 +181,9 @@ std::shared_ptr<syntax::Module> load_program(Context& context, syntax::SourcePtr
                                              syntax::Diagnostics& diagnostics, bool session) {
   TreeAccount::Loading loading(*context.tree_account, context);
   try {
-    return read_program(context, std::move(source), std::move(key), diagnostics, session);
+    std::shared_ptr<syntax::Module> tree;
+    on_roomy_stack(context, [&] { tree = read_program(context, std::move(source), std::move(key), diagnostics, session); });
+    return tree;
   } catch (const syntax::Stopped&) {
     loading.raise();
     return nullptr;

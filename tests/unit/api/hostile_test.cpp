@@ -9,6 +9,8 @@
 #include <sstream>
 #include <vector>
 
+#include <pthread.h>
+
 #include "fixture.h"
 
 using posset::test::Problem;
@@ -219,6 +221,20 @@ void run_sources(const std::vector<Source>& sources) {
   posset_runtime_release(runtime);
 }
 
+void on_thread_of(size_t stack_bytes, void (*body)()) {
+  pthread_attr_t attributes;
+  REQUIRE(pthread_attr_init(&attributes) == 0);
+  REQUIRE(pthread_attr_setstacksize(&attributes, stack_bytes) == 0);
+  pthread_t thread;
+  auto run = [](void* it) -> void* {
+    reinterpret_cast<void (*)()>(it)();
+    return nullptr;
+  };
+  REQUIRE(pthread_create(&thread, &attributes, run, reinterpret_cast<void*>(body)) == 0);
+  pthread_attr_destroy(&attributes);
+  pthread_join(thread, nullptr);
+}
+
 }  // namespace
 
 TEST_CASE("hostile scripts in the tree walker") { run_scripts(0); }
@@ -226,6 +242,31 @@ TEST_CASE("hostile scripts in the tree walker") { run_scripts(0); }
 TEST_CASE("hostile scripts in bytecode") { run_scripts(1); }
 
 TEST_CASE("sources that nest deeply") { run_sources(deep_sources()); }
+
+TEST_CASE("sources that nest deeply, on a thread with little stack") {
+  on_thread_of(192 << 10, [] { run_sources(deep_sources()); });
+}
+
+TEST_CASE("sources that nest deeply, in a function of the host that a task calls") {
+  posset_runtime* runtime = full_runtime(1);
+  {
+    World w(runtime, posset_context_defaults());
+    posset_function_row row = {};
+    row.name = "load";
+    row.signature = "load(source)";
+    row.doc = "";
+    row.min_arguments = row.max_arguments = 1;
+    row.function = [](posset_call* call) -> posset_status {
+      posset_text source;
+      if (posset_want_string(call, 0, &source)) return POSSET_RAISED;
+      CHECK(posset_is_incomplete(source));
+      return posset_eval(call->context, source, nullptr, nullptr) == POSSET_INVALID ? POSSET_OK : POSSET_RAISED;
+    };
+    REQUIRE(posset_define(w.context, &row, sizeof row, nullptr) == POSSET_OK);
+    CHECK(w.show("import \"strings\"\nawait spawn load(strings.repeat(\"[\", 900))") == "nil");
+  }
+  posset_runtime_release(runtime);
+}
 
 // Each function is walked once, so the calls take much of the task's stack; the last one calls a built-in with a function, and
 // is compiled before it runs. That used what was left of the stack, and more.
