@@ -162,6 +162,15 @@ void ModuleResolver::report_not_assignable(const PlacePath& path, PlaceUse use) 
     }
   }
   const std::string name(path.root->name);
+  // The value may well be an object of the host, which is changed through whatever holds it.
+  if (path.meaning.link.kind == Link::Kind::HostGlobal && !path.steps.empty() && path.steps[0].is_field) {
+    const std::string field(path.steps[0].name);
+    error(ErrorCode::CannotAssign, path.root->span,
+          "cannot assign to " + quoted(field) + " of " + quoted(name) + purpose(use) + ": the host has set " + quoted(name) +
+              ", and no object of the host has a property " + quoted(field) + " that can be written",
+          "a property may be read-only; a record of the host can be copied: `var copy = " + name + "`");
+    return;
+  }
   const bool top = scopes_.root_function().is_top_level && scopes_.level() == 0;
   error(ErrorCode::CannotAssign, path.root->span,
         "cannot assign to " + quoted(name) + purpose(use) + ": it is " + what,

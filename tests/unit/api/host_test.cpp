@@ -243,6 +243,25 @@ TEST_CASE("host objects: what goes wrong is said clearly, the same in every tier
   }
 }
 
+TEST_CASE("host objects: a property that cannot be written is named, also where the host has set the object") {
+  Game game;
+  auto message = [&](const char* source) {
+    posset_diagnostics* found = nullptr;
+    CHECK(posset_eval(game.world.context, text(source), nullptr, &found) == POSSET_INVALID);
+    posset_diagnostic first = {};
+    first.size = sizeof first;
+    CHECK(posset_diagnostics_get(found, 0, &first) == POSSET_OK);
+    const std::string said = posset::test::str(first.message);
+    posset_diagnostics_free(found);
+    return said;
+  };
+  const std::string end = "the host has set 'player', and no object of the host has a property ";
+  CHECK(message("player.x = 1.0") == "cannot assign to 'x' of 'player': " + end + "'x' that can be written");
+  CHECK(message("player.nosuch += 1") == "cannot assign to 'nosuch' of 'player': " + end + "'nosuch' that can be written");
+  CHECK(message("player = 1") == "cannot assign to 'player': it is a value the host has set");
+  CHECK(game.show("player.health = 7\nplayer.health") == "7");
+}
+
 TEST_CASE("host objects: names of properties change nothing for records") {
   Game game;
   CHECK(game.show("var p = {health: 1, x: 2}\np.health += 1\np.x += p.health\np") == "{health: 2, x: 4}");
