@@ -136,11 +136,11 @@ std::shared_ptr<syntax::Module> read_program(Context& context, syntax::SourcePtr
   if (diagnostics.has_errors()) return nullptr;
   ContextEnvironment environment(context);
   if (!key.empty()) environment.add(key, tree);
-  bool ok = syntax::resolve(tree, environment, diagnostics, session ? &context.session : nullptr);
-  for (const auto& diagnostic : environment.pending()) {
-    diagnostics.report(diagnostic);
-    ok = ok && diagnostic.severity != syntax::Severity::Error;
-  }
+  syntax::Diagnostics resolving;
+  const bool ok = syntax::resolve(tree, environment, resolving, session ? &context.session : nullptr);
+  // What is wrong with a module first: that it does not export what it is imported for may follow from that.
+  for (const auto& diagnostic : environment.pending()) diagnostics.report(diagnostic);
+  for (const auto& diagnostic : resolving.all()) diagnostics.report(diagnostic);
   if (!ok || diagnostics.has_errors()) return nullptr;
   environment.publish();
   return tree;

@@ -155,6 +155,28 @@ TEST_CASE("modules come from the host's loader, once each") {
   CHECK(w.eval("import \"loop\"") == POSSET_INVALID);
 }
 
+TEST_CASE("the first error of a module that does not parse tells why, not what it does not export") {
+  Files files{{"bytes", "export let a = 1\n\xff"}, {"syntax", "export let a = = 1"}, {"uses", "import {a} from \"bytes\"\nexport let b = a"}};
+  World w;
+  REQUIRE(posset_context_set_loader(w.context, load_file, &files) == POSSET_OK);
+  struct Row {
+    const char* source;
+    posset_code code;
+    const char* file;
+  };
+  for (const Row& row : {Row{"import {a} from \"bytes\"\na", POSSET_ERROR_BadEncoding, "bytes.posset"},
+                         Row{"import {a} from \"syntax\"\na", POSSET_ERROR_UnexpectedToken, "syntax.posset"},
+                         Row{"import {b} from \"uses\"\nb", POSSET_ERROR_BadEncoding, "bytes.posset"}}) {
+    const Loaded loaded(w, "main", row.source);
+    CHECK(loaded.status == POSSET_INVALID);
+    posset_diagnostic first = {};
+    first.size = sizeof first;
+    REQUIRE(posset_diagnostics_get(loaded.diagnostics, 0, &first) == POSSET_OK);
+    CHECK(first.code == row.code);
+    CHECK(str(first.file) == row.file);
+  }
+}
+
 namespace {
 
 // Keeps a runtime's compile threads from their work while it lives.
