@@ -27,8 +27,7 @@ class Discovery {
         ImportDecl& import = *open_[at].module->imports[open_[at].next++];
         follow(open_[at].module, import);
       } else {
-        order_.push_back(open_[at].module);
-        open_.pop_back();
+        leave();
       }
     }
     return std::move(order_);
@@ -52,7 +51,17 @@ class Discovery {
           module->imports.push_back(import->import);
       }
     }
+    open_modules_.insert(module.get());
+    if (!module->key.empty()) open_keys_.insert(module->key);
     open_.push_back({module, path});
+  }
+
+  void leave() {
+    const std::shared_ptr<Module>& module = open_.back().module;
+    open_modules_.erase(module.get());
+    open_keys_.erase(module->key);
+    order_.push_back(module);
+    open_.pop_back();
   }
 
   void follow(const std::shared_ptr<Module>& from, ImportDecl& import) {
@@ -84,6 +93,8 @@ class Discovery {
   }
 
   bool closes_cycle(const Module& from, const ImportDecl& import, const Module& module) {
+    // Asked of every import, and a chain of imports may be long.
+    if (!open_modules_.contains(&module) && !open_keys_.contains(module.key)) return false;
     size_t start = 0;
     while (start < open_.size() && !same_module(*open_[start].module, module)) ++start;
     if (start == open_.size()) return false;
@@ -103,6 +114,8 @@ class Discovery {
 
   World& world_;
   std::vector<Open> open_;
+  std::unordered_set<const Module*> open_modules_;  // the same, to be found
+  std::unordered_set<Text> open_keys_;              // of those that have one
   std::unordered_set<const Module*> seen_;
   std::vector<std::shared_ptr<Module>> order_;
   bool failed_ = false;
