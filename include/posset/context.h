@@ -46,7 +46,7 @@ POSSET_API posset_status posset_context_set_options(posset_context* context,
 
 /* Where print and println write. Without one the text is dropped. Called on the thread that runs
  * the script with at least one whole piece of a print; giving false raises "cannot write to the
- * output". */
+ * output", or what the function has raised itself (posset_raise). */
 POSSET_API posset_status posset_context_set_output(posset_context* context, posset_write write,
                                                    void* data);
 /* Writes as print does: counted against the output limit. */

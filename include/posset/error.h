@@ -47,8 +47,8 @@ POSSET_API const char* posset_code_text(posset_code code); /* its line in the ta
 /* ---- raising, in native functions ---- */
 
 /* Makes an error pending; always gives POSSET_RAISED, so that `return posset_raise(...)` is enough.
- * Codes of kind runtime may be raised; BadArgument and OutOfRange are what most functions need. The
- * place is that of the call in the script. */
+ * Codes of kind runtime may be raised, any other becomes HostError: a host cannot pretend that a limit was reached, which
+ * no script may catch. BadArgument and OutOfRange are what most functions need. The place is that of the call in the script. */
 POSSET_API posset_status posset_raise(posset_context* context, posset_code code,
                                       posset_text message);
 /* With a hint, which is shown under the caret. */

@@ -61,7 +61,8 @@ POSSET_API posset_status posset_suspend(posset_call* call, posset_completion** o
 
 /* With a value that belongs to no context; null: nil. Its text is charged when the script gets it. */
 POSSET_API posset_status posset_complete(posset_completion* completion, const posset_datum* datum);
-/* With an error, as posset_raise makes it, at the call in the script. `message` is copied. */
+/* With an error, as posset_raise makes it, at the call in the script; so a code that is not of kind runtime becomes HostError.
+ * `message` is copied. */
 POSSET_API posset_status posset_complete_error(posset_completion* completion, posset_code code,
                                                posset_text message);
 /* With whatever `finish` makes: it is called in the place of the function, on the thread of the script, with the same

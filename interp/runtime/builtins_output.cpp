@@ -16,9 +16,10 @@ bool write(Context& context, std::string_view text) {
   }
   context.output_written += text.size();
   // A host that sets no output does not want it.
-  if (!context.output || context.output(text)) return true;
-  context.raise(ErrorCode::HostError, "cannot write to the output");
-  return false;
+  const bool written = !context.output || context.output(text);
+  if (context.error_pending()) return false;  // the host says itself why
+  if (!written) context.raise(ErrorCode::HostError, "cannot write to the output");
+  return written;
 }
 
 Value print_arguments(NativeCall& call, std::string_view end) {

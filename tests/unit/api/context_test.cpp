@@ -97,6 +97,25 @@ TEST_CASE("a sink that cannot write raises") {
   CHECK(w.show("print(1)") == "raised: cannot write to the output");
 }
 
+TEST_CASE("a sink that has raised is heard, whatever it gives") {
+  World w;
+  for (const bool given : {false, true}) {
+    struct Sink {
+      posset_context* context;
+      bool given;
+    } sink{w.context, given};
+    auto write = [](void* data, const char*, size_t) {
+      const auto& self = *static_cast<const Sink*>(data);
+      posset_raise(self.context, POSSET_ERROR_BadArgument, text("the disk is full"));
+      return self.given;
+    };
+    posset_context_set_output(w.context, write, &sink);
+    CHECK(w.show("try { print(1) } catch e { e.message }") == "\"the disk is full\"");
+    CHECK(w.show("print(1)") == "raised: the disk is full");
+    posset_context_set_output(w.context, nullptr, nullptr);
+  }
+}
+
 TEST_CASE("data of the host is dropped when it is replaced and when the context ends") {
   static int dropped;
   static const char key = 0;
