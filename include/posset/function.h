@@ -111,8 +111,21 @@ POSSET_API posset_status posset_want_map(posset_call* call, uint32_t i);
 POSSET_API posset_status posset_want_record(posset_call* call, uint32_t i);
 POSSET_API posset_status posset_want_function(posset_call* call, uint32_t i);
 POSSET_API posset_status posset_want_iterable(posset_call* call, uint32_t i);
-/* Argument i is of a wrong kind: "...: expected WHAT, got int (5)". Always POSSET_RAISED. */
+/* The elements of a list argument that consists of numbers (ints) only, good until it is taken or changed; as
+ * doubles, ints are the floats next to them. However the list is stored: one that is stored otherwise is replaced by an equal one, which
+ * counts as its memory and steps. An inout argument must be of floats already, as nothing may change what a script sees. */
+POSSET_API posset_status posset_want_floats(posset_call* call, uint32_t i, const double** data, uint64_t* count);
+POSSET_API posset_status posset_want_ints(posset_call* call, uint32_t i, const int64_t** data, uint64_t* count);
+/* Argument i is of a wrong kind: "...: expected WHAT, got int (5)"; where it is of that kind, what else may be wrong: that it is
+ * closed, or something in it. Always POSSET_RAISED. */
 POSSET_API posset_status posset_raise_kind(posset_call* call, uint32_t i, const char* expected);
+/* An int that the host has no room for: "...: expected an int from -128 to 127, got 300" (OutOfRange). Of other kinds
+ * as posset_raise_kind says it. */
+POSSET_API posset_status posset_raise_range(posset_call* call, uint32_t i, int64_t least, int64_t most);
+/* Something inside of argument i is of a wrong kind: "...: element 1: expected int, got str ("x")", "...: value at "a": ...".
+ * `place` is the index in a list or the key in a map; for a key itself, which is then `found`, nil. */
+POSSET_API posset_status posset_raise_element(posset_call* call, uint32_t i, posset_value place, posset_value found,
+                                              const char* expected);
 /* Argument i is of the right kind but no good: "argument n of window(xs, n): PROBLEM". */
 POSSET_API posset_status posset_raise_argument(posset_call* call, posset_code code, uint32_t i,
                                                posset_text problem);

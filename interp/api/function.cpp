@@ -229,12 +229,6 @@ posset_status posset_want_record(posset_call* call, uint32_t i) {
                                                   : posset_raise_kind(call, i, "record");
 }
 
-posset_status posset_raise_kind(posset_call* call, uint32_t i, const char* expected) {
-  if (!call || i >= call->count) return POSSET_MISUSE;
-  if (!call->context->error_pending()) raise_argument(native_of(call), i, expected);
-  return POSSET_RAISED;
-}
-
 posset_status posset_raise_argument(posset_call* call, posset_code code, uint32_t i,
                                     posset_text problem) {
   if (!call || i >= call->count) return POSSET_MISUSE;

@@ -55,6 +55,40 @@ posset_status greet(posset_call* call) {
   return posset_return_string(call, text("hello, " + str(name)));
 }
 
+posset_status sum_of_floats(posset_call* call) {
+  const double* data = nullptr;
+  uint64_t count = 0;
+  if (posset_want_floats(call, 0, &data, &count)) return POSSET_RAISED;
+  double sum = 0;
+  for (uint64_t i = 0; i < count; ++i) sum += data[i];
+  return posset_return(call, posset_float(sum));
+}
+
+posset_status sum_of_ints(posset_call* call) {
+  const int64_t* data = nullptr;
+  uint64_t count = 0;
+  if (posset_want_ints(call, 0, &data, &count)) return POSSET_RAISED;
+  int64_t sum = 0;
+  for (uint64_t i = 0; i < count; ++i) sum += data[i];
+  return posset_return(call, posset_int(sum));
+}
+
+// An int of 8 bits, the first element of a list or map, or nothing that it takes.
+posset_status small(posset_call* call) {
+  const posset_value v = posset_argument(call, 0);
+  if (posset_is(v, POSSET_LIST)) return posset_raise_element(call, 0, posset_int(0), posset_list_at(v, 0), "int");
+  uint64_t at = 0;
+  posset_value key, value;
+  if (posset_map_next(v, &at, &key, &value))
+    return posset_raise_element(call, 0, posset_is(key, POSSET_STR) ? key : posset_nil(), posset_is(key, POSSET_STR) ? value : key, "int");
+  return posset_raise_range(call, 0, -128, 127);
+}
+
+posset_status strict(posset_call* call) {
+  const posset_value v = posset_argument(call, 0);
+  return posset_raise_kind(call, 0, posset_kind_name(posset_kind_of(v)));
+}
+
 posset_status careless(posset_call*) { return POSSET_NOT_FOUND; }
 
 }  // namespace
@@ -135,6 +169,37 @@ TEST_CASE("inout parameters of script functions come back to the host") {
   w.problem();
   CHECK(w.take_text(list) == "[1, 0]");
   posset_release(f);
+}
+
+TEST_CASE("a list of numbers is taken as one, however it is stored") {
+  World w;
+  REQUIRE(define(w, row("floats", "floats(xs)", 1, 1, sum_of_floats)) == POSSET_OK);
+  REQUIRE(define(w, row("ints", "ints(xs)", 1, 1, sum_of_ints)) == POSSET_OK);
+  posset_function_row inout = row("changed", "changed(&xs)", 1, 1, sum_of_floats);
+  inout.inout = 1;
+  REQUIRE(define(w, inout) == POSSET_OK);
+  CHECK(w.show("do { var x = [1, 1.5]\nx[0] = 2.5\nfloats(x) }") == "4.0");
+  CHECK(w.show("do { let x = [1, 1.5]\n[floats(x), floats([1, 2]), floats([]), x] }") == "[2.5, 3.0, 0.0, [1, 1.5]]");
+  CHECK(w.show("do { var x = [\"a\", 2]\nx[0] = 1\n[ints(x), ints([3]), ints([])] }") == "[3, 3, 0]");
+  CHECK(w.show("do { var x = [0.5]\nchanged(&x) }") == "0.5");
+  CHECK(w.show("do { var x = [1]\nchanged(&x) }") == "raised: argument xs of changed(&xs): expected list of floats, got list ([1])");
+  CHECK(w.show("floats([1, \"x\"])") == "raised: argument xs of floats(xs): element 1: expected int or float, got str (\"x\")");
+  CHECK(w.show("ints([1, 2.0])") == "raised: argument xs of ints(xs): element 1: expected int, got float (2.0)");
+  CHECK(w.show("ints(1)") == "raised: argument xs of ints(xs): expected list of ints, got int (1)");
+}
+
+TEST_CASE("what is wrong in an argument of the right kind is said") {
+  World w;
+  REQUIRE(define(w, row("small", "small(x)", 1, 1, small)) == POSSET_OK);
+  REQUIRE(define(w, row("strict", "strict(x)", 1, 1, strict)) == POSSET_OK);
+  const std::string begin = "raised: argument x of small(x): ";
+  CHECK(w.show("small(300)") == begin + "expected an int from -128 to 127, got 300");
+  CHECK(w.show("small(1.5)") == begin + "expected int, got float (1.5)");
+  CHECK(w.show("small([\"a\"])") == begin + "element 0: expected int, got str (\"a\")");
+  CHECK(w.show("small([\"k\": nil])") == begin + "value at \"k\": expected int, got nil");
+  CHECK(w.show("small([2.5: 1])") == begin + "a key: expected int, got float (2.5)");
+  CHECK(w.show("strict(300)") == "raised: argument x of strict(x): 300 is out of range");
+  CHECK(w.show("strict([1, \"x\"])") == "raised: argument x of strict(x): the host cannot take all that is in [1, \"x\"]");
 }
 
 TEST_CASE("a status that is no result becomes an error") {

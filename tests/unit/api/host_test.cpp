@@ -435,6 +435,19 @@ TEST_CASE("host objects: registering") {
   posset_runtime_release(runtime);
 }
 
+TEST_CASE("host objects: a closed one as an argument is said to be closed, not to be of another type") {
+  Game game;
+  posset_function_row row = {};
+  row.name = "greet";
+  row.signature = "greet(p)";
+  row.doc = "";
+  row.min_arguments = row.max_arguments = 1;
+  row.function = [](posset_call* call) { return posset_raise_kind(call, 0, "Player"); };
+  REQUIRE(posset_define(game.world.context, &row, sizeof row, nullptr) == POSSET_OK);
+  CHECK(game.show("player.leave()\ngreet(player)") == "raised: argument p of greet(p): this Player is closed");
+  CHECK(game.show("greet(1)") == "raised: argument p of greet(p): expected Player, got int (1)");
+}
+
 TEST_CASE("host objects: a label gives text, whatever its bytes") {
   struct Row {
     std::string bytes, shown;
