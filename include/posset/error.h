@@ -44,6 +44,13 @@ POSSET_API const char* posset_code_kind(
     posset_code code); /* syntax, resolve, warning, runtime or limit */
 POSSET_API const char* posset_code_text(posset_code code); /* its line in the table */
 
+/* ---- misuse ---- */
+
+/* Why a function has just given POSSET_MISUSE, POSSET_EXISTS or POSSET_NOT_FOUND with this context, where more is known than
+ * the status says: "a node with inputs needs on_message". Told once: empty when it was asked for since, and where nothing
+ * is known. Good until the next time it is asked for. */
+POSSET_API posset_text posset_misuse_text(posset_context* context);
+
 /* ---- raising, in native functions ---- */
 
 /* Makes an error pending; always gives POSSET_RAISED, so that `return posset_raise(...)` is enough.

@@ -2,12 +2,14 @@
 #include <algorithm>
 
 #include "interp/api/fiber_carrier.h"
+#include "interp/api/misuse.h"
 #include "interp/api/submission.h"
 #include "interp/runtime/work.h"
 #include "interp/syntax/token.h"
 
 using posset::api::Entry;
 using posset::api::Evaluation;
+using posset::api::misuse;
 using posset::api::view;
 using posset::interp::Borrowed;
 using posset::interp::Limits;
@@ -52,9 +54,12 @@ Limits limits_of(const posset_context_options& options) {
   return limits;
 }
 
-bool in_range(const posset_context_options& options) {
-  return options.time_limit_seconds >= 0 && options.stack_limit > 0 &&
-         (options.grants & ~uint32_t{POSSET_GRANT_ALL}) == 0;
+// Null: nothing.
+const char* problem_of(const posset_context_options& options) {
+  if (!(options.time_limit_seconds >= 0)) return "the option time_limit_seconds is negative";
+  if (options.stack_limit == 0) return "the option stack_limit is 0";
+  if ((options.grants & ~uint32_t{POSSET_GRANT_ALL}) != 0) return "the option grants has bits that grant nothing";
+  return nullptr;
 }
 
 void set_grants(posset_context* context, const posset_context_options& options) {
@@ -118,7 +123,7 @@ extern "C" {
 posset_status posset_context_create(posset_runtime* runtime, const posset_context_options* given,
                                     posset_context** out) {
   posset_context_options options = posset_context_defaults();
-  if (!runtime || !out || !posset::api::read_struct(given, options) || !in_range(options))
+  if (!runtime || !out || !posset::api::read_struct(given, options) || problem_of(options))
     return POSSET_MISUSE;
   runtime->closed = true;
   posset::api::destroy_abandoned(runtime);
@@ -154,8 +159,8 @@ posset_status posset_context_set_options(posset_context* context,
   Entry entry(context);
   if (entry.failed()) return entry.status();
   posset_context_options options = posset_context_defaults();
-  if (!given || !posset::api::read_struct(given, options) || !in_range(options))
-    return POSSET_MISUSE;
+  if (!given || !posset::api::read_struct(given, options)) return POSSET_MISUSE;
+  if (const char* problem = problem_of(options)) return misuse(context, problem);
   context->set_limits(limits_of(options));
   set_grants(context, options);
   return POSSET_OK;
@@ -204,12 +209,14 @@ posset_status posset_set_global(posset_context* context, posset_text name, posse
   Entry entry(context);
   if (entry.failed()) return entry.status();
   if (context->heap.is_guarded()) return POSSET_BUSY;
-  if (posset::api::is_foreign(context, posset::api::in(value))) return POSSET_MISUSE;
+  if (posset::api::is_foreign(context, posset::api::in(value))) return misuse(context, posset::api::kForeign);
   Value owned = posset::api::adopt(value);
-  if (context->finished || !posset::api::is_identifier(view(name))) return POSSET_MISUSE;
+  if (context->finished) return misuse(context, "the context has been finished");
+  if (!posset::api::is_identifier(view(name))) return misuse(context, posset::api::no_identifier(view(name)));
   return posset::api::or_no_memory([&] {
     std::string key(view(name));
-    if (context->runtime.builtins.contains(key) || context->host_functions.contains(key)) return POSSET_EXISTS;
+    if (context->runtime.builtins.contains(key) || context->host_functions.contains(key))
+      return misuse(context, posset::api::taken_by(context, key), POSSET_EXISTS);
     auto cell = std::make_unique<Borrowed>(Borrowed::nil());  // first: there is no name without one
     auto& kept = context->host_globals[std::move(key)];
     if (!kept) kept = std::move(cell);
@@ -223,7 +230,8 @@ posset_status posset_get_global(posset_context* context, posset_text name, posse
   if (entry.failed()) return entry.status();
   return posset::api::or_no_memory([&] {
     auto found = context->host_globals.find(std::string(view(name)));
-    if (found == context->host_globals.end()) return POSSET_NOT_FOUND;
+    if (found == context->host_globals.end())
+      return misuse(context, "the host has set no '" + std::string(view(name)) + "'", POSSET_NOT_FOUND);
     return posset::api::give(Value::copy(*found->second), out);
   });
 }

@@ -1,6 +1,7 @@
 // Functions written in C: the adapter the interpreter calls, host functions, arguments and
 // charging.
 #include "interp/api/handles.h"
+#include "interp/api/misuse.h"
 #include "interp/api/running_call.h"
 #include "interp/runtime/builtins.h"
 #include "interp/runtime/call.h"
@@ -129,7 +130,8 @@ posset_status define(posset_context* context, posset_function_row read, std::uni
   made->name = read.name;
   made->signature = read.signature;
   made->doc = read.doc;
-  if (context->runtime.builtins.contains(made->name) || context->host_globals.contains(made->name)) return POSSET_EXISTS;
+  if (context->runtime.builtins.contains(made->name) || context->host_globals.contains(made->name))
+    return posset::api::misuse(context, posset::api::taken_by(context, made->name), POSSET_EXISTS);
   read.name = made->name.c_str();
   read.signature = made->signature.c_str();
   read.doc = made->doc.c_str();
@@ -140,6 +142,17 @@ posset_status define(posset_context* context, posset_function_row read, std::uni
   HostFunction& kept = *context->host_rows.back();
   context->host_functions[kept.name] = &kept.native;
   return POSSET_OK;
+}
+
+// What read_row has refused.
+std::string problem_of(const posset_function_row* row, size_t size) {
+  if (!row || size < offsetof(posset_function_row, data)) return "there is no row, or less than one";
+  if (!row->name || !row->signature || !row->doc) return "a row needs a name, a signature and a doc";
+  if (!row->function) return std::string(row->name) + " has no function";
+  if (!posset::api::is_identifier(row->name)) return posset::api::no_identifier(row->name);
+  if (row->min_arguments > row->max_arguments || row->max_arguments > POSSET_ANY_COUNT)
+    return std::string(row->name) + " takes a number of arguments that cannot be";
+  return std::string(row->name) + " is not what of_float or of_floats may stand for";
 }
 
 }  // namespace
@@ -155,9 +168,9 @@ extern "C" posset_status posset_define(posset_context* context, const posset_fun
   }
   made->drop = drop;
   made->row.data = row ? row->data : nullptr;
-  if (!good) return POSSET_MISUSE;
   Entry entry(context);
-  if (entry.failed()) return entry.status();
+  if (entry.failed()) return good ? entry.status() : POSSET_MISUSE;
+  if (!good) return posset::api::misuse(context, problem_of(row, row_size));
   return posset::api::or_no_memory([&] { return define(context, read, std::move(made)); });
 }
 

@@ -9,6 +9,7 @@
 #include "interp/api/handles.h"
 #include "interp/api/host_text.h"
 #include "interp/api/items.h"
+#include "interp/api/misuse.h"
 #include "interp/runtime/graph.h"
 #include "interp/runtime/graph_options.h"
 
@@ -113,8 +114,8 @@ bool ApiNode::call(ScriptNode& node, graph::Callback callback, Value message) {
 
 // ---- describing ----
 
+// False: one has no name.
 bool read_ports(const char* const* names, size_t count, std::vector<graph::Port>& ports, std::vector<PortTypeRef>& types) {
-  if (count > 0 && !names) return false;
   for (size_t i = 0; i < count; ++i) {
     if (!names[i]) return false;
     std::string name = names[i];
@@ -132,16 +133,25 @@ bool want_names(posset_context* context, posset_text name, const posset_node& no
          std::all_of(node.outputs, node.outputs + node.output_count, is_text);
 }
 
-// As those of a script say it.
+// Null: nothing.
+const char* problem_of(const posset_node& node) {
+  if (posset::api::number_in(node.errors) > POSSET_NODE_STOPS) return "errors of a node is none of the four";
+  if (!(node.tick_seconds >= 0 && node.tick_seconds <= kMostSeconds)) return "tick_seconds of a node is out of range";
+  if ((node.input_count > 0 && !node.inputs) || (node.output_count > 0 && !node.outputs)) return "a node without its ports' names";
+  if (node.input_count > 0 && !node.on_message) return "a node with inputs needs on_message";
+  if (node.input_count == 0 && node.on_message) return "a node with on_message needs inputs";
+  if (node.tick_seconds > 0 && !node.on_tick) return "a node with tick_seconds needs on_tick";
+  return nullptr;
+}
+
+// As those of a script say it. False: a port has no name.
 bool read_node(const posset_node& node, ScriptNode& made, graph::NodeOptions& options) {
   constexpr OnError kErrors[] = {OnError::Raise, OnError::Skip, OnError::Retry, OnError::Stop};
   constexpr graph::ErrorPolicy kPolicies[] = {graph::ErrorPolicy::Stop, graph::ErrorPolicy::Skip, graph::ErrorPolicy::Retry,
                                               graph::ErrorPolicy::Stop};
-  const unsigned errors = posset::api::number_in(node.errors);
-  if (errors >= std::size(kErrors) || !(node.tick_seconds >= 0 && node.tick_seconds <= kMostSeconds)) return false;
   if (!read_ports(node.inputs, node.input_count, options.inputs, made.input_types)) return false;
   if (!read_ports(node.outputs, node.output_count, options.outputs, made.output_types)) return false;
-  if ((node.on_message != nullptr) != (node.input_count > 0) || (node.tick_seconds > 0 && !node.on_tick)) return false;
+  const unsigned errors = posset::api::number_in(node.errors);
   made.on_error = kErrors[errors];
   options.on_error = kPolicies[errors];
   const int64_t interval_ns = ns_of(node.tick_seconds);
@@ -239,7 +249,8 @@ posset_status posset_graph_add(posset_context* context, posset_value value, poss
   return guarded(context, [&] {
     ScriptNode made;
     graph::NodeOptions options;
-    if (!read_node(node, made, options)) return POSSET_MISUSE;
+    if (const char* problem = problem_of(node)) return posset::api::misuse(context, problem);
+    if (!read_node(node, made, options)) return posset::api::misuse(context, "a node with a port that has no name");
     if (!want_names(context, name, node)) return POSSET_RAISED;
     auto host = std::make_shared<ApiNode>(node);
     host->own(std::exchange(owner.drop, nullptr));  // not before there is somebody to have it

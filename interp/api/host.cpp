@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "interp/api/handles.h"
+#include "interp/api/misuse.h"
 #include "interp/runtime/builtins.h"
 
 using posset::api::Entry;
@@ -216,7 +217,7 @@ posset_status posset_host(posset_context* context, const posset_type* type, cons
   if (type && object.pointer && out) {
     Evaluation evaluation(context);
     status = evaluation.status();
-    if (status == POSSET_OK && !has_type(*context->owner, type)) status = POSSET_MISUSE;
+    if (status == POSSET_OK && !has_type(*context->owner, type)) status = posset::api::misuse(context, "a type of another runtime");
     if (status == POSSET_OK) {
       made = new_host_object(*context, class_of(type), object.pointer, object.bytes);
       status = posset::api::ok_or_limit(context, made != nullptr);

@@ -1,5 +1,6 @@
 // Calling function values, and what is known about them.
 #include "interp/api/handles.h"
+#include "interp/api/misuse.h"
 #include "interp/runtime/call.h"
 #include "interp/runtime/host_object.h"
 #include "interp/runtime/messages.h"
@@ -42,9 +43,9 @@ posset_status invoke(posset_context* context, posset_value of, Find&& find, poss
   if (count != 0 && !arguments) return POSSET_MISUSE;
   Evaluation evaluation(context, Evaluation::Kind::Run);
   posset_status status = evaluation.status();
-  if (status == POSSET_OK && context->finished) status = POSSET_MISUSE;
+  if (status == POSSET_OK && context->finished) status = posset::api::misuse(context, "the context has been finished");
   if (status == POSSET_OK && (posset::api::is_foreign(context, in(of)) || posset::api::has_foreign(context, arguments, count))) {
-    return POSSET_MISUSE;
+    return posset::api::misuse(context, posset::api::kForeign);
   }
   if (status == POSSET_OK && (count > UINT32_MAX || !context->has_stack_for(count))) {
     context->raise_stack_overflow();

@@ -1,6 +1,7 @@
 // Maps, records and variants, as the C interface has them: finding, changing in place, enumerating.
 #include "interp/api/handles.h"
 #include "interp/api/host_text.h"
+#include "interp/api/misuse.h"
 #include "interp/runtime/messages.h"
 #include "interp/runtime/place.h"
 #include "interp/runtime/work.h"
@@ -75,7 +76,7 @@ posset_status make_record(posset_context* context, const posset_text* names, pos
     if (!posset::api::want_utf8(context, view(names[i]), "the name of a field")) return POSSET_RAISED;
     symbols.push_back(context->runtime.shapes.symbol(view(names[i])));
   }
-  if (!names_differ(symbols)) return POSSET_MISUSE;
+  if (!names_differ(symbols)) return posset::api::misuse(context, "two fields have one name");
   const Shape* shape = context->runtime.shapes.record(symbols);
   Record* record = shape ? new_record(context->heap, shape) : nullptr;
   if (!record) return ok_or_limit(context, false);
@@ -175,7 +176,7 @@ posset_status posset_record(posset_context* context, const posset_text* names, p
     if (evaluation.status() == POSSET_RAISED) posset_release_all(values, count);
     return evaluation.status();
   }
-  if (posset::api::has_foreign(context, values, count)) return POSSET_MISUSE;
+  if (posset::api::has_foreign(context, values, count)) return posset::api::misuse(context, posset::api::kForeign);
   const posset_status status =
       posset::api::guarded(context, [&] { return make_record(context, names, values, count, to); });
   if (status != POSSET_OK) posset_release_all(values, count);

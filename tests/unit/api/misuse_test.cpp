@@ -73,6 +73,40 @@ TEST_CASE("misuse: no context") {
   });
 }
 
+TEST_CASE("misuse: what is wrong is told in words, once, where the status does not say it") {
+  World w, other;
+  posset_value foreign = posset_nil();
+  REQUIRE(posset_list(other.context, 0, &foreign) == POSSET_OK);
+  auto said = [&](posset_status status, posset_status wanted = POSSET_MISUSE) {
+    CHECK(status == wanted);
+    const std::string words = posset::test::str(posset_misuse_text(w.context));
+    CHECK(posset_misuse_text(w.context).size == 0);
+    return words;
+  };
+  posset_value out = posset_nil();
+  CHECK(said(posset_set_global(w.context, text("2x"), posset_nil())) == "\"2x\" is no name that a script could use");
+  CHECK(said(posset_set_global(w.context, text("len"), posset_nil()), POSSET_EXISTS) == "'len' is a built-in function");
+  CHECK(said(posset_set_global(w.context, text("x"), foreign)) == "a value of another context");
+  CHECK(said(posset_invoke(w.context, foreign, nullptr, 0, &out)) == "a value of another context");
+  CHECK(said(posset_get_global(w.context, text("nosuch"), &out), POSSET_NOT_FOUND) == "the host has set no 'nosuch'");
+  posset_context_options options = posset_context_defaults();
+  options.stack_limit = 0;
+  CHECK(said(posset_context_set_options(w.context, &options)) == "the option stack_limit is 0");
+  posset_function_row row = {};
+  row.name = row.signature = row.doc = "f";
+  CHECK(said(posset_define(w.context, &row, sizeof row, nullptr)) == "f has no function");
+  posset_value graph = posset_nil();
+  REQUIRE(posset_graph_new(w.context, nullptr, &graph) == POSSET_OK);
+  posset_node node = posset_node_defaults();
+  const char* ports[] = {"in"};
+  node.inputs = ports;
+  node.input_count = 1;
+  CHECK(said(posset_graph_add(w.context, graph, text("n"), &node, nullptr)) == "a node with inputs needs on_message");
+  CHECK(posset_misuse_text(nullptr).size == 0);
+  posset_release(graph);
+  posset_release(foreign);
+}
+
 TEST_CASE("misuse: arguments that are not there, or of a wrong kind") {
   World w;
   posset_context* const c = w.context;
