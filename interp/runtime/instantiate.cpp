@@ -255,12 +255,15 @@ void Context::install_hooks() {
   heap.hooks.name_of = name_of_value;
 }
 
-ModuleInstance* instantiate(Context& context, const std::shared_ptr<syntax::Module>& tree) {
-  auto found = context.instances.find(tree.get());
-  if (found != context.instances.end()) return found->second.get();
-  for (const syntax::ImportDecl* import : tree->imports) {
-    if (import->module) instantiate(context, import->module->shared_from_this());
-  }
+namespace {
+
+ModuleInstance* instance_of(const Context& context, const syntax::Module* tree) {
+  const auto found = context.instances.find(tree);
+  return found == context.instances.end() ? nullptr : found->second.get();
+}
+
+// What it imports has instances.
+ModuleInstance* instantiate_alone(Context& context, const std::shared_ptr<syntax::Module>& tree) {
   auto made = std::make_unique<ModuleInstance>();
   made->tree = tree;
   ModuleInstance* instance = made.get();
@@ -276,6 +279,29 @@ ModuleInstance* instantiate(Context& context, const std::shared_ptr<syntax::Modu
   }
   context.heap.set_limit_bytes(limit);
   return instance;
+}
+
+}  // namespace
+
+ModuleInstance* instantiate(Context& context, const std::shared_ptr<syntax::Module>& tree) {
+  // Modules whose imports are on their way, each imported by the one before: a chain of them may be long.
+  struct Open {
+    std::shared_ptr<syntax::Module> tree;
+    size_t next_import = 0;
+  };
+  std::vector<Open> open;
+  if (!instance_of(context, tree.get())) open.push_back({tree});
+  while (!open.empty()) {
+    Open& top = open.back();
+    if (top.next_import < top.tree->imports.size()) {
+      syntax::Module* const imported = top.tree->imports[top.next_import++]->module;
+      if (imported && !instance_of(context, imported)) open.push_back({imported->shared_from_this()});
+      continue;
+    }
+    instantiate_alone(context, top.tree);
+    open.pop_back();
+  }
+  return instance_of(context, tree.get());
 }
 
 namespace {
