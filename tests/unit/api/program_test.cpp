@@ -1,7 +1,6 @@
 // Programs, expressions, sessions, module loading, diagnostics, and looking inside.
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <latch>
 #include <map>
 #include <vector>
