@@ -8,6 +8,7 @@
 #include "interp/value/list.h"
 
 using posset::api::in;
+using posset::api::native_of;
 using posset::api::RunningCall;
 using posset::interp::Borrowed;
 using posset::interp::ErrorCode;
@@ -18,8 +19,6 @@ using posset::interp::Tag;
 using posset::interp::Value;
 
 namespace {
-
-NativeCall& native_of(posset_call* call) { return *static_cast<RunningCall*>(call)->native; }
 
 // Raises with that problem, unless something is pending.
 template <class Problem>

@@ -12,6 +12,7 @@ using posset::api::Entry;
 using posset::api::Evaluation;
 using posset::api::HostFunction;
 using posset::api::in;
+using posset::api::native_of;
 using posset::api::out;
 using posset::api::RunningCall;
 using posset::api::view;
@@ -22,8 +23,6 @@ using posset::interp::NativeFunction;
 using posset::interp::Value;
 
 namespace {
-
-NativeCall& native_of(posset_call* call) { return *static_cast<RunningCall*>(call)->native; }
 
 Value fail(NativeCall& call, posset_status status, posset_value result) {
   posset_release(result);

@@ -15,6 +15,8 @@ struct RunningCall : posset_call {
   std::shared_ptr<interp::SuspendedCall> suspended;  // that it is to wait for, once its function has returned
 };
 
+inline interp::NativeCall& native_of(posset_call* call) { return *static_cast<RunningCall*>(call)->native; }
+
 // The function has returned that, and suspended: waits until it is completed; gives what comes of that (suspend.cpp).
 posset_status await_completion(RunningCall& running, posset_status status);
 
