@@ -6,7 +6,8 @@
 //
 //   vector<T>           list, copied; of doubles and int64_t in one go
 //   span<const double>  list of floats, span<const int64_t> of ints; a script's list is seen where it stands: as an
-//                       argument during the call, from Value::to as long as that Value is (View::Content)
+//                       argument during the call, from Value::to as long as that Value is (View::Content). An argument that
+//                       is stored otherwise, or has ints for doubles, is seen as an equal list that takes its place
 //   map<K, V>           map, in the order of the container
 //   tuple, pair         list of that many
 //   optional<T>         T or nil

@@ -136,6 +136,43 @@ struct ReadArgument {
   }
   T&& get() { return std::move(value); }
 };
+// A list of numbers, seen where it stands, or, where it is stored otherwise, in the equal one that takes the argument's place.
+inline posset_status want_numbers(posset_call* call, uint32_t i, const double** data, uint64_t* count) {
+  return posset_want_floats(call, i, data, count);
+}
+inline posset_status want_numbers(posset_call* call, uint32_t i, const int64_t** data, uint64_t* count) {
+  return posset_want_ints(call, i, data, count);
+}
+template <class S>
+[[gnu::noinline, gnu::cold]] posset_status want_span(posset_call* call, uint32_t i, S& out) {
+  typename Convert<S>::Item const* data = nullptr;
+  uint64_t count = 0;
+  const posset_status status = want_numbers(call, i, &data, &count);
+  if (status == POSSET_OK) out = S(data, static_cast<size_t>(count));
+  return status;
+}
+template <class A>
+  requires SpanLike<std::decay_t<A>>
+struct ReadArgument<A> {
+  using T = std::decay_t<A>;
+  T value{};
+  posset_status read(posset_call* call, uint32_t i) {
+    if (Convert<T>::from(call->context, call->arguments[i], value)) return POSSET_OK;
+    return want_span(call, i, value);
+  }
+  T&& get() { return std::move(value); }
+};
+template <class A>
+  requires(is_optional<std::decay_t<A>> && SpanLike<typename std::decay_t<A>::value_type>)
+struct ReadArgument<A> {
+  using T = std::decay_t<A>;
+  T value{};
+  posset_status read(posset_call* call, uint32_t i) {
+    if (i >= call->count || Convert<T>::from(call->context, call->arguments[i], value)) return POSSET_OK;
+    return want_span(call, i, *value);
+  }
+  T&& get() { return std::move(value); }
+};
 template <class A>
   requires(std::is_reference_v<A> && is_host_class<std::decay_t<A>>)
 struct ReadArgument<A> {

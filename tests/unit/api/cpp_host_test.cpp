@@ -129,7 +129,8 @@ TEST_CASE("C++ conversions: spans see a script's list where it stands") {
   CHECK(context.eval<double>("sum_of([1.5, 2.5])") == 4);
   CHECK(context.eval<double>("sum_of([])") == 0);
   CHECK(context.try_eval("sum_of([1, \"a\"])").error().message() ==
-        "argument a of sum_of(a): expected list of floats, got list ([1, \"a\"])");
+        "argument a of sum_of(a): element 1: expected int or float, got str (\"a\")");
+  CHECK(context.try_eval("sum_of(5)").error().message() == "argument a of sum_of(a): expected list of floats, got int (5)");
   posset::Value list = context.eval("[1.0, 2.0, 3.0]");
   auto floats = list.to<std::span<const double>>();
   CHECK(floats.size() == 3);
@@ -139,6 +140,27 @@ TEST_CASE("C++ conversions: spans see a script's list where it stands") {
   const std::vector<double> column(1000, 0.5);
   CHECK(context.compile<double(std::span<const double>)>("xs => sum(xs)")(column) == 500);
   CHECK(context.compile<std::vector<double>(const std::vector<double>&)>("xs => map(xs, x => x * 2)")(column)[999] == 1);
+}
+
+TEST_CASE("C++ conversions: a list of floats that was stored otherwise, or had ints, was refused as a span") {
+  posset::Runtime runtime;
+  posset::Context context(runtime);
+  context.define("sum_of", [](std::span<const double> xs, std::optional<std::span<const double>> more) {
+    double sum = 0;
+    for (double x : xs) sum += x;
+    for (double x : more.value_or(std::span<const double>())) sum += x;
+    return sum;
+  });
+  context.define("last_of", [](const std::span<const int64_t>& xs) { return xs.back(); });
+  CHECK(context.eval<double>("do { var x = [1, 1.5]\nx[0] = 2.5\nsum_of(x) }") == 4);
+  CHECK(context.eval<double>("sum_of([1, 2.5]) + sum_of([1, 2])") == 6.5);
+  CHECK(context.eval<double>("sum_of([1.0], nil) + sum_of([1.0], [2, 0.5])") == 4.5);
+  CHECK(context.eval<std::string>("do { let x = [1, 2.5]\nlet y = x\nsum_of(x)\nstr([x, y]) }") == "[[1, 2.5], [1, 2.5]]");
+  CHECK(context.eval<int64_t>("do { var x = [1, \"a\"]\nx[1] = 7\nlast_of(x) }") == 7);
+  CHECK(context.try_eval("last_of([1, 2.5])").error().message() ==
+        "argument a of last_of(a): element 1: expected int, got float (2.5)");
+  CHECK(context.try_eval("sum_of([1.0], [nil])").error().message() ==
+        "argument b of sum_of(a, b = nil): element 0: expected int or float, got nil");
 }
 
 TEST_CASE("C++ conversions: maps, optionals, tuples, functions, nil") {
