@@ -140,8 +140,9 @@ inline std::string_view to_view(posset_text text) {
 // thread.
 class Misuse : public std::logic_error {
  public:
-  explicit Misuse(posset_status status, const std::string& what)
-      : std::logic_error(what + ": " + posset_status_text(status)), status_(status) {}
+  // `why`, where more is known than the status says.
+  explicit Misuse(posset_status status, const std::string& what, std::string_view why = {})
+      : std::logic_error(what + ": " + posset_status_text(status) + (why.empty() ? "" : ": ") + std::string(why)), status_(status) {}
   posset_status status() const { return status_; }
 
  private:
@@ -283,13 +284,22 @@ struct Freer {
 template <class T>
 using Owned = Owner<T, Freer>;
 
-// Success, or the exception that fits.
-inline void check(posset_context* context, posset_status status, const char* what) {
-  if (status == POSSET_OK) return;
+// What the library has to say about a call that it refused.
+inline std::string_view misuse_text(posset_context* context, posset_status status) {
+  const bool is_told = status == POSSET_MISUSE || status == POSSET_EXISTS || status == POSSET_NOT_FOUND;
+  return is_told && context ? to_view(posset_misuse_text(context)) : std::string_view();
+}
+
+// The exception that fits.
+[[noreturn, gnu::noinline, gnu::cold]] inline void throw_failed(posset_context* context, posset_status status, const char* what) {
   if (status == POSSET_RAISED) {
     if (posset_error* error = posset_take_error(context)) throw error_of(error);
   }
-  throw Misuse(status, what);
+  throw Misuse(status, what, misuse_text(context, status));
+}
+// Success, or the exception that fits.
+inline void check(posset_context* context, posset_status status, const char* what) {
+  if (status != POSSET_OK) throw_failed(context, status, what);
 }
 inline void check(posset_context* context, posset_status status, posset_diagnostics* diagnostics,
                   const char* what) {

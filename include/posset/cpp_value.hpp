@@ -201,6 +201,12 @@ bool rounds(T from, double& to) {
   return to - to == 0 || from - from != 0;
 }
 
+// The misuse of a conversion: what the library has to say of an earlier call, and nobody has asked for, is not said of this.
+[[gnu::noinline, gnu::cold]] inline posset_status refuse(posset_context* context) {
+  if (context) posset_misuse_text(context);
+  return POSSET_MISUSE;
+}
+
 }  // namespace detail
 
 // What a narrower type does not hold is an error.
@@ -233,9 +239,9 @@ struct Convert<T, std::enable_if_t<std::is_floating_point_v<T>>> {
     out = static_cast<T>(number);
     return true;
   }
-  static posset_status to(posset_context*, T d, posset_value* out) {
+  static posset_status to(posset_context* context, T d, posset_value* out) {
     double number = 0;
-    if (!detail::rounds(d, number)) return POSSET_MISUSE;
+    if (!detail::rounds(d, number)) return detail::refuse(context);
     *out = posset_float(number);
     return POSSET_OK;
   }
@@ -284,7 +290,7 @@ struct Convert<Value> {
   }
   // A value of another context stays where it is.
   static posset_status to(posset_context* context, Value value, posset_value* out) {
-    if (value.context() && value.context() != context) return POSSET_MISUSE;
+    if (value.context() && value.context() != context) return detail::refuse(context);
     *out = value.take();
     return POSSET_OK;
   }

@@ -372,3 +372,16 @@ TEST_CASE("records are made of fields") {
   }
   CHECK(context.statistics().live_objects == before);
 }
+
+TEST_CASE("C++ layer: misuse told nothing but its status") {
+  posset::Runtime runtime;
+  posset::Context context(runtime), other(runtime);
+  CHECK_THROWS_WITH_AS((void)context.get("nosuch"), "get: there is no such thing: the host has set no 'nosuch'", posset::Misuse);
+  CHECK_THROWS_WITH(context.set("2x", 1), "set: an argument that cannot be used: \"2x\" is no name that a script could use");
+  CHECK_THROWS_WITH(context.set("len", 1), "set: the name is taken: 'len' is a built-in function");
+  auto size_of = context.compile<int(std::vector<posset::Value>)>("xs => len(xs)");
+  CHECK(posset_set_global(context.handle(), posset::to_text("2y"), posset_nil()) == POSSET_MISUSE);  // nobody asks for its words
+  CHECK_THROWS_WITH(size_of({other.eval("[1]")}), "argument: an argument that cannot be used");
+  CHECK_THROWS_WITH(context.record({{"a", 1}, {"a", 2}}), "record: an argument that cannot be used: two fields have one name");
+  CHECK_THROWS_WITH(context.define("len", [] {}), "len: the name is taken: 'len' is a built-in function");
+}
