@@ -18,6 +18,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -111,6 +112,15 @@ struct Convert<std::vector<T>> {
     }
     return true;
   }
+  static std::string expected(posset_context* context, const posset_value& v) {
+    return posset_is(v, POSSET_LIST) ? "list of " + detail::name_of<T>(context) : name;
+  }
+  static bool find_misfit(posset_context* context, const posset_value& v, detail::Misfit& out) {
+    const uint64_t count = posset_is(v, POSSET_LIST) ? posset_list_size(v) : 0;
+    for (uint64_t i = 0; i < count; ++i)
+      if (detail::is_misfit<T>(context, posset_list_at(v, i), posset_int(static_cast<int64_t>(i)), out)) return true;
+    return false;
+  }
   static posset_status to(posset_context* context, const std::vector<T>& items, posset_value* out) {
     if constexpr (detail::is_packed_number<T>)
       return detail::make_list(context, items.data(), items.size(), out);
@@ -134,6 +144,21 @@ struct Convert<S> {
     if (!posset_is(v, POSSET_LIST) || !detail::packed(v, &data, &count)) return false;
     out = S(data, static_cast<size_t>(count));
     return true;
+  }
+  // An argument that is stored otherwise is replaced; a Value, which others may see, is not.
+  static std::string expected(posset_context*, const posset_value& v) {
+    return std::string(name) + (posset_is(v, POSSET_LIST) ? " that is stored so (a std::vector takes any)" : "");
+  }
+  static bool find_misfit(posset_context*, const posset_value& v, detail::Misfit& out) {
+    constexpr posset_kind kKind = std::is_same_v<Item, double> ? POSSET_FLOAT : POSSET_INT;
+    const uint64_t count = posset_is(v, POSSET_LIST) ? posset_list_size(v) : 0;
+    for (uint64_t i = 0; i < count; ++i) {
+      const posset_value item = posset_list_at(v, i);
+      if (posset_is(item, kKind)) continue;
+      out = {item, true, posset_int(static_cast<int64_t>(i)), kKind == POSSET_FLOAT ? "float" : "int"};
+      return true;
+    }
+    return false;
   }
   static posset_status to(posset_context* context, const S& items, posset_value* out) {
     return detail::make_list(context, items.data(), items.size(), out);
@@ -161,6 +186,17 @@ struct Convert<M> {
     }
     return true;
   }
+  static std::string expected(posset_context* context, const posset_value& v) {
+    return posset_is(v, POSSET_MAP) ? "map of " + detail::name_of<Key>(context) + " to " + detail::name_of<Mapped>(context) : name;
+  }
+  static bool find_misfit(posset_context* context, const posset_value& v, detail::Misfit& out) {
+    uint64_t at = 0;
+    posset_value key, value;
+    while (posset_is(v, POSSET_MAP) && posset_map_next(v, &at, &key, &value)) {
+      if (detail::is_misfit<Key>(context, key, posset_nil(), out) || detail::is_misfit<Mapped>(context, value, key, out)) return true;
+    }
+    return false;
+  }
   static posset_status to(posset_context* context, const M& items, posset_value* out) {
     posset_status status = posset_map(context, items.size(), out);
     for (auto each = items.begin(); status == POSSET_OK && each != items.end(); ++each) {
@@ -179,6 +215,7 @@ struct Convert<M> {
 
 template <class T>
 struct Convert<std::optional<T>> {
+  using ReadAs = std::decay_t<T>;
   static constexpr const char* name = detail::ConvertOf<T>::name;
   static constexpr View view = detail::view_of<T>;
   static bool from(posset_context* context, const posset_value& v, std::optional<T>& out) {
@@ -204,6 +241,14 @@ struct Convert<std::tuple<T...>> {
         },
         out);
   }
+  static std::string expected(posset_context*, const posset_value& v) {
+    return posset_is(v, POSSET_LIST) ? "list of " + std::to_string(sizeof...(T)) : name;
+  }
+  static bool find_misfit(posset_context* context, const posset_value& v, detail::Misfit& out) {
+    if (!posset_is(v, POSSET_LIST) || posset_list_size(v) != sizeof...(T)) return false;
+    int64_t i = -1;
+    return ((++i, detail::is_misfit<T>(context, posset_list_at(v, static_cast<uint64_t>(i)), posset_int(i), out)) || ...);
+  }
   static posset_status to(posset_context* context, const std::tuple<T...>& items, posset_value* out) {
     posset_status status = posset_list(context, sizeof...(T), out);
     std::apply(
@@ -224,6 +269,7 @@ struct Convert<std::tuple<T...>> {
 
 template <class A, class B>
 struct Convert<std::pair<A, B>> {
+  using ReadAs = std::tuple<A, B>;
   static constexpr const char* name = "list";
   static constexpr View view = detail::widest_view<A, B>();
   static bool from(posset_context* context, const posset_value& v, std::pair<A, B>& out) {

@@ -122,6 +122,20 @@ std::string type_name_in(posset_context* context) {
   return std::string(to_view(posset_type_text(type)));
 }
 
+// What is wrong with argument i.
+[[gnu::noinline, gnu::cold]] inline posset_status raise_found(posset_call* call, uint32_t i, const Misfit& misfit) {
+  const char* const expected = misfit.expected.c_str();
+  return misfit.is_inside ? posset_raise_element(call, i, misfit.place, misfit.found, expected) : posset_raise_kind(call, i, expected);
+}
+template <class T>
+[[gnu::noinline, gnu::cold]] posset_status raise_misfit(posset_call* call, uint32_t i) {
+  if constexpr (requires { typename Convert<T>::ReadAs; }) {
+    return raise_misfit<typename Convert<T>::ReadAs>(call, i);
+  } else {
+    return raise_found(call, i, misfit_of<T>(call->context, call->arguments[i]));
+  }
+}
+
 // One argument on its way: read(call, i), then get().
 template <class A>
 struct ReadArgument {
@@ -132,7 +146,7 @@ struct ReadArgument {
   // An optional one that was not given stays empty.
   posset_status read(posset_call* call, uint32_t i) {
     if (i >= call->count || Convert<T>::from(call->context, call->arguments[i], value)) return POSSET_OK;
-    return posset_raise_kind(call, i, Convert<T>::name);
+    return raise_misfit<T>(call, i);
   }
   T&& get() { return std::move(value); }
 };

@@ -183,6 +183,16 @@ template <class T>
 constexpr void expect_script_int() {
   static_assert(sizeof(T) <= sizeof(int64_t), "a script's int has 64 bits: pass an int64_t, or a double, or a text");
 }
+// The ints of scripts that a T holds.
+template <class T>
+struct IntRange {
+  static constexpr int kBits = 8 * static_cast<int>(sizeof(T)) - (std::is_signed_v<T> ? 1 : 0);
+  static constexpr int64_t kMost = INT64_MAX >> (kBits < 63 ? 63 - kBits : 0);
+  static constexpr int64_t kLeast = std::is_signed_v<T> ? -kMost - 1 : 0;
+};
+template <class T>
+inline constexpr bool is_int = std::is_integral_v<T> && !std::is_same_v<T, bool>;
+
 // Finite, and rounded to a T it is no longer.
 template <class T>
 constexpr bool is_beyond(double d) {
@@ -211,8 +221,12 @@ bool rounds(T from, double& to) {
 
 // What a narrower type does not hold is an error.
 template <class T>
-struct Convert<T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool>>> {
+struct Convert<T, std::enable_if_t<detail::is_int<T>>> {
   static constexpr const char* name = "int";
+  static std::string expected(posset_context*, const posset_value& v) {
+    using Range = detail::IntRange<T>;
+    return posset_is_int(v) ? "an int from " + std::to_string(Range::kLeast) + " to " + std::to_string(Range::kMost) : name;
+  }
   static bool from(posset_context*, const posset_value& v, T& out) {
     detail::expect_script_int<T>();
     if (!posset_is_int(v)) return false;
@@ -298,7 +312,8 @@ struct Convert<Value> {
 // By its number, which need not be that of an enumerator.
 template <class T>
 struct Convert<T, std::enable_if_t<std::is_enum_v<T>>> {
-  using Number = Convert<std::underlying_type_t<T>>;
+  using ReadAs = std::underlying_type_t<T>;
+  using Number = Convert<ReadAs>;
   static constexpr const char* name = Number::name;
   static bool from(posset_context* context, const posset_value& v, T& out) {
     std::underlying_type_t<T> number{};
@@ -367,20 +382,82 @@ bool fill(const T& v, posset_datum& datum) {
   throw Misuse(POSSET_MISUSE, wanted + "a Value without a context");
 }
 
-// What a conversion expects, for messages; one whose name depends on the runtime has `name_in`.
+// ---- what is wrong with a value, for messages ----
+
+// What of a value cannot be read: all of it, or something inside.
+struct Misfit {
+  posset_value found = posset_nil();
+  bool is_inside = false;
+  posset_value place = posset_nil();  // its index or key; nil where it is a key itself
+  std::string expected;
+};
+
+// The name of a conversion; one whose name depends on the runtime has `name_in`.
 template <class T>
-std::string expected(posset_context* context) {
+std::string name_of(posset_context* context) {
   if constexpr (requires { Convert<T>::name_in(context); }) {
     return Convert<T>::name_in(context);
   } else {
     return Convert<T>::name;
   }
 }
+// What a conversion expects in place of `v`: its name, or, where it has `expected`, what is more to the point. One that has
+// `ReadAs` expects what that does.
+template <class T>
+std::string expected(posset_context* context, const posset_value& v) {
+  if constexpr (requires { typename Convert<T>::ReadAs; }) {
+    return expected<typename Convert<T>::ReadAs>(context, v);
+  } else if constexpr (requires { Convert<T>::expected(context, v); }) {
+    return Convert<T>::expected(context, v);
+  } else {
+    return name_of<T>(context);
+  }
+}
+// Something that a T cannot be read from; containers look for it inside, by `find_misfit`.
+template <class T>
+Misfit misfit_of(posset_context* context, const posset_value& v) {
+  if constexpr (requires { typename Convert<T>::ReadAs; }) {
+    return misfit_of<typename Convert<T>::ReadAs>(context, v);
+  } else {
+    Misfit found;
+    if constexpr (requires { Convert<T>::find_misfit(context, v, found); }) {
+      if (Convert<T>::find_misfit(context, v, found)) return found;
+    }
+    found.found = v;
+    found.expected = expected<T>(context, v);
+    return found;
+  }
+}
+// Whether `v`, which stands inside of something at `place`, is what cannot be read.
+template <class T>
+bool is_misfit(posset_context* context, const posset_value& v, const posset_value& place, Misfit& out) {
+  std::decay_t<T> read{};
+  if (ConvertOf<T>::from(context, v, read)) return false;
+  out = {v, true, place, expected<std::decay_t<T>>(context, v)};
+  return true;
+}
+
+[[noreturn, gnu::noinline, gnu::cold]] inline void throw_inside(posset_context* context, const posset_value& v, const Misfit& misfit,
+                                                                const char* what) {
+  std::string where = std::string(what) + ": a key";
+  if (!posset_is_nil(misfit.place)) {
+    char shown[128];
+    posset_brief(context, misfit.place, 60, shown, sizeof shown);
+    where = std::string(what) + (posset_is(v, POSSET_MAP) ? ": value at " : ": element ") + shown;
+  }
+  throw_kind(context, misfit.found, where.c_str(), misfit.expected.c_str());
+}
+template <class T>
+[[noreturn, gnu::noinline, gnu::cold]] void throw_misfit(posset_context* context, const posset_value& v, const char* what) {
+  const Misfit misfit = misfit_of<T>(context, v);
+  if (misfit.is_inside && context) throw_inside(context, v, misfit, what);
+  throw_kind(context, v, what, misfit.expected.c_str());
+}
 
 template <class T>
 T read(posset_context* context, const posset_value& v, const char* what) {
   T out{};
-  if (!ConvertOf<T>::from(context, v, out)) throw_kind(context, v, what, expected<T>(context).c_str());
+  if (!ConvertOf<T>::from(context, v, out)) throw_misfit<T>(context, v, what);
   return out;
 }
 

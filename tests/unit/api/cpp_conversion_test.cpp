@@ -1,10 +1,14 @@
 // Conversions of the C++ layer: what does not fit is told, not changed.
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -130,4 +134,52 @@ TEST_CASE("C++ conversions: enums are their numbers") {
   CHECK(context.value(kRight).to<Side>() == kRight);
   CHECK(context.try_eval("other(256)").error().code() == POSSET_ERROR_TypeMismatch);
   CHECK(context.compile<Color(Color)>("x => x")(Color::Green) == Color::Green);
+}
+
+TEST_CASE("C++ conversions: what was wrong inside of an argument was not told") {
+  posset::Runtime runtime;
+  struct Shelf {
+    std::vector<int8_t> sizes;
+  };
+  posset::Type<Shelf> type("Shelf");
+  type.property("sizes", &Shelf::sizes);
+  runtime.define(std::move(type));
+  posset::Context context(runtime);
+  context.define("ints", [](const std::vector<int>& xs) { return xs.size(); });
+  context.define("rows", [](std::optional<std::vector<std::vector<int>>> xs) { return xs.has_value(); });
+  context.define("prices", [](const std::map<std::string, double>& prices) { return prices.size(); });
+  context.define("pair", [](std::pair<int, std::string> pair) { return pair.first; });
+  context.define("shelves", [](const std::vector<posset::Handle<Shelf>>& xs) { return xs.size(); });
+  context.set("shelf", std::make_shared<Shelf>());
+  auto said = [&](const char* text) { return context.try_eval(text).error().message(); };
+  CHECK(said("ints(5)") == "argument a of ints(a): expected list, got int (5)");
+  CHECK(said("ints([1, \"x\"])") == "argument a of ints(a): element 1: expected int, got str (\"x\")");
+  CHECK(said("ints([1, 2 ** 40])") ==
+        "argument a of ints(a): element 1: expected an int from -2147483648 to 2147483647, got int (1099511627776)");
+  CHECK(said("rows([[1], [2, nil]])") == "argument a of rows(a = nil): element 1: expected list of int, got list ([2, nil])");
+  CHECK(said("rows([1])") == "argument a of rows(a = nil): element 0: expected list, got int (1)");
+  CHECK(said("prices([\"a\": \"x\"])") == "argument a of prices(a): value at \"a\": expected number, got str (\"x\")");
+  CHECK(said("prices([1: 2])") == "argument a of prices(a): a key: expected str, got int (1)");
+  CHECK(said("pair([1, 2])") == "argument a of pair(a): element 1: expected str, got int (2)");
+  CHECK(said("pair([1])") == "argument a of pair(a): expected list of 2, got list ([1])");
+  CHECK(said("shelves([shelf, 1])") == "argument a of shelves(a): element 1: expected Shelf, got int (1)");
+  CHECK(said("shelf.sizes = [1, 128]").find("element 1: expected an int from -128 to 127, got int (128)") != std::string::npos);
+}
+
+TEST_CASE("C++ conversions: what was wrong inside of a result was not told") {
+  posset::Runtime runtime;
+  posset::Context context(runtime);
+  CHECK(context.try_eval<std::vector<int>>("[1, \"x\"]").error().message() == "value: element 1: expected int, got str (\"x\")");
+  CHECK(context.try_eval<uint8_t>("300").error().message() == "value: expected an int from 0 to 255, got int (300)");
+  CHECK(context.try_eval<uint64_t>("-1").error().message() == "value: expected an int from 0 to 9223372036854775807, got int (-1)");
+  CHECK(context.try_eval<std::map<std::string, int>>("[\"a\": 1.5]").error().message() ==
+        "value: value at \"a\": expected int, got float (1.5)");
+  CHECK(context.compile<std::optional<std::vector<int>>()>("() => [nil]").try_call().error().message() ==
+        "result: element 0: expected int, got nil (nil)");
+  const posset::Value mixed = context.eval("[1.5, 2]");
+  CHECK_THROWS_WITH((void)mixed.to<std::span<const double>>(), "error: value: element 1: expected float, got int (2)");
+  const posset::Value unpacked = context.eval("do { var x = [1, 1.5]\nx[0] = 2.5\nx }");
+  CHECK_THROWS_WITH((void)unpacked.to<std::span<const double>>(),
+                    "error: value: expected list of floats that is stored so (a std::vector takes any), got list ([2.5, 1.5])");
+  CHECK(unpacked.to<std::vector<double>>() == std::vector<double>{2.5, 1.5});
 }
