@@ -131,6 +131,8 @@ template <class T>
 [[gnu::noinline, gnu::cold]] posset_status raise_misfit(posset_call* call, uint32_t i) {
   if constexpr (requires { typename Convert<T>::ReadAs; }) {
     return raise_misfit<typename Convert<T>::ReadAs>(call, i);
+  } else if constexpr (is_int<T>) {
+    return posset_raise_range(call, i, IntRange<T>::kLeast, IntRange<T>::kMost);
   } else {
     return raise_found(call, i, misfit_of<T>(call->context, call->arguments[i]));
   }

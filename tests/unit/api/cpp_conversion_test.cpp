@@ -132,7 +132,7 @@ TEST_CASE("C++ conversions: enums are their numbers") {
   CHECK(context.eval<int>("other(0)") == 7);
   CHECK(context.eval<Color>("other(7)") == Color::Red);
   CHECK(context.value(kRight).to<Side>() == kRight);
-  CHECK(context.try_eval("other(256)").error().code() == POSSET_ERROR_TypeMismatch);
+  CHECK(context.try_eval("other(256)").error().message() == "argument a of other(a): expected an int from 0 to 255, got 256");
   CHECK(context.compile<Color(Color)>("x => x")(Color::Green) == Color::Green);
 }
 
@@ -182,4 +182,38 @@ TEST_CASE("C++ conversions: what was wrong inside of a result was not told") {
   CHECK_THROWS_WITH((void)unpacked.to<std::span<const double>>(),
                     "error: value: expected list of floats that is stored so (a std::vector takes any), got list ([2.5, 1.5])");
   CHECK(unpacked.to<std::vector<double>>() == std::vector<double>{2.5, 1.5});
+}
+
+TEST_CASE("C++ conversions: an int that a parameter has no room for was of a wrong kind") {
+  posset::Runtime runtime;
+  struct Dial {
+    int8_t level = 0;
+    uint16_t mark() const { return 7; }
+    void set_mark(uint16_t) {}
+  };
+  posset::Type<Dial> type("Dial");
+  type.property("level", &Dial::level).property("mark", &Dial::mark, &Dial::set_mark);
+  runtime.define(std::move(type));
+  posset::Context context(runtime);
+  context.set("dial", std::make_shared<Dial>());
+  context.define("small", [](int8_t a, std::optional<uint8_t> b) { return a + b.value_or(0); });
+  context.define("half", [](int32_t n) { return n / 2; });
+  context.define("large", [](uint64_t n) { return n > 5; });
+  context.define("whole", [](int64_t n) { return n; });
+  auto check = [&](const char* text, posset_code code, const char* message) {
+    const auto result = context.try_eval(text);
+    REQUIRE(!result.ok());
+    CHECK(result.error().code() == code);
+    CHECK(result.error().message().find(message) != std::string::npos);
+  };
+  check("small(128)", POSSET_ERROR_OutOfRange, "argument a of small(a, b = nil): expected an int from -128 to 127, got 128");
+  check("small(-129)", POSSET_ERROR_OutOfRange, "expected an int from -128 to 127, got -129");
+  check("small(1, 256)", POSSET_ERROR_OutOfRange, "argument b of small(a, b = nil): expected an int from 0 to 255, got 256");
+  check("half(2 ** 31)", POSSET_ERROR_OutOfRange, "expected an int from -2147483648 to 2147483647, got 2147483648");
+  check("large(-1)", POSSET_ERROR_OutOfRange, "expected an int from 0 to 9223372036854775807, got -1");
+  check("dial.level = 300", POSSET_ERROR_OutOfRange, "expected an int from -128 to 127, got 300");
+  check("dial.mark = -1", POSSET_ERROR_OutOfRange, "expected an int from 0 to 65535, got -1");
+  check("whole(1.5)", POSSET_ERROR_TypeMismatch, "argument a of whole(a): expected int, got float (1.5)");
+  check("small(\"x\")", POSSET_ERROR_TypeMismatch, "argument a of small(a, b = nil): expected int, got str (\"x\")");
+  CHECK(context.eval<int>("small(127, 255) + small(-128) + half(-(2 ** 31))") == 127 + 255 - 128 - (1 << 30));
 }
