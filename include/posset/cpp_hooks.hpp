@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "cpp_define.hpp"
 #include "cpp_error.hpp"
 #include "posset.h"
 
@@ -24,8 +25,9 @@ namespace posset::detail {
 // Called, replaced and dropped on the thread that uses the context, so it counts without locks.
 struct Hook {
   virtual ~Hook() = default;
-  uint32_t running = 0;      // calls of it, one inside the other
-  bool is_replaced = false;  // while it ran
+  posset_context* context = nullptr;  // whose it is
+  uint32_t running = 0;               // calls of it, one inside the other
+  bool is_replaced = false;           // while it ran
 };
 template <class F>
 struct HookOf final : Hook {
@@ -54,6 +56,7 @@ class HookCall {
     if (--hook_.running == 0 && hook_.is_replaced) delete &hook_;
   }
   F& function() { return hook_.function; }
+  posset_context* context() const { return hook_.context; }
 
  private:
   HookOf<F>& hook_;
@@ -65,25 +68,36 @@ struct Hooks {
   std::vector<OwnedHook> idles;
 };
 
-// What `body` says, true when it says nothing, false when it throws.
+// What `body` says, true when it says nothing.
+template <class Body>
+bool answer(Body&& body) {
+  if constexpr (std::is_void_v<decltype(body())>) {
+    body();
+    return true;
+  } else {
+    return static_cast<bool>(body());
+  }
+}
+// The same, false when it throws.
 template <class Body>
 bool said(Body&& body) noexcept {
   try {
-    if constexpr (std::is_void_v<decltype(body())>) {
-      body();
-      return true;
-    } else {
-      return static_cast<bool>(body());
-    }
+    return answer(body);
   } catch (...) {
     return false;
   }
 }
 
+// What it throws is the error of `print`.
 template <class Write>
 bool write_output(void* data, const char* text, size_t size) noexcept {
   HookCall<Write> call(data);
-  return said([&] { return call.function()(std::string_view(text, size)); });
+  bool is_written = false;
+  const posset_status status = guarded(call.context(), [&] {
+    is_written = answer([&] { return call.function()(std::string_view(text, size)); });
+    return POSSET_OK;
+  });
+  return status == POSSET_OK && is_written;
 }
 
 template <class Watch>

@@ -378,6 +378,7 @@ class Context {
   template <class F, class Set>
   void set_hook(detail::OwnedHook detail::Hooks::*place, F function, const char* what, Set set) {
     detail::Owner<detail::HookOf<F>, detail::DropHook> made(new detail::HookOf<F>(std::move(function)));
+    made->context = handle();
     detail::Hooks& all = hooks(what);
     check(set(made.get()), what);
     (all.*place).reset(made.release());

@@ -2,6 +2,7 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -135,4 +136,24 @@ TEST_CASE("host callback: hooks go with their context when it is moved") {
   }
   CHECK(*told == "12");
   CHECK(told.use_count() == 1);
+}
+
+TEST_CASE("host callback: an exception of an output function lost its text") {
+  posset::Runtime runtime;
+  posset::Context context(runtime);
+  context.set_output([](std::string_view text) {
+    if (text == "full") throw std::runtime_error("no space left on device");
+    if (text == "odd") throw 5;
+    return text != "no";
+  });
+  const auto full = context.try_eval("print(\"full\")");
+  CHECK(full.error().message() == "no space left on device");
+  CHECK(full.error().code() == POSSET_ERROR_HostError);
+  CHECK(full.error().line() == 1);
+  CHECK(context.eval<std::string>("try { print(\"full\") } catch e { e.message }") == "no space left on device");
+  CHECK(context.try_eval("print(\"odd\")").error().message() == "an exception of an unknown type");
+  CHECK(context.try_eval("print(\"no\")").error().message() == "cannot write to the output");
+  CHECK(context.try_eval("print(\"yes\")").ok());
+  posset::Context moved(std::move(context));
+  CHECK(moved.try_eval("await spawn print(\"full\")").error().message() == "no space left on device");
 }
