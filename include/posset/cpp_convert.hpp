@@ -283,7 +283,8 @@ struct Convert<std::pair<A, B>> {
   }
 };
 
-// A function that a host function is given, to be kept or called.
+// A function that a host function is given, to be kept or called. An empty one is none, and raises; nil is given as nullptr or
+// an empty std::optional.
 template <class R, class... Args>
 struct Convert<Function<R(Args...)>> {
   static constexpr const char* name = "fn";
@@ -293,6 +294,8 @@ struct Convert<Function<R(Args...)>> {
     return true;
   }
   static posset_status to(posset_context* context, const Function<R(Args...)>& function, posset_value* out) {
+    if (!function.value().context())
+      return posset_raise(context, POSSET_ERROR_HostError, posset_text_of("the host gives an empty posset::Function"));
     return Convert<Value>::to(context, function.value(), out);
   }
 };

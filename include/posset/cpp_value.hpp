@@ -211,6 +211,11 @@ bool rounds(T from, double& to) {
   return to - to == 0 || from - from != 0;
 }
 
+[[gnu::noinline, gnu::cold]] inline posset_status raise_too_large(posset_context* context, uint64_t number) {
+  const std::string text = "the host gives " + std::to_string(number) + ", and an int is at most " + std::to_string(INT64_MAX);
+  return posset_raise(context, POSSET_ERROR_HostError, to_text(text));
+}
+
 // The misuse of a conversion: what the library has to say of an earlier call, and nobody has asked for, is not said of this.
 [[gnu::noinline, gnu::cold]] inline posset_status refuse(posset_context* context) {
   if (context) posset_misuse_text(context);
@@ -234,10 +239,10 @@ struct Convert<T, std::enable_if_t<detail::is_int<T>>> {
     out = static_cast<T>(i);
     return static_cast<int64_t>(out) == i && (out < T{}) == (i < 0);
   }
-  static posset_status to(posset_context*, T i, posset_value* out) {
+  static posset_status to(posset_context* context, T i, posset_value* out) {
     detail::expect_script_int<T>();
     if (std::is_unsigned_v<T> && static_cast<uint64_t>(i) > uint64_t{INT64_MAX})
-      return POSSET_MISUSE;
+      return detail::raise_too_large(context, static_cast<uint64_t>(i));
     *out = posset_int(static_cast<int64_t>(i));
     return POSSET_OK;
   }
@@ -468,8 +473,13 @@ struct Arguments {
   ~Arguments() { posset_release_all(values, N); }
 };
 
+[[noreturn, gnu::noinline, gnu::cold]] inline void throw_empty_call() {
+  throw Misuse(POSSET_MISUSE, "call", "the posset::Function or Value is empty");
+}
+
 // What is no float, owned, or there is nothing.
 [[gnu::noinline, gnu::cold]] inline double number_of(posset_context* context, posset_status status, const posset_value& result) {
+  if (!context) throw_empty_call();
   check(context, status, "call");
   const Value owner(context, result);
   return read<double>(context, owner.raw(), "result");
@@ -517,6 +527,7 @@ inline posset_column column_of(const int64_t* numbers) { return {numbers, POSSET
 
 template <class... Numbers, class Out>
 void invoke_columns(posset_context* context, posset_value function, Out* out, size_t rows, const Numbers*... columns) {
+  if (!context) throw_empty_call();
   if constexpr (std::is_same_v<Out, double> && (std::is_same_v<Numbers, double> && ...)) {
     const double* const all[] = {columns...};
     check(context, posset_invoke_columns(context, function, all, sizeof...(Numbers), out, rows, nullptr), "call");
@@ -583,6 +594,7 @@ struct Lent<0> {
 
 template <class... Args>
 Value call(posset_context* context, posset_value function, Args&&... args) {
+  if (!context) throw_empty_call();
   [[maybe_unused]] Lent<(size_t{is_lent<Args>} + ... + 0)> lent;
   Arguments<sizeof...(Args)> made;
   size_t i = 0;

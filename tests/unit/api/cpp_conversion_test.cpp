@@ -217,3 +217,31 @@ TEST_CASE("C++ conversions: an int that a parameter has no room for was of a wro
   check("small(\"x\")", POSSET_ERROR_TypeMismatch, "argument a of small(a, b = nil): expected int, got str (\"x\")");
   CHECK(context.eval<int>("small(127, 255) + small(-128) + half(-(2 ** 31))") == 127 + 255 - 128 - (1 << 30));
 }
+
+TEST_CASE("C++ conversions: an empty function, and an integer beyond those of scripts, were just arguments that cannot be used") {
+  posset::Runtime runtime;
+  posset::Context context(runtime);
+  const char* const said = "call: an argument that cannot be used: the posset::Function or Value is empty";
+  const posset::Function<int(std::string)> of_text;
+  const posset::Function<double(double)> of_number;
+  const posset::Function<int64_t(int64_t)> of_int;
+  CHECK_THROWS_WITH_AS(of_text("x"), said, posset::Misuse);
+  CHECK_THROWS_WITH_AS(of_number(1), said, posset::Misuse);
+  CHECK_THROWS_WITH_AS(posset::Value()(1), said, posset::Misuse);
+  std::vector<double> numbers(2);
+  std::vector<int64_t> ints(2);
+  CHECK_THROWS_WITH_AS(of_number.map_into(numbers, numbers), said, posset::Misuse);
+  CHECK_THROWS_WITH_AS(of_int.map_into(ints, ints), said, posset::Misuse);
+
+  CHECK(context.try_set("f", of_number).error().message() == "the host gives an empty posset::Function");
+  context.define("none", [] { return posset::Function<void()>(); });
+  CHECK(context.try_eval("none()").error().message() == "the host gives an empty posset::Function");
+
+  const char* const large = "the host gives 18446744073709551615, and an int is at most 9223372036854775807";
+  CHECK(context.try_set("n", UINT64_MAX).error().message() == large);
+  context.define("hash", [] { return UINT64_MAX; });
+  CHECK(context.try_eval("hash()").error().message() == large);
+  CHECK(context.compile<int(uint64_t)>("n => n").try_call(UINT64_MAX).error().message() == large);
+  context.set("n", uint64_t{INT64_MAX});
+  CHECK(context.eval<uint64_t>("n") == uint64_t{INT64_MAX});
+}
