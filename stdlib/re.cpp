@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <list>
 #include <memory>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -28,9 +29,10 @@ const char kCacheKey = 0;
 
 Cache& cache_of(posset_context* context) {
   if (void* data = posset_get_data(context, &kCacheKey)) return *static_cast<Cache*>(data);
-  auto* cache = new Cache();
-  posset_set_data(context, &kCacheKey, cache, [](void* data) { delete static_cast<Cache*>(data); });
-  return *cache;
+  auto made = std::make_unique<Cache>();
+  const auto drop = [](void* data) { delete static_cast<Cache*>(data); };
+  if (posset_set_data(context, &kCacheKey, made.get(), drop) != POSSET_OK) throw std::bad_alloc();
+  return *made.release();
 }
 
 // The least recently used pattern that nobody uses, neither another task nor a thread that is not waited for. False: there is none.

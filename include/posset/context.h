@@ -124,7 +124,7 @@ POSSET_API posset_status posset_require_grant(posset_context* context, uint32_t 
 
 /* One pointer for each `key` (the address of anything static), for what a native module keeps in a
  * context: a cache, a connection. `drop` (may be null) is called with the data when it is replaced
- * and when the context ends. */
+ * and when the context ends. With any status but POSSET_OK the data stays the caller's. */
 POSSET_API posset_status posset_set_data(posset_context* context, const void* key, void* data,
                                          void (*drop)(void* data));
 POSSET_API void* posset_get_data(posset_context* context, const void* key); /* null when not set */

@@ -286,9 +286,11 @@ posset_status posset_set_data(posset_context* context, const void* key, void* da
                               void (*drop)(void*)) {
   Entry entry(context);
   if (entry.failed()) return entry.status();
-  posset::api::HostData old = std::exchange(context->data[key], posset::api::HostData{data, drop});
-  if (old.drop) old.drop(old.data);
-  return POSSET_OK;
+  return posset::api::or_no_memory([&] {
+    const posset::api::HostData old = std::exchange(context->data[key], posset::api::HostData{data, drop});
+    if (old.drop) old.drop(old.data);
+    return POSSET_OK;
+  });
 }
 
 void* posset_get_data(posset_context* context, const void* key) {
