@@ -55,22 +55,14 @@ posset_status greet(posset_call* call) {
   return posset_return_string(call, text("hello, " + str(name)));
 }
 
-posset_status sum_of_floats(posset_call* call) {
-  const double* data = nullptr;
+template <class T, auto want, auto make>
+posset_status sum_of(posset_call* call) {
+  const T* data = nullptr;
   uint64_t count = 0;
-  if (posset_want_floats(call, 0, &data, &count)) return POSSET_RAISED;
-  double sum = 0;
+  if (want(call, 0, &data, &count)) return POSSET_RAISED;
+  T sum = 0;
   for (uint64_t i = 0; i < count; ++i) sum += data[i];
-  return posset_return(call, posset_float(sum));
-}
-
-posset_status sum_of_ints(posset_call* call) {
-  const int64_t* data = nullptr;
-  uint64_t count = 0;
-  if (posset_want_ints(call, 0, &data, &count)) return POSSET_RAISED;
-  int64_t sum = 0;
-  for (uint64_t i = 0; i < count; ++i) sum += data[i];
-  return posset_return(call, posset_int(sum));
+  return posset_return(call, make(sum));
 }
 
 // An int of 8 bits, the first element of a list or map, or nothing that it takes.
@@ -173,9 +165,9 @@ TEST_CASE("inout parameters of script functions come back to the host") {
 
 TEST_CASE("a list of numbers is taken as one, however it is stored") {
   World w;
-  REQUIRE(define(w, row("floats", "floats(xs)", 1, 1, sum_of_floats)) == POSSET_OK);
-  REQUIRE(define(w, row("ints", "ints(xs)", 1, 1, sum_of_ints)) == POSSET_OK);
-  posset_function_row inout = row("changed", "changed(&xs)", 1, 1, sum_of_floats);
+  REQUIRE(define(w, row("floats", "floats(xs)", 1, 1, sum_of<double, posset_want_floats, posset_float>)) == POSSET_OK);
+  REQUIRE(define(w, row("ints", "ints(xs)", 1, 1, sum_of<int64_t, posset_want_ints, posset_int>)) == POSSET_OK);
+  posset_function_row inout = row("changed", "changed(&xs)", 1, 1, sum_of<double, posset_want_floats, posset_float>);
   inout.inout = 1;
   REQUIRE(define(w, inout) == POSSET_OK);
   CHECK(w.show("do { var x = [1, 1.5]\nx[0] = 2.5\nfloats(x) }") == "4.0");
