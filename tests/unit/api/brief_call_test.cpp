@@ -13,6 +13,7 @@
 #include <posset/attach.h>
 #include <posset/posset.hpp>
 
+#include "../sanitized.h"
 #include "../scratch.h"
 #include "hot_calls.h"
 #include "interp/api/handles.h"
@@ -105,7 +106,7 @@ TEST_CASE("calls are brief again when tasks have ended, and tasks in a brief cal
       "if n == 9 { spawn ((y) => throw \"lost\")(t) }\n t }");
   heat(runtime, [&] { REQUIRE(call(1, 2) == 3); });
   CHECK(context.handle()->may_be_brief());
-  for (int round = 0; round < 300; ++round) {
+  for (int round = 0; round < (posset::test::kSanitized ? 30 : 300); ++round) {
     REQUIRE(call(1, 2) == 3);
     REQUIRE(call(1, 7) == 16);
     REQUIRE(context.handle()->may_be_brief());

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "../sanitized.h"
 #include "fixture.h"
 
 using posset::test::Problem;
@@ -99,7 +100,7 @@ TEST_CASE("limits: steps, time and interruption reach into every family of built
     Bench bench(family);
     posset_context_options options = posset_context_defaults();
     options.memory_limit = 256 << 20;
-    options.step_limit = 300000;
+    options.step_limit = posset::test::kSanitized ? 30'000 : 300'000;
     bench.ends_by(family, options, POSSET_ERROR_StepLimit);
     options.step_limit = 0;
     options.time_limit_seconds = 0.01;

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "../sanitized.h"
 #include "fixture.h"
 
 using posset::test::append;
@@ -362,7 +363,7 @@ TEST_CASE("submit: recursion is as deep as on the host's thread") {
 #ifdef __SANITIZE_THREAD__
   constexpr uint32_t kDepth = 2000;  // its own stack of calls has 64 Ki entries
 #else
-  constexpr uint32_t kDepth = 1000000;
+  constexpr uint32_t kDepth = posset::test::kSanitized ? 200'000 : 1'000'000;
 #endif
   const std::string source =
       "fn f(n) => if n == 0 { 0 } else { 1 + f(n - 1) }\nf(" + std::to_string(kDepth) + ")";
@@ -594,7 +595,7 @@ TEST_CASE("submit: evaluations drop the last handles of each other's contexts") 
 TEST_CASE("submit regression: an evaluation dropped the last handle before the submission had taken the future's") {
   posset_runtime* runtime = posset::test::make_runtime(with_threads(2));
   std::atomic<int> gone{0};
-  constexpr int kRounds = 2000;
+  constexpr int kRounds = posset::test::kSanitized ? 500 : 2000;
   posset_submit_options patiently = posset_submit_defaults();
   patiently.room_seconds = 60;
   for (int i = 0; i < kRounds; ++i) {

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "../sanitized.h"
 #include "fixture.h"
 #include "interp/api/handles.h"
 #include "interp/runtime/tier.h"
@@ -775,11 +776,7 @@ TEST_CASE("tiering: a compiler with a fault is told as internal, whether it says
   }
 }
 
-#ifdef POSSET_SANITIZED
-constexpr int kDistinct = 50000;
-#else
-constexpr int kDistinct = 1000000;
-#endif
+constexpr int kDistinct = posset::test::kSanitized ? 20'000 : 1'000'000;
 
 TEST_CASE("tiering: a million distinct expressions stay below the code limit") {
   posset_runtime_options options = posset_runtime_defaults();

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "../sanitized.h"
 #include "sched/sim/explore.h"
 
 using namespace posset::sched;
@@ -11,6 +12,8 @@ using namespace posset::sched::fiber;
 namespace {
 
 using Do = SimStep::Do;
+
+constexpr uint64_t kSlower = posset::test::kSanitized ? 10 : 1;
 
 // A little of everything, from a seed. An event is signalled by the first tasks, which wait for none without a deadline, so
 // that whatever waits for it goes on in the end.
@@ -144,7 +147,7 @@ FiberPlan at_once(uint32_t workers, int64_t at_ns, bool spawned, bool pushes = t
 template <class Policy>
 int64_t latest_end(const FiberPlan& plan) {
   int64_t latest_ns = 0;
-  for (uint64_t seed = 1; seed <= 1000; ++seed) {
+  for (uint64_t seed = 1; seed <= 1000 / kSlower; ++seed) {
     const RunResult result = run_seeded(FiberWorld<Policy>::scenario(plan), seed);
     REQUIRE_MESSAGE(result.ok(), result.problem);
     latest_ns = std::max(latest_ns, result.end_ns);
@@ -165,7 +168,7 @@ std::string caught(const FiberPlan& plan) {
 }  // namespace
 
 TEST_CASE("fiber sim: ten thousand random plans, each in a random order, keep the rules") {
-  for (uint64_t seed = 1; seed <= 10'000; ++seed) {
+  for (uint64_t seed = 1; seed <= 10'000 / kSlower; ++seed) {
     const FiberPlan plan = random_plan(seed);
     const RunResult result = run_seeded(FiberWorld<>::scenario(plan), seed);
     REQUIRE_MESSAGE(result.ok(), "seed " << seed << ": " << result.broken << ": " << result.problem << "\n" << result.trace);
@@ -175,7 +178,7 @@ TEST_CASE("fiber sim: ten thousand random plans, each in a random order, keep th
 
 TEST_CASE("fiber sim: a crowded plan keeps the rules in ten thousand orders, and with changing priorities") {
   const FiberPlan plan = crowded();
-  const auto found = search(FiberWorld<>::scenario(plan), 1, 10'000);
+  const auto found = search(FiberWorld<>::scenario(plan), 1, 10'000 / kSlower);
   CHECK_MESSAGE(!found, (found ? found->report() : ""));
 }
 

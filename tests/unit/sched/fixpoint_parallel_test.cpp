@@ -12,6 +12,7 @@
 
 #include <doctest/doctest.h>
 
+#include "../sanitized.h"
 #include "fixpoint_systems.h"
 #include "sched/fixpoint/residual_buckets.h"
 #include "sched/fixpoint/solver.h"
@@ -22,11 +23,7 @@ using namespace posset::sched::fixpoint;
 
 namespace {
 
-#ifdef POSSET_SANITIZED
-constexpr uint64_t kSlower = 5;
-#else
-constexpr uint64_t kSlower = 1;
-#endif
+constexpr uint64_t kSlower = posset::test::kSanitized ? 5 : 1;
 
 constexpr size_t kWorkers[] = {1, 2, 3, 4, 8, 16};
 constexpr Schedule kSchedules[] = {Schedule::Static, Schedule::Residual, Schedule::Auto};

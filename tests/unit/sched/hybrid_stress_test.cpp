@@ -3,6 +3,7 @@
 // Written for the thread sanitizer too, which gets fewer rounds.
 #include <vector>
 
+#include "../sanitized.h"
 #include "hybrid_fixture.h"
 #include "sched/base/random.h"
 
@@ -10,11 +11,7 @@ using namespace posset::sched;
 
 namespace {
 
-#ifdef POSSET_SANITIZED
-constexpr int kSlower = 20;
-#else
-constexpr int kSlower = 1;
-#endif
+constexpr int kSlower = posset::test::kSanitized ? 20 : 1;
 
 template <class Body>
 void on_threads(int count, const Body& body) {
