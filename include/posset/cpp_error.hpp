@@ -308,6 +308,16 @@ inline void check(posset_context* context, posset_status status, posset_diagnost
   check(context, status, what);
 }
 
+// The same for what a name stands for: that there is nothing is no mistake of the host, but told as the front end tells of it.
+inline void check_found(posset_context* context, posset_status status, const char* what) {
+  if (status != POSSET_NOT_FOUND) return check(context, status, what);
+  Diagnostic missing;
+  missing.code = POSSET_ERROR_NotDefined;
+  missing.message = misuse_text(context, status);
+  missing.report = "error: " + missing.message + "\n";
+  throw error_of(std::vector<Diagnostic>{std::move(missing)});
+}
+
 // The same for what gives warnings.
 inline std::vector<Diagnostic> check_warned(posset_context* context, posset_status status, posset_diagnostics* diagnostics,
                                             const char* what) {

@@ -140,11 +140,11 @@ class Program {
       return posset_submit_run(program_.get(), raw, out);
     });
   }
-  // A value or function of its top level.
+  // A value or function of its top level. Throws Error (NotDefined) where the script has none of that name.
   template <class T = Value>
   T get(std::string_view name) const {
     posset_value found = posset_nil();
-    detail::check(context_, posset_program_get(program_.get(), to_text(name), &found), "get");
+    detail::check_found(context_, posset_program_get(program_.get(), to_text(name), &found), "get");
     return Value(context_, found).to<T>();
   }
   template <class T = Value>
@@ -207,10 +207,11 @@ class Context {
       return made;
     });
   }
+  // What the host has set. Throws Error (NotDefined) where there is nothing of that name.
   template <class T = Value>
   T get(std::string_view name) const {
     posset_value found = posset_nil();
-    check(posset_get_global(handle(), to_text(name), &found), "get");
+    detail::check_found(handle(), posset_get_global(handle(), to_text(name), &found), "get");
     return Value(handle(), found).to<T>();
   }
   template <class T = Value>

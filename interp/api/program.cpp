@@ -1,5 +1,9 @@
 // Loading and running programs, and evaluating expressions.
+#include <algorithm>
+#include <string>
+
 #include "interp/api/handles.h"
+#include "interp/api/misuse.h"
 
 using posset::api::Entry;
 using posset::api::Evaluation;
@@ -67,6 +71,19 @@ Borrowed find_value(const ModuleInstance& instance, std::string_view name) {
   return Borrowed::unset();
 }
 
+bool has_name(const Module& tree, std::string_view name) {
+  const auto is_it = [name](const auto& named) { return named == name; };
+  return std::ranges::any_of(tree.exports, is_it, &Export::name) || std::ranges::any_of(tree.global_names, is_it);
+}
+
+posset_status no_value(posset_program* program, std::string_view name) {
+  const std::string shown = "'" + std::string(name) + "'";
+  const std::string file = "'" + program->tree->source->name() + "'";
+  const std::string why = has_name(*program->tree, name) ? shown + " of " + file + " has no value: its statement has not run"
+                                                         : file + " defines no " + shown + " at its top level";
+  return posset::api::misuse(program->context, why, POSSET_NOT_FOUND);
+}
+
 }  // namespace
 
 extern "C" {
@@ -110,7 +127,7 @@ posset_status posset_program_get(posset_program* program, posset_text name, poss
   if (entry.failed()) return entry.status();
   if (program->context->finished) return POSSET_MISUSE;
   Borrowed found = find_value(*program->instance, view(name));
-  if (found.is_unset()) return POSSET_NOT_FOUND;
+  if (found.is_unset()) return posset::api::or_no_memory([&] { return no_value(program, view(name)); });
   return posset::api::give(Value::copy(found), out);
 }
 
