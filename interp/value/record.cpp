@@ -43,6 +43,7 @@ void keep(std::vector<Borrowed>& values, Value v) {
 }  // namespace
 
 void RecordBuilder::set(const Symbol* name, Value v) {
+  failed_ = failed_ || v.failed();
   if (failed_) return;
   if (shape_ == nullptr) shape_ = heap_.shapes().empty_record();
   if (names_.empty() && values_.size() >= kChained) list_names();

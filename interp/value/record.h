@@ -37,7 +37,7 @@ class RecordBuilder {
  public:
   explicit RecordBuilder(Heap& heap) : heap_(heap) {}
   ~RecordBuilder();
-  void set(const Symbol* name, Value v);
+  void set(const Symbol* name, Value v);  // a failed one makes all fail
   void spread(const Record* r);
   Value finish();  // Failed: no memory
 
@@ -51,7 +51,7 @@ class RecordBuilder {
   std::vector<const Symbol*> names_;      // of more
   std::unordered_map<const Symbol*, size_t> index_;  // of names_
   std::vector<Borrowed> values_;
-  bool failed_ = false;  // no more shapes
+  bool failed_ = false;  // no more shapes, or a value failed
 };
 
 }  // namespace posset::interp

@@ -112,6 +112,15 @@ TEST_CASE("record: many fields") {
   }
 }
 
+TEST_CASE("record regression: a value for which there was no memory became a field") {
+  World world;
+  RecordBuilder builder(world.heap);
+  builder.set(world.shapes.symbol("x"), world.text("a string of some length"));
+  builder.set(world.shapes.symbol("y"), Value::failure());
+  builder.set(world.shapes.symbol("z"), World::integer(1));
+  CHECK(builder.finish().failed());
+}
+
 TEST_CASE("record: failing allocations leak nothing") {
   World world;
   Value text = world.text("a string of some length");
