@@ -115,9 +115,12 @@ constexpr posset_function_row pure_row(const char* name, const char* signature, 
                                        uint32_t max, posset_function function) {
   return {name, signature, doc, min, max, 0, 0, true, function, nullptr};
 }
+// It holds nothing that another evaluation could want while what it calls waits.
 constexpr posset_function_row calling_row(const char* name, const char* signature, const char* doc, uint32_t min,
                                           uint32_t max, uint64_t calls, posset_function function) {
-  return {name, signature, doc, min, max, 0, calls, true, function, nullptr};
+  posset_function_row row = {name, signature, doc, min, max, 0, calls, true, function, nullptr};
+  row.may_yield = true;
+  return row;
 }
 constexpr posset_function_row impure_row(const char* name, const char* signature, const char* doc, uint32_t min,
                                          uint32_t max, posset_function function) {

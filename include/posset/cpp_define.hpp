@@ -32,21 +32,43 @@ Pure<std::decay_t<F>> pure(F&& function) {
   return {std::forward<F>(function)};
 }
 
+// Marks one that calls script functions, and lets the thread do something else while what it calls in a submitted evaluation
+// waits: it holds no lock meanwhile (`may_yield` in function.h).
+template <class F>
+struct Yielding {
+  F function;
+};
+template <class F>
+Yielding<std::decay_t<F>> may_yield(F&& function) {
+  return {std::forward<F>(function)};
+}
+
 namespace detail {
 
-// A function and whether it was wrapped in pure().
+// A function and how it was marked.
 template <class F>
 struct Unwrapped {
   using Function = F;
-  static constexpr bool is_pure = false;
+  static constexpr bool is_pure = false, may_yield = false;
   static F& of(F& function) { return function; }
 };
 template <class F>
-struct Unwrapped<Pure<F>> {
-  using Function = F;
+struct Unwrapped<Pure<F>> : Unwrapped<F> {
   static constexpr bool is_pure = true;
-  static F& of(Pure<F>& wrapped) { return wrapped.function; }
+  static auto& of(Pure<F>& wrapped) { return Unwrapped<F>::of(wrapped.function); }
 };
+template <class F>
+struct Unwrapped<Yielding<F>> : Unwrapped<F> {
+  static constexpr bool may_yield = true;
+  static auto& of(Yielding<F>& wrapped) { return Unwrapped<F>::of(wrapped.function); }
+};
+
+// Puts the marks into a row.
+template <class Given>
+void mark_row(posset_function_row& row) {
+  row.pure = Unwrapped<Given>::is_pure;
+  row.may_yield = Unwrapped<Given>::may_yield;
+}
 
 // ---- signatures ----
 

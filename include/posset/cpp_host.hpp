@@ -195,19 +195,19 @@ class Type {
     properties_.push_back(row);
     return *this;
   }
-  // A member function, or a function whose first parameter is a T&; it may be wrapped in posset::pure.
+  // A member function, or a function whose first parameter is a T&; it may be wrapped in posset::pure and posset::may_yield.
   template <class Given>
   Type& method(const char* name, Given function, const char* doc = "") {
     using Unwrapped = detail::Unwrapped<Given>;
     using F = typename Unwrapped::Function;
     using Arguments = typename detail::MethodArguments<F>::List;
-    return add_method<Arguments>(name, std::move(Unwrapped::of(function)), doc, detail::MemberEntry<T, F>::method, Unwrapped::is_pure);
+    return add_method<Arguments, Given>(name, std::move(Unwrapped::of(function)), doc, detail::MemberEntry<T, F>::method);
   }
   // One whose calls end later: a function of a Completion, a T&, and the arguments.
   template <class F>
   Type& method(const char* name, Suspending<F> function, const char* doc = "") {
     using Entry = detail::SuspendingMethod<T, F>;
-    return add_method<typename Entry::Arguments>(name, std::move(function.function), doc, Entry::entry, false);
+    return add_method<typename Entry::Arguments, F>(name, std::move(function.function), doc, Entry::entry);
   }
   // What is printed behind the name; a lambda without captures that gives a text.
   template <class F>
@@ -246,13 +246,13 @@ class Type {
  private:
   using AllKept = std::vector<detail::Owner<detail::Kept, detail::Delete>>;
 
-  template <class Arguments, class F>
-  Type& add_method(const char* name, F function, const char* doc, posset_function entry, bool pure) {
+  template <class Arguments, class Given, class F>
+  Type& add_method(const char* name, F function, const char* doc, posset_function entry) {
     posset_function_row row = {};
     detail::describe_arguments<Arguments>(row, keep_text(name), *keep(std::string()));
     row.doc = keep_text(doc);
     row.function = entry;
-    row.pure = pure;
+    detail::mark_row<Given>(row);
     row.data = keep(std::move(function));
     methods_.push_back(row);
     return *this;

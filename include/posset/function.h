@@ -48,7 +48,10 @@ enum { POSSET_ANY_COUNT = 0xffff };
 /* A function as a row of a table. `inout`: bit i says that argument i is passed with `&`. `calls`:
  * bit i says that argument i is a function which gets called; the function is then as pure as what
  * it is given. `pure`: no effect and no dependence on anything but the arguments, so the call may
- * be moved, repeated, or made by other threads of the runtime, several at the same time. */
+ * be moved, repeated, or made by other threads of the runtime, several at the same time. `may_yield`:
+ * when what it calls in a submitted evaluation (submit.h) waits, or has had its time, the thread may do
+ * something else: the function holds no lock meanwhile, and keeps nothing in variables of the thread.
+ * It goes on on the same thread. */
 typedef struct posset_function_row {
   const char* name; /* an identifier */
   const char*
@@ -67,6 +70,7 @@ typedef struct posset_function_row {
    * `function` gives the same. Null: nowhere. */
   double (*of_float)(double);
   double (*of_floats)(double, double);
+  bool may_yield;
 } posset_function_row;
 
 /* Defines a host function in a context, for programs loaded afterwards. The row is copied with its

@@ -230,20 +230,17 @@ class Context {
 
   // ---- host functions ----
   // A lambda or function of numbers, bools, strings, containers of them (cpp_convert.hpp), host objects, script
-  // functions, and Values. Impure, unless it is wrapped in posset::pure. Parameters at the end that are std::optional need not
-  // be given.
-  template <class F>
-  void define(const char* name, F function, const char* doc = "") {
-    define_row<detail::Trampoline<F>>(name, std::move(function), doc, false);
-  }
-  template <class F>
-  void define(const char* name, Pure<F> function, const char* doc = "") {
-    define_row<detail::Trampoline<F>>(name, std::move(function.function), doc, true);
+  // functions, and Values. Impure, unless it is wrapped in posset::pure; see also posset::may_yield. Parameters at the end that
+  // are std::optional need not be given.
+  template <class Given>
+  void define(const char* name, Given function, const char* doc = "") {
+    using Unwrapped = detail::Unwrapped<Given>;
+    define_row<detail::Trampoline<typename Unwrapped::Function>, Given>(name, std::move(Unwrapped::of(function)), doc);
   }
   // One whose calls end when its first parameter, a Completion, is completed (cpp_suspend.hpp).
   template <class F>
   void define(const char* name, Suspending<F> function, const char* doc = "") {
-    define_row<detail::SuspendingTrampoline<F>>(name, std::move(function.function), doc, false);
+    define_row<detail::SuspendingTrampoline<F>, F>(name, std::move(function.function), doc);
   }
 
   // ---- running ----
@@ -397,13 +394,13 @@ class Context {
     all.idles.emplace_back(made.release());
   }
 
-  template <class Trampoline, class F>
-  void define_row(const char* name, F function, const char* doc, bool is_pure) {
+  template <class Trampoline, class Given, class F>
+  void define_row(const char* name, F function, const char* doc) {
     std::string signature;
     posset_function_row row = {};
     detail::describe_arguments<typename Trampoline::Arguments>(row, name, signature);
     row.doc = doc;
-    row.pure = is_pure;
+    detail::mark_row<Given>(row);
     row.function = Trampoline::entry;
     row.data = new F(std::move(function));
     check(posset_define(handle(), &row, sizeof row, drop<F>), name);

@@ -32,7 +32,7 @@
  *
  * A host function must not wait for a future of its own runtime: all threads might come to wait. Nor
  * must a callback of posset_future_on_done. A host function that calls back into the script keeps its
- * thread while that waits, so it may hold a lock meanwhile.
+ * thread while that waits, so it may hold a lock meanwhile; unless its row says that it `may_yield`.
  *
  * SPDX-License-Identifier: MIT */
 #ifndef POSSET_SUBMIT_H

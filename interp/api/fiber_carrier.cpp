@@ -61,7 +61,7 @@ FiberCarrier::Ride::~Ride() {
   carrier_->set_task(nullptr);
 }
 
-bool FiberCarrier::is_pinned() const { return context_.evaluations_of_host != 0; }
+bool FiberCarrier::is_pinned() const { return context_.pinning_evaluations != 0; }
 
 template <class Body>
 void FiberCarrier::aside(Body&& body) {

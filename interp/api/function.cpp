@@ -58,6 +58,26 @@ Value run_row(NativeCall& call) {
 
 namespace {
 
+// For a function that lets what it calls wait.
+class MayYield {
+ public:
+  explicit MayYield(posset::interp::Strand& strand)
+      : strand_(strand), before_(std::exchange(strand.may_yield_within, strand.evaluations)) {}
+  ~MayYield() { strand_.may_yield_within = before_; }
+  MayYield(const MayYield&) = delete;
+  MayYield& operator=(const MayYield&) = delete;
+
+ private:
+  posset::interp::Strand& strand_;
+  const uint32_t before_;
+};
+
+posset_status call_function(const posset::api::RowData& row, RunningCall& running) {
+  if (!running.native->function->may_yield) [[likely]] return row.function(&running);
+  const MayYield mark(running.native->context);
+  return row.function(&running);
+}
+
 Value run_here(NativeCall& call) {
   const auto* row = static_cast<const RowData*>(call.function->data);
   RunningCall running;
@@ -70,7 +90,7 @@ Value run_here(NativeCall& call) {
   running.native = &call;
   running.self_value = out(call.self);
   running.self = call.self.is_nil() ? nullptr : call.self.as<posset::interp::HostObject>()->pointer;
-  posset_status status = row->function(&running);
+  posset_status status = call_function(*row, running);
   if (running.suspended) [[unlikely]] status = await_completion(running, status);
   if (status != POSSET_OK || call.context.error_pending()) [[unlikely]]
     return fail(call, status, running.result);
@@ -113,6 +133,7 @@ NativeFunction descriptor_of(const posset_function_row& row, const char* module,
   made.inout_mask = row.inout;
   made.calls_mask = row.calls;
   made.pure = row.pure;
+  made.may_yield = row.may_yield;
   made.data = data;
   made.of_float = row.of_float;
   made.of_floats = row.of_floats;

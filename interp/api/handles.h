@@ -149,7 +149,7 @@ struct posset_context final : posset::interp::Context {
   std::thread::id reserved_for;      // the same thread, as the heap knows it
   std::optional<posset::sched::EvaluationGuard> running;  // of the outermost one, unless it is brief
   uint32_t own_evaluations = 1;      // of the nested ones those that no function of the host has begun: 2 in a submission
-  uint32_t evaluations_of_host = 0;  // that its functions have begun, those in which tasks wait included
+  uint32_t pinning_evaluations = 0;  // begun by functions of the host that may not yield, those in which tasks wait included
   std::unique_ptr<posset::api::FiberCarrier> fiber_carrier;  // of its submissions; null: there was none yet
   bool finished = false;
   std::deque<posset::api::HostIdle> idles;  // the last is the one that is used, unless none is
@@ -274,7 +274,8 @@ class Evaluation : public Entry {
     }
     begun_ = true;
     forks_ = context->fork_top;
-    context->evaluations_of_host += is_of_host_;
+    pins_ = is_of_host_ && context->may_yield_within != context->evaluations;
+    context->pinning_evaluations += pins_;
     ++context->evaluations;
     // One that came while nothing ran is for the first that does.
     if (kind == Kind::Run && context->evaluations == 1 && context->is_interrupted()) [[unlikely]] {
@@ -293,7 +294,7 @@ class Evaluation : public Entry {
   ~Evaluation() {
     if (!begun_) return;
     if (context_->fork_top != forks_) interp::drop_forks(*context_, forks_);
-    context_->evaluations_of_host -= is_of_host_;
+    context_->pinning_evaluations -= pins_;
     context_->depth -= is_of_host_ && kind_ == Kind::Run;
     if (--context_->evaluations != 0) return;
     if (kind_ == Kind::Run) end_run(context_);
@@ -307,6 +308,7 @@ class Evaluation : public Entry {
   Kind kind_;
   bool begun_ = false;
   bool is_of_host_ = false;
+  bool pins_ = false;
   bool from_idle_ = false;  // not while a run comes to its end, which a hook of the host may see
   interp::ForkRecord* forks_ = nullptr;  // what an error inside leaves above goes
 };

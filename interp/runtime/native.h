@@ -57,6 +57,7 @@ struct NativeFunction {
   void* data = nullptr;         // for adapters (public API)
   const char* module = "";      // "math", empty when always in scope
   bool is_host = false;         // of the host, not of the library: it has a line in traces
+  bool may_yield = false;       // while what it calls waits, its thread may do something else
   // What it computes, of numbers, where it computes nothing else and never fails; an int counts as a float.
   double (*of_float)(double) = nullptr;
   double (*of_floats)(double, double) = nullptr;

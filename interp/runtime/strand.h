@@ -93,6 +93,10 @@ struct Strand {
   // they begin is the outermost.
   static constexpr uint32_t kWithin = 2;
   uint32_t evaluations = kWithin;
+  // How many there are around the function of the host that runs here and lets those wait that it begins (native.h);
+  // kNowhere: it does not, or there is none.
+  static constexpr uint32_t kNowhere = UINT32_MAX;
+  uint32_t may_yield_within = kNowhere;
 
   // Has the stack for its registers, `most_bytes` of it at most, and nothing on it; one for which there was no memory has
   // room for none. The stack must have been left as it was found.

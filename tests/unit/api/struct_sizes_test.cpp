@@ -85,6 +85,7 @@ AT(posset_function_row, function, 56);
 AT(posset_function_row, data, 64);
 AT(posset_function_row, of_float, 72);
 AT(posset_function_row, of_floats, 80);
+AT(posset_function_row, may_yield, 88);
 
 AT(posset_number, number, 0);
 AT(posset_number, kind, 8);

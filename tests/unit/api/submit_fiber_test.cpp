@@ -75,7 +75,7 @@ class Desk {
   std::vector<posset_completion*> waiting_;
 };
 
-void define(posset_context* context, const char* name, posset_function function, void* data) {
+void define(posset_context* context, const char* name, posset_function function, void* data, bool may_yield = false) {
   posset_function_row row = {};
   row.name = name;
   row.signature = name;
@@ -83,6 +83,7 @@ void define(posset_context* context, const char* name, posset_function function,
   row.max_arguments = POSSET_ANY_COUNT;
   row.data = data;
   row.function = function;
+  row.may_yield = may_yield;
   REQUIRE(posset_define(context, &row, sizeof row, nullptr) == POSSET_OK);
 }
 
@@ -294,6 +295,106 @@ TEST_CASE("submitted fibers: where a function of the host has called back the th
   desk.complete_all(8);
   CHECK(calls.finish() == 9);
   CHECK(other.finish() == 0);
+}
+
+namespace {
+
+// Calls its first argument, and gives what that gives.
+posset_status through(posset_call* call) {
+  return posset_invoke(call->context, posset_argument(call, 0), nullptr, 0, &call->result);
+}
+
+// Whether another evaluation on the only thread goes on while `source` waits for the desk.
+bool lets_go_on(const std::string& source, int64_t result) {
+  Desk desk;
+  World w(posset_context_defaults(), with_threads(1));
+  Guest waits(w), other(w);
+  define(waits.context, "ask", Desk::ask, &desk);
+  define(waits.context, "keeps", through, nullptr);
+  define(waits.context, "yields", through, nullptr, true);
+  waits.submit(source);
+  desk.await(1);
+  other.submit("7");
+  const bool goes_on = posset_future_wait(other.future, 0.02);
+  desk.complete_all(8);
+  CHECK(waits.finish() == result);
+  CHECK(other.finish() == 7);
+  return goes_on;
+}
+
+}  // namespace
+
+TEST_CASE("submitted fibers: where a function of the host that may yield has called back the thread goes on") {
+  CHECK(lets_go_on("yields(() => ask() + 1)", 9));
+  CHECK(lets_go_on("yields(() => yields(() => ask()))", 8));
+  CHECK(lets_go_on("let a = keeps(() => 1)\nyields(() => ask() + a)", 9));
+  CHECK(lets_go_on("let t = spawn yields(() => ask())\nawait t", 8));
+  CHECK(lets_go_on("yields(() => 0) + ask()", 8));
+  // What another function has begun keeps it, wherever that is.
+  CHECK_FALSE(lets_go_on("keeps(() => ask())", 8));
+  CHECK_FALSE(lets_go_on("yields(() => keeps(() => ask()))", 8));
+  CHECK_FALSE(lets_go_on("keeps(() => yields(() => ask()))", 8));
+  CHECK_FALSE(lets_go_on("let a = yields(() => 1)\nkeeps(() => ask() + a)", 9));
+  CHECK_FALSE(lets_go_on("let a = try { yields(() => throw 1) } catch e { 1 }\nkeeps(() => ask() + a)", 9));
+  CHECK_FALSE(lets_go_on("fn both() { let t = spawn yields(() => ask())\n keeps(() => await t) }\nboth()", 8));
+}
+
+TEST_CASE("submitted fibers: what computes below a function of the host that may yield gives turns") {
+  World w(posset_context_defaults(), with_threads(1));
+  Guest computes(w), other(w);
+  Desk desk;
+  define(other.context, "ask", Desk::ask, &desk);
+  other.submit("ask() + 1");
+  desk.await(1);
+  std::atomic<bool> has_begun{false};
+  Host begins = [&](posset_call*) {
+    has_begun = true;
+    return POSSET_OK;
+  };
+  define(computes.context, "begins", call_host, &begins);
+  define(computes.context, "yields", through, nullptr, true);
+  computes.submit("yields(() => { begins()\n while true { } })");
+  while (!has_begun) std::this_thread::sleep_for(100us);
+  desk.complete_all(6);
+  CHECK(other.finish() == 7);
+  posset_interrupt(computes.context);
+  CHECK(computes.error() == "Interrupted");
+}
+
+TEST_CASE("submitted fibers: functions of the library that call a script's function let the thread go on") {
+  posset::Runtime runtime({.evaluation_threads = 1});
+  posset::Context waits(runtime), other(runtime);
+  Desk desk;
+  define(waits.handle(), "ask", Desk::ask, &desk);
+  auto asking = runtime.submit<int>(waits, "import \"maps\"\nmaps.update([\"a\": 1], \"a\", (k, v) => v + ask())[\"a\"]");
+  desk.await(1);
+  CHECK(runtime.submit<int>(other, "7").get() == 7);
+  desk.complete_all(8);
+  CHECK(asking.get() == 9);
+}
+
+TEST_CASE("C++ layer: functions and methods that may yield, pure ones too") {
+  struct Twice {
+    int call(posset::Function<int()> f) { return 2 * f(); }
+  };
+  posset::Runtime runtime({.evaluation_threads = 1});
+  posset::Type<Twice> type("Twice");
+  type.method("call", posset::may_yield(&Twice::call));
+  runtime.define(std::move(type));
+  posset::Context waits(runtime), other(runtime);
+  Desk desk;
+  define(waits.handle(), "ask", Desk::ask, &desk);
+  Twice twice;
+  const auto loan = waits.lend(twice);
+  waits.set("twice", loan.value());
+  waits.define("thrice", posset::pure(posset::may_yield([](posset::Function<int()> f) { return 3 * f(); })));
+  for (const char* source : {"twice.call(ask)", "thrice(ask) - 1"}) {
+    auto asking = runtime.submit<int>(waits, source);
+    desk.await(1);
+    CHECK(runtime.submit<int>(other, "7").get() == 7);
+    desk.complete_all(source[1] == 'w' ? 4 : 3);
+    CHECK(asking.get() == 8);
+  }
 }
 
 namespace {
