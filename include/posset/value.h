@@ -88,7 +88,8 @@ POSSET_API posset_text posset_type_name(posset_context* context, posset_value va
 
 /* ---- ownership ---- */
 
-/* Another owned reference to the same value. */
+/* Another owned reference to the same value; and giving one up. Both may be called while the value's context is used by another thread, or submitted: that is then counted when it is next
+ * entered. Where there is no memory to note that, posset_retain gives nil, and what posset_release gives up goes with the context. */
 POSSET_API posset_value posset_retain(posset_value value);
 POSSET_API void posset_release(posset_value value);
 POSSET_API void posset_release_all(posset_value* values, size_t count);

@@ -120,6 +120,7 @@ void end(Submission& s) {
   const std::vector<Listener> listeners = std::move(s.listeners);
   context->clear_interrupt();  // a wish to cancel that came too late
   context->heap.unbind_from_thread();
+  context->heap.set_given_away(false);
   context->thread.store(0, std::memory_order_release);
   std::shared_ptr<Submission> self = std::move(ownership.pending);
   ownership.ended.notify_all();
@@ -165,11 +166,14 @@ class Claim {
         return;
       }
       context->reservation.forget();
+      context->heap.set_given_away(true);
       context_ = context;
     }
   }
   ~Claim() {
-    if (context_) context_->thread.store(0, std::memory_order_release);
+    if (!context_) return;
+    context_->heap.set_given_away(false);
+    context_->thread.store(0, std::memory_order_release);
   }
   Claim(const Claim&) = delete;
   Claim& operator=(const Claim&) = delete;

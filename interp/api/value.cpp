@@ -12,12 +12,33 @@ using posset::api::out;
 using posset::api::view;
 using posset::interp::Borrowed;
 using posset::interp::ErrorObject;
+using posset::interp::Heap;
+using posset::interp::Object;
 using posset::interp::Range;
 using posset::interp::Ref;
 using posset::interp::Tag;
 using posset::interp::Value;
 
 namespace {
+
+// Whether this thread may count an object's references, and has nothing to count before. Those that are shared or immortal any may.
+bool is_counted_here(const Object* object) {
+  if (posset::interp::count_of(object) <= 0) return true;
+  const Heap& heap = Heap::heap_of(object);
+  return !heap.outside.any() && heap.may_count_here();
+}
+
+// The others. False: there was no memory.
+[[gnu::noinline, gnu::cold]] bool count_outside(Object* object, int references) noexcept {
+  Heap& heap = Heap::heap_of(object);
+  try {
+    heap.outside.add(object, references);
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  if (heap.may_count_here()) heap.outside.apply();
+  return true;
+}
 
 constexpr posset_kind kKinds[] = {
     POSSET_NIL,
@@ -96,11 +117,17 @@ posset_text posset_type_name(posset_context* context, posset_value value) {
 // ---- ownership ----
 
 posset_value posset_retain(posset_value value) {
-  posset::interp::retain(in(value));
+  const Borrowed v = in(value);
+  if (!v.is_heap() || is_counted_here(v.object())) [[likely]] posset::interp::retain(v);
+  else if (!count_outside(v.object(), 1)) return posset_nil();
   return value;
 }
 
-void posset_release(posset_value value) { posset::interp::release(in(value)); }
+void posset_release(posset_value value) {
+  const Borrowed v = in(value);
+  if (!v.is_heap() || is_counted_here(v.object())) [[likely]] posset::interp::release(v);
+  else count_outside(v.object(), -1);
+}
 
 void posset_release_all(posset_value* values, size_t count) {
   for (size_t i = 0; values && i < count; ++i) posset_release(std::exchange(values[i], posset_nil()));

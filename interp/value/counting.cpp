@@ -134,7 +134,7 @@ class Burial {
     Object* object = v.object();
     int32_t count = count_of(object);
     if (count > 1) {
-      object->count = count - 1;
+      set_count(object, count - 1);
     } else if (count == 1 && !has_no_values(object->tag)) {
       put_back(object);
     } else {
@@ -304,7 +304,7 @@ void share(Borrowed v) {
   auto mark = [&](Borrowed value) {
     if (!value.is_heap() || count_of(value.object()) <= 0) return;
     Object* object = value.object();
-    object->count = -object->count;
+    set_count(object, -count_of(object));
     if (!has_no_values(object->tag)) reached.push_back(object);
   };
   mark(v);

@@ -26,6 +26,7 @@
 #include "interp/value/huge_pages.h"
 #include "interp/value/known_key.h"
 #include "interp/value/large_block.h"
+#include "interp/value/outside_counts.h"
 #include "interp/value/patience.h"
 #include "interp/value/value.h"
 
@@ -256,6 +257,14 @@ class Heap {
   void bind_to_thread() { bind_to_thread(std::this_thread::get_id()); }
   void bind_to_thread(std::thread::id calling) { owner_.store(calling, std::memory_order_release); }
   void unbind_from_thread() { owner_.store({}, std::memory_order_release); }
+  // From here on some thread may use it at any time, whether one is bound or not; or no longer.
+  void set_given_away(bool is_given_away) { is_given_away_.store(is_given_away, std::memory_order_release); }
+  // Whether this thread may count references. One that is neither bound nor kept out by another may where nobody else does.
+  bool may_count_here() const {
+    const std::thread::id owner = owner_.load(std::memory_order_acquire);
+    return owner == std::this_thread::get_id() || (owner == std::thread::id() && !is_given_away_.load(std::memory_order_acquire));
+  }
+  OutsideCounts outside;  // by threads that may not
   // Frees what other threads have released, or its first portion. As long as other things wait to die it waits, too.
   void take_remote_frees();
   // Something large dies in portions: what is over when its first has gone waits, and dies here as the heap's owner allocates
@@ -391,6 +400,7 @@ class Heap {
 
   std::atomic<Object*> remote_frees_{nullptr};
   std::atomic<std::thread::id> owner_;
+  std::atomic<bool> is_given_away_{false};
   uint64_t buried_ = 0;  // objects that have died and wait for theirs (counting.cpp)
   bool in_hook_ = false;
   KnownKey known_key_;

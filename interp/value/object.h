@@ -36,17 +36,17 @@ void share(Borrowed v);
 // Nothing to do: a heap knows all its refs (heap.h), so losing a reference needs no note.
 inline void release_ref_to_more(Object*) {}
 
-// Another thread may be counting a shared object at the same moment: hence the relaxed load, which
-// is an ordinary one to the processor. What it says about local (> 0) or not never changes under
-// our feet.
+// Another thread may be counting a shared object at the same moment, or look whether one is local (> 0), which never changes
+// under its feet: hence relaxed loads and stores, which are ordinary ones to the processor.
 inline int32_t count_of(const Object* object) {
   return __atomic_load_n(&object->count, __ATOMIC_RELAXED);
 }
+inline void set_count(Object* object, int32_t count) { __atomic_store_n(&object->count, count, __ATOMIC_RELAXED); }
 
 inline void retain(Object* object) {
   int32_t count = count_of(object);
   if (count > 0) [[likely]] {
-    object->count = count + 1;
+    set_count(object, count + 1);
   } else {
     retain_shared(object);
   }
@@ -54,7 +54,7 @@ inline void retain(Object* object) {
 inline void release(Object* object) {
   int32_t count = count_of(object);
   if (count > 1) [[likely]] {
-    object->count = count - 1;
+    set_count(object, count - 1);
   } else if (count == 1) {
     destroy(object);
   } else {

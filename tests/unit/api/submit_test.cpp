@@ -613,6 +613,37 @@ TEST_CASE("submit regression: an evaluation dropped the last handle before the s
   posset_runtime_release(runtime);
 }
 
+TEST_CASE("submit regression: references that the host took while its context was computing elsewhere were lost") {
+  posset::Runtime runtime({.evaluation_threads = 1});
+  posset::Context context(runtime);
+  context.eval("1");
+  const uint64_t before = context.statistics().live_objects;
+  {
+    context.set("xs", std::vector<std::string>{"a", "b", "a text that is no short one"});
+    std::vector<posset::Value> values = {context.get("xs")};
+    auto computing = context.submit<int64_t>(
+        "var n = 0\nvar kept = []\nfor i in 0..300000 { let y = xs\n kept = [y, y[2], y]\n n += len(kept[0]) }\nn");
+    do {
+      const posset::Value copy = values[0];
+      values.push_back(copy);
+      values.push_back(copy[2]);
+      if (values.size() > 100) values.resize(51, values[0]);
+    } while (!computing.wait_for(0s));
+    const size_t kept = values.size();
+    CHECK(computing.get() == 900000);
+    for (size_t i = 2; i < kept; i += 2) CHECK(values[i].to<std::string>() == "a text that is no short one");
+    CHECK(values[0].text() == R"(["a", "b", "a text that is no short one"])");
+    // What was given up while the context was away is gone when it is next entered.
+    auto again = context.submit<int64_t>("var n = 0\nfor i in 0..100000 { n += len(xs) }\nn");
+    values.resize(1, values[0]);
+    CHECK(again.get() == 300000);
+    context.set("xs", 0);
+    CHECK(values[0].text() == R"(["a", "b", "a text that is no short one"])");
+  }
+  CHECK(context.eval<int>("1") == 1);
+  CHECK(context.statistics().live_objects == before);
+}
+
 TEST_CASE("submit: a future freed while its context is in use leaves the result to it") {
   World w;
   posset_future* future = submit(w.context, "\"a result\" + \" that lives on the heap\"");
