@@ -61,7 +61,7 @@ interp::LoopExit enter_loop(Context& context, void* code, Closure* closure, Borr
   return interp::LoopExit::Failed;
 }
 
-const interp::TierInterface kTier = [] {
+interp::TierInterface make_tier() {
   interp::TierInterface tier;
   tier.level = 1;
   tier.name = "bytecode";
@@ -83,10 +83,14 @@ const interp::TierInterface kTier = [] {
   tier.want_columns = [](void* code) { static_cast<Chunk*>(code)->wants_columns.store(true, std::memory_order_relaxed); };
   tier.types_seen = [](const void* code) { return types_seen(*static_cast<const Chunk*>(code)); };
   return tier;
-}();
+}
 
 }  // namespace
 
 }  // namespace posset::bytecode
 
-extern "C" const void* posset_bytecode_tier(void) { return &posset::bytecode::kTier; }
+// Made when first asked for: a runtime may be a variable of the host's that is made before this file's.
+extern "C" const void* posset_bytecode_tier(void) {
+  static const posset::interp::TierInterface tier = posset::bytecode::make_tier();
+  return &tier;
+}
