@@ -124,7 +124,7 @@ void add_workers(CLI::App& app, CommandLine& line) {
 void add_evaluation_options(CLI::App& app, CommandLine& line, Flags& flags) {
   const CLI::Validator count = positive("a whole number", is_positive_count);
   add_row(app, "tier", line.runtime.max_tier)->check(CLI::Range(0, 3));
-  add_row(app, "force-tier", line.runtime.forced_tier)->check(CLI::Range(0, 3));
+  add_row(app, "force-tier", line.runtime.forced_tier)->check(CLI::Range(-1, 3));
   add_row(app, "thresholds", flags.thresholds)->check([&line](const std::string& text) {
     return set_thresholds(text, line.runtime) ? std::string() : std::string("takes three counts: A,B,C");
   });
@@ -146,7 +146,7 @@ void add_evaluation_options(CLI::App& app, CommandLine& line, Flags& flags) {
   add_row(app, "cache-limit", line.runtime.cache_limit);
   app.add_flag("--no-cache", flags.no_cache, "keep no native code between runs");
   app.add_flag("--stats", line.stats, "counters at the end, on standard error");
-  app.add_option("--allow", flags.allow, "grants: read[=DIR], write[=DIR], env, clock, run, all, none");
+  app.add_option("--allow", flags.allow, "grants: read[=DIR], write[=DIR], input, env, clock, run, all, none");
 }
 
 int usage(const std::string& problem) {
@@ -159,30 +159,30 @@ int not_built(const std::string& what) {
   return kUsage;
 }
 
-bool set_grants(const std::string& text, CommandLine& line) {
+// -1: fine. A directory without a name, of a variable that is not set, would be all.
+int set_grants(const std::string& text, CommandLine& line) {
   static const std::map<std::string, uint32_t> kGrants = {
       {"read", POSSET_GRANT_READ},   {"write", POSSET_GRANT_WRITE}, {"env", POSSET_GRANT_ENV},
-      {"clock", POSSET_GRANT_CLOCK}, {"run", POSSET_GRANT_RUN},     {"all", POSSET_GRANT_ALL},
-      {"none", 0},                   {"", 0},
+      {"clock", POSSET_GRANT_CLOCK}, {"run", POSSET_GRANT_RUN},     {"input", POSSET_GRANT_INPUT},
+      {"all", POSSET_GRANT_ALL},     {"none", 0},                   {"", 0},
   };
   for (const std::string& part : split(text)) {
     size_t equals = part.find('=');
     std::string name = part.substr(0, equals);
     auto grant = kGrants.find(name);
-    if (grant == kGrants.end()) return false;
+    if (grant == kGrants.end() || (equals != std::string::npos && name != "read" && name != "write")) {
+      return usage("--allow: unknown grant '" + part + "'");
+    }
     line.context.grants |= grant->second;
     if (equals == std::string::npos) continue;
-    if (name == "read") {
-      line.read_directory = part.substr(equals + 1);
-    } else if (name == "write") {
-      line.write_directory = part.substr(equals + 1);
-    } else {
-      return false;
-    }
+    std::string& directory = name == "read" ? line.read_directory : line.write_directory;
+    if (!directory.empty()) return usage("--allow: '" + name + "=' stands there twice");
+    directory = part.substr(equals + 1);
+    if (directory.empty()) return usage("--allow: '" + name + "=' names no directory");
   }
   // Clocks are granted unless the list says none: they harm nobody (cli.md: the default is `clock`).
   if (text != "none") line.context.grants |= POSSET_GRANT_CLOCK;
-  return true;
+  return -1;
 }
 
 bool is_trace_file(const std::string& path) {
@@ -209,7 +209,7 @@ std::string default_cache() {
 
 // Checks what CLI11 cannot. -1: fine.
 int finish_options(const Flags& flags, CommandLine& line) {
-  if (!set_grants(flags.allow, line)) return usage("--allow: unknown grant in '" + flags.allow + "'");
+  if (const int wrong = set_grants(flags.allow, line); wrong >= 0) return wrong;
   if (flags.color != "auto" && flags.color != "always" && flags.color != "never") {
     return usage("--color takes auto, always or never");
   }

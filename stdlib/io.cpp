@@ -150,7 +150,7 @@ posset_status remove_file(posset_call* call) {
 // One line of standard input without its break; nil at the end. Reads byte by byte, so that nothing is lost
 // between a script and what reads after it.
 posset_status read_line(posset_call* call) {
-  POSSET_TRY(posset_require_grant(call->context, POSSET_GRANT_READ, text_of("/dev/stdin")));
+  POSSET_TRY(posset_require_grant(call->context, POSSET_GRANT_INPUT, text_of("")));
   std::string line;
   bool any = false;
   for (char c;;) {
@@ -171,7 +171,7 @@ posset_status read_line(posset_call* call) {
 }
 
 posset_status read_input(posset_call* call) {
-  POSSET_TRY(posset_require_grant(call->context, POSSET_GRANT_READ, text_of("/dev/stdin")));
+  POSSET_TRY(posset_require_grant(call->context, POSSET_GRANT_INPUT, text_of("")));
   std::string text;
   size_t charged = 0;
   posset_status status = read_all(call, STDIN_FILENO, "standard input", text, charged);

@@ -55,14 +55,15 @@ enum {
   POSSET_GRANT_ENV = 4,   /* read environment variables */
   POSSET_GRANT_CLOCK = 8, /* read clocks and the system's randomness */
   POSSET_GRANT_RUN = 16,  /* start processes */
-  POSSET_GRANT_ALL = 31
+  POSSET_GRANT_INPUT = 32, /* read standard input; POSSET_GRANT_READ without a directory includes it */
+  POSSET_GRANT_ALL = 63
 };
 
 typedef struct posset_context_options {
   size_t size; /* sizeof(posset_context_options) */
   uint32_t grants;             /* POSSET_GRANT_... */
-  const char* read_directory;  /* null: anywhere */
-  const char* write_directory; /* null: anywhere */
+  const char* read_directory;  /* null: anywhere; an empty one is refused */
+  const char* write_directory; /* null: anywhere; an empty one is refused */
 #define RUNTIME_OPTION(field, flag, type, fallback, environment, value, help)
 #define CONTEXT_OPTION(field, flag, type, fallback, environment, value, help) \
   posset_option_##type field;

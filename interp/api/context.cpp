@@ -34,6 +34,7 @@ posset_context::posset_context(posset_runtime* runtime, const Limits& limits, Ro
 }
 
 posset_context::~posset_context() {
+  heap.outside.apply();
   posset::api::free_orphans(this);
   for (auto& [key, kept] : data) {
     if (kept.drop) kept.drop(kept.data);
@@ -59,6 +60,9 @@ const char* problem_of(const posset_context_options& options) {
   if (!(options.time_limit_seconds >= 0)) return "the option time_limit_seconds is negative";
   if (options.stack_limit == 0) return "the option stack_limit is 0";
   if ((options.grants & ~uint32_t{POSSET_GRANT_ALL}) != 0) return "the option grants has bits that grant nothing";
+  // What a host reads from a setting that is not there must not open everything.
+  if (options.read_directory && !*options.read_directory) return "the option read_directory is empty";
+  if (options.write_directory && !*options.write_directory) return "the option write_directory is empty";
   return nullptr;
 }
 

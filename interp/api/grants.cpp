@@ -37,6 +37,8 @@ const char* name_of(uint32_t what) {
       return "reading the environment";
     case POSSET_GRANT_CLOCK:
       return "reading clocks and the system's randomness";
+    case POSSET_GRANT_INPUT:
+      return "reading standard input";
     case POSSET_GRANT_RUN:
       return "starting processes";
     default:
@@ -54,6 +56,7 @@ std::string refusal(const posset_context& context, uint32_t what, std::string_vi
 }
 
 bool granted(const posset_context& context, uint32_t what, std::string_view path) {
+  if (what == POSSET_GRANT_INPUT && (context.grants & POSSET_GRANT_READ) && context.read_directory.empty()) return true;
   if ((context.grants & what) != what) return false;
   if (what == POSSET_GRANT_READ) return is_inside(context.read_directory, path);
   if (what == POSSET_GRANT_WRITE) return is_inside(context.write_directory, path);

@@ -160,6 +160,19 @@ TEST_CASE("options out of range are refused, those of later versions said to be 
   CHECK(posset_context_create(nullptr, nullptr, &context) == POSSET_MISUSE);
 }
 
+TEST_CASE("context regression: a directory without a name was every directory") {
+  World w;
+  for (const char* posset_context_options::*directory : {&posset_context_options::read_directory, &posset_context_options::write_directory}) {
+    posset_context_options options = posset_context_defaults();
+    options.grants = POSSET_GRANT_READ | POSSET_GRANT_WRITE;
+    options.*directory = "";
+    posset_context* context = nullptr;
+    CHECK(posset_context_create(w.runtime, &options, &context) == POSSET_MISUSE);
+    CHECK(posset_context_set_options(w.context, &options) == POSSET_MISUSE);
+    CHECK(std::string_view(posset_misuse_text(w.context).data).find("_directory is empty") != std::string_view::npos);
+  }
+}
+
 TEST_CASE("null handles are misuse everywhere") {
   posset_value v = posset_nil();
   CHECK(posset_eval(nullptr, text("1"), &v, nullptr) == POSSET_MISUSE);
