@@ -120,9 +120,18 @@ bool Output::write(const char* text, size_t size) {
   constexpr size_t kBuffer = 64 * 1024;
   if (failed_) return false;
   buffer_.append(text, size);
-  if (size > 0) in_line_ = text[size - 1] != '\n';
-  if (buffer_.size() >= kBuffer || (terminal_ && memchr(text, '\n', size))) return flush();
+  if (terminal_) note_line({text, size});
+  // People see at once what is for them: a prompt, or how far something has come.
+  if (buffer_.size() >= kBuffer || terminal_) return flush();
   return true;
+}
+
+void Output::note_line(std::string_view text) {
+  constexpr size_t kMost = 1024;
+  const size_t end = text.rfind('\n');
+  if (end != std::string_view::npos) begun_.clear();
+  begun_ += text.substr(end == std::string_view::npos ? 0 : end + 1);
+  if (begun_.size() > kMost) begun_.erase(0, begun_.size() - kMost);
 }
 
 bool Output::flush() {
@@ -132,16 +141,19 @@ bool Output::flush() {
 }
 
 void Output::finish_line() {
-  if (terminal_ && in_line_) write("\n", 1);
+  if (!begun_.empty()) write("\n", 1);
 }
 
 // ---- progress ----
 
-// One line on the terminal, from a second on, written anew each time and erased in the end.
-void show_progress(void*, const posset_solve_progress* now) {
+// One line on the terminal, from a second on, written anew each time and erased in the end; behind what the script has begun
+// there, unless that leaves no room.
+void show_progress(void* data, const posset_solve_progress* now) {
   constexpr double kLong = 1;
-  if (now->seconds < kLong) return;
-  std::fputs("\r\x1b[K", stderr);  // erases the line
+  constexpr size_t kRoom = 40;
+  const std::string& begun = static_cast<const Output*>(data)->begun_line();
+  if (now->seconds < kLong || begun.size() > kRoom) return;
+  std::fprintf(stderr, "\r\x1b[K%s", begun.c_str());  // erases the line
   if (!now->ended) {
     const double rate = static_cast<double>(now->updates) / now->seconds * 1e-6;
     std::fprintf(stderr, "%s: ", now->what);
@@ -180,7 +192,7 @@ Host::Host(const CommandLine& line) : line_(line) {
     return;
   }
   posset_context_set_output(context_, write_output, &output_);
-  if (isatty(STDERR_FILENO)) posset_context_set_progress(context_, show_progress, nullptr);
+  if (isatty(STDERR_FILENO)) posset_context_set_progress(context_, show_progress, &output_);
   posset_context_set_loader(context_, find_module, nullptr);
   set_arguments(line_.verb == Verb::Run ? line_.arguments : std::vector<std::string>{});
   interruptible.store(context_);

@@ -5,6 +5,7 @@
 #include <posset/posset.h>
 
 #include <string>
+#include <string_view>
 
 #include "cli/command_line.h"
 
@@ -19,11 +20,15 @@ class Output {
   bool flush();
   // On a terminal: ends a line that was begun, so that what comes next starts a line of its own.
   void finish_line();
+  // What stands on the terminal's last line: the last of what was written behind the last line break.
+  const std::string& begun_line() const { return begun_; }
 
  private:
+  void note_line(std::string_view text);
+
   std::string buffer_;
   bool terminal_;
-  bool in_line_ = false;  // the last character written was no line break
+  std::string begun_;  // empty where there is no terminal
   bool failed_ = false;
 };
 

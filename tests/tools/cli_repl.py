@@ -21,7 +21,7 @@ PROMPT = re.compile(r"(^|\n)[>.] $")
 
 
 class Terminal:
-    """A REPL on a terminal of its own: `types` sends keys, `shows` waits for text, `screen` has what is seen."""
+    """The command, a REPL mostly, on a terminal of its own: `types` sends keys, `shows` waits for text, `screen` has what is seen."""
 
     def __init__(self, cli, *arguments, columns=120, rows=40, **environment):
         self.master, slave = pty.openpty()
@@ -107,6 +107,16 @@ class Terminal:
         if self.child.poll() != status:
             raise Failure(f"ended with {self.child.poll()}, expected {status}; the screen:\n"
                           + harness.indent(harness.shorten(self.text[-3000:])))
+
+
+@case(alone=True)
+def a_script_shows_its_prompt_before_it_reads(cli):
+    cli.write("ask.posset", 'import "io"\nprint("name> ")\nlet name = io.read_line()\nprintln("hello {name}")\n')
+    with Terminal(cli, "run", "--allow", "input", "ask.posset") as terminal:
+        terminal.shows("name> ")
+        terminal.types("Ann\n")
+        terminal.shows("hello Ann")
+        terminal.ends(0)
 
 
 @case(alone=True)
