@@ -1,5 +1,6 @@
 // Channels and generators as built-ins, and the module `task`.
 #include <algorithm>
+#include <cmath>
 
 #include "interp/runtime/builtins.h"
 #include "interp/runtime/channel.h"
@@ -26,7 +27,7 @@ namespace {
 // When argument i, so many seconds, has passed. False: raised. What may wait is charged for: a host that limits steps must
 // not be kept for ever by what makes none.
 bool want_deadline(const NativeCall& call, uint32_t i, int64_t& deadline_ns) {
-  constexpr double kMostSeconds = 9e9;  // more than a clock of nanoseconds holds
+  constexpr double kMostSeconds = 9e9;  // some less than a clock of nanoseconds holds
   constexpr double kStepsPerSecond = 1e6;
   if (!want_number(call, i)) return false;
   const double seconds = call[i].is_int() ? static_cast<double>(call[i].as_int()) : call[i].as_float();
@@ -36,13 +37,17 @@ bool want_deadline(const NativeCall& call, uint32_t i, int64_t& deadline_ns) {
   }
   if (!call.context.charge(static_cast<uint64_t>(std::min(seconds, kMostSeconds) * kStepsPerSecond))) return false;
   const int64_t now_ns = tasks_of(call.context).now_ns();
-  deadline_ns = seconds >= kMostSeconds ? sched::kNever : now_ns + static_cast<int64_t>(seconds * 1e9);
+  // A time that is too long to be met is one nevertheless, for which no deadlock is reported; without end there is none.
+  constexpr int64_t kLast = sched::kNever / 2;  // times are added to it
+  if (std::isinf(seconds)) deadline_ns = sched::kNever;
+  else deadline_ns = seconds >= kMostSeconds ? kLast : std::min(kLast - now_ns, static_cast<int64_t>(seconds * 1e9)) + now_ns;
   return true;
 }
 
 Value task_sleep(NativeCall& call) {
   int64_t deadline_ns = 0;
   if (!want_deadline(call, 0, deadline_ns)) return Value::failure();
+  deadline_ns = std::min(deadline_ns, sched::kNever / 2);
   Tasks& tasks = tasks_of(call.context);
   do {
     if (!tasks.wait(deadline_ns, "a time")) return Value::failure();
@@ -67,8 +72,10 @@ Value task_yield(NativeCall& call) { return tasks_of(call.context).yield() ? Val
 Value task_cancel(NativeCall& call) {
   if (!call[0].is(Tag::Task)) return raise_argument(call, 0, "task");
   Tasks& tasks = tasks_of(call.context);
-  if (!call[0].as<TaskObject>()->job->ended) tasks.cancel(*call[0].as<TaskObject>()->job);
-  return Value();
+  Job& job = *call[0].as<TaskObject>()->job;
+  if (!job.ended) tasks.cancel(job);
+  // One that cancels itself ends here.
+  return &job != &tasks.current() || tasks.yield() ? Value() : Value::failure();
 }
 
 // {task, waits_for}. Failed: raised.

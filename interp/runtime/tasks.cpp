@@ -388,6 +388,13 @@ void Tasks::locate(const Job& job) {
   context_.restore_error(std::move(error));
 }
 
+// What a generator gives that somebody has beyond the evaluation it was made in.
+Value Tasks::cut_off() {
+  context_.raise(ErrorCode::Cancelled, "the generator has ended with the evaluation that it was made in",
+                 "what is to be there later is kept in a list, or made anew");
+  return context_.take_error();
+}
+
 void Tasks::end(Job& job, Value result) {
   job.failed = result.failed();
   if (job.failed) {
@@ -416,7 +423,7 @@ void Tasks::end(Job& job, Value result) {
   if (job.handle) job.handle->result = result.take();
   while (job.ended_queue.take()) {
   }
-  if (job.channel) generator_ended(*job.channel, job.failed && !job.cancelled ? std::move(result) : Value());
+  if (job.channel) generator_ended(*job.channel, job.cancelled ? cut_off() : job.failed ? std::move(result) : Value());
   while (joining_.take()) {
   }
 }

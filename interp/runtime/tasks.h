@@ -213,6 +213,7 @@ class Tasks {
   Value call(Job& job);
   void locate(const Job& job);
   void end(Job& job, Value result);
+  Value cut_off();
   void cancel_all();
   bool may_go_on();
   void set_alarm();

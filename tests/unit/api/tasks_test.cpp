@@ -2,6 +2,7 @@
 // its own. What scripts see of them is in tests/lang/tasks.
 #include <atomic>
 #include <chrono>
+#include <posset/posset.hpp>
 #include <thread>
 #include <vector>
 
@@ -150,4 +151,23 @@ TEST_CASE("tasks: contexts on many threads have their own") {
   for (std::thread& each : threads) each.join();
   posset_runtime_release(runtime);
   CHECK(right == 4);
+}
+
+TEST_CASE("tasks regression: a generator that was kept beyond its evaluation gave nothing, and no error") {
+  posset::Runtime runtime;
+  posset::Context context(runtime);
+  posset::Program program = context.load("kept.posset",
+                                         "let g = gen(emit => { for i in 0..3 { emit(i) } })\nexport let first = g.recv()\n"
+                                         "let h = gen(emit => { for i in 0..3 { emit(i) } })\nexport let second = h.recv()\n"
+                                         "let done = gen(emit => { emit(7) })\nlet all = list(done)\n"
+                                         "fn next() => g.recv()\nfn rest() => list(h)\nfn nothing() => list(done)");
+  program.run();
+  CHECK(program.get<int>("first") == 0);
+  CHECK(program.get<int>("second") == 0);
+  for (const char* name : {"next", "rest"}) {
+    auto failed = program.function<posset::Value()>(name).try_call();
+    REQUIRE(!failed);
+    CHECK(failed.error().message() == "the generator has ended with the evaluation that it was made in");
+  }
+  CHECK(program.function<std::vector<int>()>("nothing")().empty());
 }
