@@ -1,4 +1,5 @@
 // `posset check`: all diagnostics of files, for people or (--json) for editors. Nothing runs.
+#include <algorithm>
 #include <cstdio>
 
 #include "cli/host.h"
@@ -47,11 +48,13 @@ int check(const CommandLine& line) {
   files.insert(files.begin(), line.file);
   std::string json = "[";
   int worst = kDone;
+  bool is_missing = false;
   for (const std::string& file : files) {
     std::string text, why;
     if (!read_source(file, text, why)) {
-      std::fprintf(stderr, "posset: %s\n", why.c_str());
-      return kUsage;
+      std::fprintf(stderr, "posset: %s\n", why.c_str());  // the others are checked nevertheless
+      is_missing = true;
+      continue;
     }
     CommandLine alone = line;
     Host host(alone);
@@ -61,8 +64,8 @@ int check(const CommandLine& line) {
     source.key = posset_text_n(key.data(), key.size());
     posset_diagnostics* diagnostics = nullptr;
     const posset_status status = posset_load(host.context(), &source, nullptr, &diagnostics);
-    if (status == POSSET_INVALID) worst = kInvalidSource;
-    if (status == POSSET_RAISED) worst = host.finish(status, nullptr);  // a limit
+    if (status == POSSET_INVALID) worst = std::max<int>(worst, kInvalidSource);
+    if (status == POSSET_RAISED) worst = std::max(worst, host.finish(status, nullptr));  // a limit
     if (line.json) {
       add_json(diagnostics, json);
       posset_diagnostics_free(diagnostics);
@@ -71,7 +74,7 @@ int check(const CommandLine& line) {
     }
   }
   if (line.json) std::printf("%s\n]\n", json.c_str());
-  return worst;
+  return is_missing ? static_cast<int>(kUsage) : worst;
 }
 
 }  // namespace posset::cli

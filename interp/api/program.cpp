@@ -80,7 +80,7 @@ posset_status no_value(posset_program* program, std::string_view name) {
   const std::string shown = "'" + std::string(name) + "'";
   const std::string file = "'" + program->tree->source->name() + "'";
   const std::string why = has_name(*program->tree, name) ? shown + " of " + file + " has no value: its statement has not run"
-                                                         : file + " defines no " + shown + " at its top level";
+                                                         : file + " has no export or function " + shown;
   return posset::api::misuse(program->context, why, POSSET_NOT_FOUND);
 }
 

@@ -41,7 +41,7 @@ Value builtin_items(NativeCall& call) {
 
 Value builtin_get(NativeCall& call) {
   if (!call[0].is_map() && !call[0].is_list() && !call[0].is_string() && !call[0].is_range()) {
-    return raise_argument(call, 0, "map or list", call[0].is_nil() ? "give a default with ??" : "");
+    return raise_argument(call, 0, "map, list, str or range", call[0].is_nil() ? "give a default with ??" : "");
   }
   Value found = load_index_or_unset(call.context, call[0], call[1]);
   if (!found->is_unset()) return found;

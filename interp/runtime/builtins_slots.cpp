@@ -2,6 +2,8 @@
 // its place by the caller, so it is unique unless the value is shared elsewhere; it is made unique
 // only after all arguments have been checked, and it stays in `arguments[0]` for the caller to
 // write back.
+#include <string>
+
 #include "interp/runtime/builtins.h"
 #include "interp/runtime/iterate.h"
 #include "interp/value/compare.h"
@@ -38,11 +40,17 @@ Value builtin_push(NativeCall& call) {
 }
 
 Value builtin_insert(NativeCall& call) {
+  if (!want_list(call, 0)) return Value::failure();
+  const uint64_t size = call[0].as<List>()->size;
+  if (call[1].is_int() && static_cast<uint64_t>(call[1].as_int()) > size) {
+    return call.context.raise(ErrorCode::OutOfRange,
+                              "index " + std::to_string(call[1].as_int()) + " is out of range for inserting into a list of " + std::to_string(size),
+                              "an element can be inserted from 0 to " + std::to_string(size) + ", which is its end");
+  }
   uint64_t at = 0;
-  if (!want_list(call, 0) || !want_index(call, 1, call[0].as<List>()->size + 1, at))
-    return Value::failure();
+  if (!want_index(call, 1, size + 1, at)) return Value::failure();
   // What stands behind the place moves.
-  if (!charge_elements(call.context, call[0].as<List>()->size - at)) return Value::failure();
+  if (!charge_elements(call.context, size - at)) return Value::failure();
   if (!own_list_argument(call)) return Value::failure();
   bool ok = list_insert(call.context.heap, call.arguments[0], at, call.take(2));
   return or_memory_limit(call.context, ok) ? Value() : Value::failure();

@@ -208,6 +208,7 @@ namespace {
 // "{x, y}", "Circle(r)": what fields there are.
 std::string fields_text(const Shape& shape) {
   constexpr size_t kMostShown = 12;
+  if (shape.is_variant() && shape.fields.empty()) return shape.constructor;
   std::string out = shape.is_variant() ? shape.constructor + "(" : "{";
   for (size_t i = 0; i < shape.fields.size(); ++i) {
     if (i) out += ", ";
@@ -220,6 +221,18 @@ std::string fields_text(const Shape& shape) {
   return out + (shape.is_variant() ? ")" : "}");
 }
 
+// The function that who writes x.name() may have meant: one of a module, or one that is called nearly so.
+std::string function_hint(const RuntimeState& runtime, std::string_view name) {
+  std::string_view of;  // the first by name
+  for (const auto& [module, entries] : runtime.modules) {
+    if (entries.contains(std::string(name)) && (of.empty() || module < of)) of = module;
+  }
+  if (!of.empty()) return std::string(name) + " is a function of the module " + std::string(of) + ": " + std::string(of) + "." + std::string(name) + "(x)";
+  std::vector<std::string_view> functions;
+  for (const auto& [function, row] : runtime.builtins) functions.push_back(function);
+  return suggestion(name, functions);
+}
+
 std::string field_hint(Context& context, Borrowed base, std::string_view name) {
   if (base.is_nil()) return "?. gives nil instead";
   if (base.is(Tag::Ref)) return "what a ref holds is its field 'value'";
@@ -227,7 +240,9 @@ std::string field_hint(Context& context, Borrowed base, std::string_view name) {
   if (context.runtime.builtins.contains(name)) {
     return std::string(name) + " is a function: x." + std::string(name) + "() calls it";
   }
-  return "";
+  // What has no fields was meant for a function.
+  const bool is_plain = base.is_string() || base.is_number() || base.is_list() || base.is_range();
+  return is_plain ? function_hint(context.runtime, name) : "";
 }
 
 }  // namespace

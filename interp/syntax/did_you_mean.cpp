@@ -1,5 +1,5 @@
 // The suggestion for a misspelt name: the nearest candidate by Damerau-Levenshtein distance
-// (insert, delete, replace, swap neighbours), where a third of the letters may be wrong. Writing a
+// (insert, delete, replace, swap neighbours), where a third of the letters may be wrong, or one of few. Writing a
 // letter in the other case costs half as much as a wrong one, so `Println` finds `println` before
 // anything else.
 #include <algorithm>
@@ -52,7 +52,7 @@ int edit_distance(std::string_view a, std::string_view b) {
 std::string_view did_you_mean(std::string_view name,
                               const std::vector<std::string_view>& candidates) {
   if (name.empty() || name.size() > kLongestName) return {};
-  const size_t mistakes = (name.size() + 2) / 3;
+  const size_t mistakes = std::max<size_t>(1, name.size() / 3);
   int best = static_cast<int>(mistakes) * kMistake + 1;
   std::string_view nearest;
   for (const std::string_view candidate : candidates) {

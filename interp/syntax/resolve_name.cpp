@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <cctype>
 
 #include "interp/syntax/module_resolver.h"
 
@@ -245,8 +246,10 @@ std::string ModuleResolver::hint_for_undefined(Text name) {
   }
   if (types_.contains(name))
     return quoted(name) + " is a type; a value is made by one of its constructors";
-  if (world_.environment.builtin_module(name)) {
-    return quoted(name) + " is a module: write `import \"" + std::string(name) + "\"` first";
+  std::string module(name);
+  std::ranges::transform(module, module.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (world_.environment.builtin_module(module)) {
+    return quoted(module) + " is a module: write `import \"" + module + "\"` first";
   }
   return suggestion(name, visible_names());
 }

@@ -127,6 +127,8 @@ def check_reports_every_file(cli):
         outcome.fail(f"diagnostics name {files}")
     cli("check").ends(2)
     cli("check", "b.posset", "absent.posset").ends(2).says("absent.posset")
+    cli("check", "absent.posset", "c.posset").ends(2).says("absent.posset").says("c.posset:1:")
+    json_diagnostics(cli("check", "--json", "absent.posset", "b.posset").ends(2).stdout)
 
 
 def json_diagnostics(text):
@@ -221,6 +223,10 @@ def help_is_on_standard_output(cli, arguments):
     "limit_not_a_number": ["run", "--step-limit", "many", "a.posset"],
     "thresholds_not_numbers": ["run", "--thresholds", "a,b", "a.posset"],
     "unknown_grant": ["run", "--allow", "everything", "a.posset"],
+    "grant_below_no_directory": ["run", "--allow", "clock,read=", "a.posset"],
+    "grant_to_write_below_no_directory": ["run", "--allow", "write=", "a.posset"],
+    "grant_below_two_directories": ["run", "--allow", "read=a,read=b", "a.posset"],
+    "grant_that_takes_no_directory": ["run", "--allow", "env=a", "a.posset"],
     "unknown_passes": ["run", "--native-passes", "many", "a.posset"],
     "negative_seed": ["run", "--exit-stress", "-1", "a.posset"],
     "unknown_colour": ["run", "--color", "mauve", "a.posset"],

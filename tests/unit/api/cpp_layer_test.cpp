@@ -165,8 +165,8 @@ TEST_CASE("C++ layer regression: a name that a script has not was misuse, which 
   auto start = program.try_function<void()>("on_start");
   REQUIRE(!start);
   CHECK(start.error().code() == POSSET_ERROR_NotDefined);
-  CHECK(start.error().message() == "'rules.posset' defines no 'on_start' at its top level");
-  CHECK(start.error().report() == "error: 'rules.posset' defines no 'on_start' at its top level\n");
+  CHECK(start.error().message() == "'rules.posset' has no export or function 'on_start'");
+  CHECK(start.error().report() == "error: 'rules.posset' has no export or function 'on_start'\n");
   CHECK(!program.try_run());
   CHECK(program.try_get("LIMIT").error().message() == "'LIMIT' of 'rules.posset' has no value: its statement has not run");
   CHECK(program.try_get("zero").ok());

@@ -91,7 +91,7 @@ TEST_CASE_FIXTURE(World, "maps") {
   CHECK(show(call("get", map(s("a"), i(1)), s("b"), i(7))) == "7");
   CHECK(show(call("get", list(i(1)), i(4), i(7))) == "7");
   CHECK(show(call("get", list(i(1)), i(0), i(7))) == "1");
-  CHECK(holds(show(call("get", i(1), i(0))), "expected map or list, got int"));
+  CHECK(holds(show(call("get", i(1), i(0))), "expected map, list, str or range, got int"));
   CHECK(show(call("has", map(s("a"), i(1)), s("a"))) == "true");
   CHECK(show(call("group_by", list(s("a"), i(1), s("b")), builtin("type"))) ==
         "[\"str\": [\"a\", \"b\"], \"int\": [1]]");
