@@ -1,6 +1,7 @@
 // The module io: files below the folders the host has granted (POSSET_GRANT_READ, _WRITE), and standard input.
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "stdlib/modules.h"
+#include "stdlib/ready.h"
 #include "stdlib/support.h"
 
 namespace posset::stdlib {
@@ -53,11 +55,9 @@ class File {
 posset_status read_all(posset_call* call, int file, const std::string& path, std::string& out, size_t& charged) {
   char block[65536];
   for (;;) {
+    POSSET_TRY(wait_until_readable(call, file));
     ssize_t got = read(file, block, sizeof block);
-    if (got < 0 && errno == EINTR) {
-      POSSET_TRY(posset_poll(call->context));
-      continue;
-    }
+    if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (got < 0) return failed(call, "read", path);
     if (got == 0) return POSSET_OK;
     POSSET_TRY(posset_charge_memory(call->context, static_cast<size_t>(got)));
@@ -76,7 +76,7 @@ posset_status give_text(posset_call* call, const std::string& text) {
 posset_status read_file(posset_call* call) {
   std::string path, text;
   POSSET_TRY(want_path(call, 0, POSSET_GRANT_READ, path));
-  File file(path, O_RDONLY);
+  File file(path, O_RDONLY | O_NONBLOCK);  // nobody may have opened the other end of a pipe
   struct stat info;
   if (file.number() < 0 || fstat(file.number(), &info) != 0) return failed(call, "read", path);
   errno = EISDIR;
@@ -153,12 +153,15 @@ posset_status read_line(posset_call* call) {
   POSSET_TRY(posset_require_grant(call->context, POSSET_GRANT_INPUT, text_of("")));
   std::string line;
   bool any = false;
+  int there = 0;  // so many bytes need no waiting
   for (char c;;) {
-    ssize_t got = read(STDIN_FILENO, &c, 1);
-    if (got < 0 && errno == EINTR) {
-      POSSET_TRY(posset_poll(call->context));
-      continue;
+    if (there-- <= 0) {
+      POSSET_TRY(wait_until_readable(call, STDIN_FILENO));
+      if (ioctl(STDIN_FILENO, FIONREAD, &there) != 0) there = 0;
+      --there;
     }
+    ssize_t got = read(STDIN_FILENO, &c, 1);
+    if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (got <= 0) break;
     any = true;
     if (c == '\n') break;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "stdlib/modules.h"
+#include "stdlib/ready.h"
 #include "stdlib/support.h"
 
 extern char** environ;
@@ -44,11 +45,9 @@ posset_status env(posset_call* call) {
 posset_status collect(posset_call* call, int pipe, std::string& out) {
   char block[65536];
   for (;;) {
+    POSSET_TRY(wait_until_readable(call, pipe));
     ssize_t got = read(pipe, block, sizeof block);
-    if (got < 0 && errno == EINTR) {
-      POSSET_TRY(posset_poll(call->context));
-      continue;
-    }
+    if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return POSSET_OK;
     POSSET_TRY(posset_charge_bytes(call->context, static_cast<uint64_t>(got)));
     out.append(block, static_cast<size_t>(got));
@@ -91,8 +90,8 @@ posset_status run(posset_call* call) {
   if (problem == 0) {
     status = collect(call, ends[0], output);
     if (status != POSSET_OK) kill(child, SIGKILL);
-    while (waitpid(child, &ended, 0) < 0 && errno == EINTR) {
-    }
+    const posset_status waited = wait_for_process(call, child, ended);
+    if (status == POSSET_OK) status = waited;
   }
   close(ends[0]);
   if (problem != 0) {

@@ -119,6 +119,23 @@ def a_script_shows_its_prompt_before_it_reads(cli):
         terminal.ends(0)
 
 
+@case
+def limits_act_while_a_script_waits_for_a_line(cli):
+    cli.write("ask.posset", 'import "io"\nio.read_line()\n')
+    with Terminal(cli, "run", "--allow", "input", "--time-limit", "0.2", "ask.posset") as terminal:
+        terminal.ends(4)
+
+
+@case
+def limits_act_while_a_script_waits_for_a_process_or_a_pipe(cli):
+    os.mkfifo(cli.folder / "pipe")
+    cli.write("run.posset", 'import "os"\nos.run("sleep", "60")\n')
+    cli.write("silent.posset", 'import "os"\nos.run("sh", "-c", "exec >&-; exec sleep 60")\n')
+    cli.write("pipe.posset", 'import "io"\nio.read("pipe")\n')
+    for name in ("run", "silent", "pipe"):
+        cli("run", "--allow", "all", "--time-limit", "0.2", f"{name}.posset").ends(4).says("time limit")
+
+
 @case(alone=True)
 def repl_evaluates_and_keeps_names(cli):
     with Terminal(cli, "repl") as terminal:
