@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "interp/api/fiber_carrier.h"
+#include "interp/api/misuse.h"
 #include "interp/api/submission.h"
 #include "sched/base/wait.h"
 
@@ -235,18 +236,30 @@ posset::sched::Task task_of(const std::shared_ptr<Submission>& s, posset_priorit
   return task;
 }
 
+// What is wrong with options, null: nothing.
+const char* problem_of(const posset_submit_options& options) {
+  if (!is_priority(options.priority)) return "the option priority is none of the priorities";
+  if (!is_seconds(options.deadline_seconds)) return "the option deadline_seconds is negative";
+  if (!is_seconds(options.room_seconds)) return "the option room_seconds is negative";
+  return nullptr;
+}
+
+// Words for misuse, where this thread may enter the context to leave them.
+posset_status refuse(posset_context* context, const char* why) {
+  const Entry entry(context);
+  return entry.failed() ? POSSET_MISUSE : posset::api::misuse(context, why);
+}
+
 // Hands a context over. `fill` writes the work.
 template <class Fill>
 posset_status submit(posset_context* context, const posset_submit_options* given, posset_future** out, Fill&& fill) {
   posset_submit_options options = posset_submit_defaults();
   if (out) *out = nullptr;
-  if (!context || !posset::api::read_struct(given, options) || !is_priority(options.priority) ||
-      !is_seconds(options.deadline_seconds) || !is_seconds(options.room_seconds)) {
-    return POSSET_MISUSE;
-  }
+  if (!context || !posset::api::read_struct(given, options)) return POSSET_MISUSE;
+  if (const char* problem = problem_of(options)) return refuse(context, problem);
   Claim claim(context);
   if (!claim) return POSSET_BUSY;
-  if (context->finished) return POSSET_MISUSE;
+  if (context->finished) return posset::api::misuse(context, "the context has been finished");
   try {
     auto s = std::make_shared<Submission>();
     s->context = context;
@@ -321,8 +334,9 @@ posset_status posset_submit_run(posset_program* program, const posset_submit_opt
 posset_status posset_submit_invoke(posset_context* context, posset_value function, posset_value* arguments,
                                    size_t count, const posset_submit_options* options, posset_future** out) {
   if (count != 0 && !arguments) return POSSET_MISUSE;
-  if (!context || posset::api::is_foreign(context, in(function)) || posset::api::has_foreign(context, arguments, count))
-    return POSSET_MISUSE;
+  if (!context) return POSSET_MISUSE;
+  if (posset::api::is_foreign(context, in(function)) || posset::api::has_foreign(context, arguments, count))
+    return refuse(context, posset::api::kForeign);
   const posset_status status = submit(context, options, out, [&](posset::api::Work& work) {
     work.run = run_call;
     work.callee = Value::copy(in(function));
@@ -434,7 +448,7 @@ posset_status may_take(posset_future& future, const Evaluation& evaluation) {
 
 posset_status take(posset_future& future, posset_value* out, posset_diagnostics** diagnostics) {
   Submission& s = *future.submission;
-  if (std::exchange(s.taken, true)) return POSSET_NOT_FOUND;
+  if (std::exchange(s.taken, true)) return posset::api::misuse(future.context, "the result has been taken", POSSET_NOT_FOUND);
   if (diagnostics) *diagnostics = s.diagnostics.release();
   if (s.status == POSSET_OK) return posset::api::give(std::move(s.result), out);
   if (s.status != POSSET_RAISED) return s.status;
@@ -538,7 +552,7 @@ posset_status posset_future_take_arguments(posset_future* future, posset_value* 
   const posset_status ready = may_take(*future, evaluation);
   if (ready != POSSET_OK) return ready;
   Submission& s = *future->submission;
-  if (std::exchange(s.lent_taken, true)) return POSSET_NOT_FOUND;
+  if (std::exchange(s.lent_taken, true)) return posset::api::misuse(future->context, "the arguments have been taken", POSSET_NOT_FOUND);
   for (size_t i = 0; i < count && i < s.lent.size(); ++i) {
     arguments[i] = posset::api::out(s.lent[i].take());
   }

@@ -644,6 +644,17 @@ TEST_CASE("submit regression: references that the host took while its context wa
   CHECK(context.statistics().live_objects == before);
 }
 
+TEST_CASE("submit: what cannot be asked for is told in words") {
+  posset::Runtime runtime;
+  posset::Context context(runtime), other(runtime);
+  auto of_other = other.eval("x => x");
+  CHECK_THROWS_WITH(context.submit<int>("1", {.deadline_seconds = -1}), "submit: an argument that cannot be used: the option deadline_seconds is negative");
+  CHECK_THROWS_WITH(context.submit_call<int>({}, of_other, 1), "submit: an argument that cannot be used: a value of another context");
+  auto future = context.submit<int>("2");
+  CHECK(future.get() == 2);
+  CHECK_THROWS_WITH(future.get(), "get: there is no such thing: the result has been taken");
+}
+
 TEST_CASE("submit: a future freed while its context is in use leaves the result to it") {
   World w;
   posset_future* future = submit(w.context, "\"a result\" + \" that lives on the heap\"");
