@@ -644,6 +644,20 @@ TEST_CASE("submit regression: references that the host took while its context wa
   CHECK(context.statistics().live_objects == before);
 }
 
+TEST_CASE("submit: what the host gives up while its context computes goes before that has ended") {
+  posset::Runtime runtime({.evaluation_threads = 1});
+  posset::Context context(runtime);
+  std::atomic<bool> is_computing{false};
+  posset::Value value = context.eval("[\"a text of some length\"]");
+  context.define("begins", [&] { is_computing = true; });
+  context.define("kept", [&] { return context.statistics().live_objects; });
+  auto computing = context.submit<bool>("let before = kept()\nbegins()\nwhile kept() >= before { }\ntrue");
+  while (!is_computing) std::this_thread::sleep_for(100us);
+  value = posset::Value();
+  CHECK(computing.wait_for(60s));
+  CHECK(computing.get());
+}
+
 TEST_CASE("submit: what cannot be asked for is told in words") {
   posset::Runtime runtime;
   posset::Context context(runtime), other(runtime);
