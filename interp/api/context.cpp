@@ -282,7 +282,7 @@ posset_status posset_context_set_loader(posset_context* context, posset_module_l
 
 void posset_interrupt(posset_context* context) {
   if (!context) return;
-  context->interrupt();
+  posset::api::interrupt(*context);
   context->reservation.close_from_outside();
 }
 

@@ -1,6 +1,8 @@
 // See fiber_carrier.h.
 #include "interp/api/fiber_carrier.h"
 
+#include <atomic>
+
 #include "interp/runtime/evaluators.h"
 #include "interp/runtime/posse.h"
 #include "sched/p2/hybrid.h"
@@ -25,6 +27,12 @@ void enter_context(posset_context& context) {
   count_outside(context);
 }
 
+void interrupt(posset_context& context) {
+  context.interrupt();
+  std::atomic_thread_fence(std::memory_order_seq_cst);  // either this sees it aside, or it sees this
+  if (FiberCarrier* const carrier = context.carried_by.load(std::memory_order_acquire)) carrier->hurry();
+}
+
 FiberCarrier::FiberCarrier(posset_context& context)
     : context_(context),
       listener_{[](void* self) {
@@ -36,6 +44,7 @@ FiberCarrier::FiberCarrier(posset_context& context)
 
 FiberCarrier::~FiberCarrier() {
   context_.wake_up.tell_too(nullptr);
+  come_back();
   evaluators_of(context_).relay().forget(item_);
 }
 
@@ -49,6 +58,15 @@ void FiberCarrier::unpark() {
   if (task_) task_->unpark();
 }
 
+void FiberCarrier::hurry() {
+  if (is_aside_.load(std::memory_order_relaxed) && !hurries_.exchange(true)) evaluators_of(context_).hurry(1);
+}
+
+void FiberCarrier::come_back() {
+  is_aside_.store(false, std::memory_order_relaxed);
+  if (hurries_.exchange(false)) evaluators_of(context_).hurry(-1);
+}
+
 FiberCarrier::Ride::Ride(posset_context& context, sched::TaskContext& measured) : context_(context) {
   context_.own_evaluations = 2;  // the submission's, and that of what it runs
   if (context.idle) return;
@@ -58,13 +76,16 @@ FiberCarrier::Ride::Ride(posset_context& context, sched::TaskContext& measured) 
   carrier_->set_task(&task_);
   context.wake_up.tell_too(&carrier_->listener_);
   context.carrier = carrier_;
+  context.carried_by.store(carrier_, std::memory_order_release);
 }
 
 FiberCarrier::Ride::~Ride() {
   context_.own_evaluations = 1;
   if (!carrier_) return;
+  context_.carried_by.store(nullptr, std::memory_order_relaxed);
   context_.carrier = nullptr;
   carrier_->set_task(nullptr);
+  carrier_->come_back();
 }
 
 bool FiberCarrier::is_pinned() const { return context_.pinning_evaluations != 0; }
@@ -78,7 +99,11 @@ void FiberCarrier::aside(Body&& body) {
   context_.thread.store(kSubmitted, std::memory_order_release);
   {
     const sched::TaskContext::Suspension suspension(*measured_);
+    is_aside_.store(true, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (context_.is_interrupted()) hurry();
     body();
+    come_back();
   }
   enter_context(context_);
   if (is_counted) context_.running.emplace(context_.runtime.control.scheduler().evaluating());
@@ -100,7 +125,7 @@ void FiberCarrier::slice_ends() {
   const interp::Evaluators& evaluators = evaluators_of(context_);
   const int64_t now_ns = evaluators.clock().now_ns();
   if (since_ns_ == 0) since_ns_ = now_ns;
-  if (now_ns - since_ns_ < evaluators.quantum_ns()) return;
+  if (now_ns - since_ns_ < evaluators.quantum_ns() && !evaluators.is_hurried()) return;
   // What is a part of something else is waited for.
   if (is_pinned() || context_.heap.is_guarded() || (context_.seat && context_.seat->runs_part())) return;
   aside([&] { running_->yield_preempted(); });

@@ -17,6 +17,8 @@ namespace posset::api {
 
 // The thread has the context, that of a submission, from now on.
 void enter_context(posset_context& context);
+// Ends what the context evaluates. Any thread, signal handlers.
+void interrupt(posset_context& context);
 
 class FiberCarrier final : public interp::Carrier {
  public:
@@ -41,6 +43,8 @@ class FiberCarrier final : public interp::Carrier {
     FiberCarrier* carrier_ = nullptr;
   };
 
+  // It is to stop: if others have the thread, it is not to wait for the turns of all. Any thread, signal handlers.
+  void hurry();
   void sleep(int64_t until_ns) override;
   void slice_ends() override;
 
@@ -48,6 +52,7 @@ class FiberCarrier final : public interp::Carrier {
   bool is_pinned() const;
   void set_task(sched::fiber::OuterTask* task) POSSET_EXCLUDES(mutex_);
   void unpark() POSSET_EXCLUDES(mutex_);
+  void come_back();
   // Others run meanwhile.
   template <class Body>
   void aside(Body&& body);
@@ -60,6 +65,9 @@ class FiberCarrier final : public interp::Carrier {
   sched::fiber::OuterTask* task_ POSSET_GUARDED_BY(mutex_) = nullptr;  // null: none evaluates
   sched::fiber::OuterTask* running_ = nullptr;                         // the same
   sched::TaskContext* measured_ = nullptr;
+  // Whether others have the thread, and are hurried for this. Where both threads change them at a time the others may be hurried
+  // until it is their turn once more.
+  std::atomic<bool> is_aside_{false}, hurries_{false};
   int64_t since_ns_ = 0;  // when it was first seen after it had gone on; 0: not yet
 };
 

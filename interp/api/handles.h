@@ -151,6 +151,7 @@ struct posset_context final : posset::interp::Context {
   uint32_t own_evaluations = 1;      // of the nested ones those that no function of the host has begun: 2 in a submission
   uint32_t pinning_evaluations = 0;  // begun by functions of the host that may not yield, those in which tasks wait included
   std::unique_ptr<posset::api::FiberCarrier> fiber_carrier;  // of its submissions; null: there was none yet
+  std::atomic<posset::api::FiberCarrier*> carried_by{nullptr};  // the same while a submission is evaluated, for other threads
   bool finished = false;
   std::deque<posset::api::HostIdle> idles;  // the last is the one that is used, unless none is
   uint64_t last_steps = 0;

@@ -361,7 +361,7 @@ bool cancel(Submission& s) {
     if (has_ended(s)) return false;
     s.cancelled = true;
     if (s.progress == POSSET_FUTURE_RUNNING) {
-      s.context->interrupt();
+      posset::api::interrupt(*s.context);
       return true;
     }
   }

@@ -6,6 +6,7 @@
 // submission.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 
@@ -36,6 +37,9 @@ class Evaluators {
   // What an evaluation computes while others are ready.
   int64_t quantum_ns() const { return quantum_ns_; }
   const sched::Clock& clock() const { return clock_; }
+  // While one that is to stop waits for its turn, those that compute give theirs up at each slice. Any thread, signal handlers.
+  void hurry(int more) { hurried_.fetch_add(more, std::memory_order_relaxed); }
+  bool is_hurried() const { return hurried_.load(std::memory_order_relaxed) > 0; }
   // For interrupting what waits from a signal handler.
   sched::Relay& relay() { return relay_; }
 
@@ -48,6 +52,7 @@ class Evaluators {
   sched::Trace* const trace_;
   const uint32_t threads_;
   const int64_t quantum_ns_;
+  std::atomic<int> hurried_{0};
   sched::Relay relay_;
   mutable sched::Mutex mutex_;
   bool stopped_ POSSET_GUARDED_BY(mutex_) = false;

@@ -240,6 +240,33 @@ TEST_CASE("submitted fibers: what waits to begin does not interrupt what compute
   CHECK(third.finish() == 7);
 }
 
+TEST_CASE("submitted fibers regression: one that was to stop waited for the turns of all that computed") {
+  posset_runtime_options options = with_threads(1);
+  options.quantum_us = 10'000'000;
+  World w(posset_context_defaults(), options);
+  Desk desk;
+  constexpr int kGuests = 12;
+  Guests guests = guests_of(w, kGuests);
+  std::atomic<int> computing{0};
+  Host begins = [&](posset_call*) {
+    ++computing;
+    return POSSET_OK;
+  };
+  for (auto& guest : guests) {
+    define(guest->context, "ask", Desk::ask, &desk);
+    define(guest->context, "begins", call_host, &begins);
+    guest->submit("ask()\nbegins()\nwhile true { }");
+  }
+  desk.await(kGuests);
+  desk.complete_all(1);
+  while (computing == 0) std::this_thread::sleep_for(100us);
+  // One computes for ten seconds, then the next: the last would be told after nearly two minutes.
+  for (int i = kGuests; i-- > 0;) {
+    posset_interrupt(guests[i]->context);
+    REQUIRE(guests[i]->error() == "Interrupted");
+  }
+}
+
 TEST_CASE("submitted fibers: the context of one that waits is nobody's, its own thread's neither") {
   Desk desk;
   World w(posset_context_defaults(), with_threads(1));
