@@ -29,7 +29,6 @@ void enter_context(posset_context& context) {
 
 void interrupt(posset_context& context) {
   context.interrupt();
-  std::atomic_thread_fence(std::memory_order_seq_cst);  // either this sees it aside, or it sees this
   if (FiberCarrier* const carrier = context.carried_by.load(std::memory_order_acquire)) carrier->hurry();
 }
 
@@ -58,12 +57,13 @@ void FiberCarrier::unpark() {
   if (task_) task_->unpark();
 }
 
+// Changed by either thread: who is interrupted sees that it is, or is seen to be aside.
 void FiberCarrier::hurry() {
-  if (is_aside_.load(std::memory_order_relaxed) && !hurries_.exchange(true)) evaluators_of(context_).hurry(1);
+  if (is_aside_.fetch_add(0, std::memory_order_acq_rel) != 0 && !hurries_.exchange(true)) evaluators_of(context_).hurry(1);
 }
 
 void FiberCarrier::come_back() {
-  is_aside_.store(false, std::memory_order_relaxed);
+  is_aside_.store(0, std::memory_order_relaxed);
   if (hurries_.exchange(false)) evaluators_of(context_).hurry(-1);
 }
 
@@ -99,8 +99,7 @@ void FiberCarrier::aside(Body&& body) {
   context_.thread.store(kSubmitted, std::memory_order_release);
   {
     const sched::TaskContext::Suspension suspension(*measured_);
-    is_aside_.store(true, std::memory_order_relaxed);
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+    is_aside_.exchange(1, std::memory_order_acq_rel);
     if (context_.is_interrupted()) hurry();
     body();
     come_back();

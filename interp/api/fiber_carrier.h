@@ -67,7 +67,8 @@ class FiberCarrier final : public interp::Carrier {
   sched::TaskContext* measured_ = nullptr;
   // Whether others have the thread, and are hurried for this. Where both threads change them at a time the others may be hurried
   // until it is their turn once more.
-  std::atomic<bool> is_aside_{false}, hurries_{false};
+  std::atomic<uint32_t> is_aside_{0};
+  std::atomic<bool> hurries_{false};
   int64_t since_ns_ = 0;  // when it was first seen after it had gone on; 0: not yet
 };
 
