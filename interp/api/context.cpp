@@ -34,7 +34,7 @@ posset_context::posset_context(posset_runtime* runtime, const Limits& limits, Ro
 }
 
 posset_context::~posset_context() {
-  heap.outside.apply();
+  heap.outside.count();
   posset::api::free_orphans(this);
   for (auto& [key, kept] : data) {
     if (kept.drop) kept.drop(kept.data);

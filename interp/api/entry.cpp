@@ -22,7 +22,7 @@ void Entry::enter() {
   }
   outermost_ = true;
   context_->heap.bind_to_thread();
-  if (context_->heap.outside.any()) [[unlikely]] context_->heap.outside.apply();
+  context_->heap.outside.count();
 }
 
 void reserve_if_called_often(posset_context* context) {

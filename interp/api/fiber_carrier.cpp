@@ -13,18 +13,13 @@ namespace {
 
 interp::Evaluators& evaluators_of(posset_context& context) { return context.runtime.control.evaluators(); }
 
-// What hosts have given up meanwhile: an evaluation may go on for days.
-void count_outside(posset_context& context) {
-  if (context.heap.outside.any()) [[unlikely]] context.heap.outside.apply();
-}
-
 }  // namespace
 
 void enter_context(posset_context& context) {
   // What was done to the context before came here by way of a queue.
   context.thread.store(this_thread(), std::memory_order_relaxed);
   context.heap.bind_to_thread();
-  count_outside(context);
+  context.heap.outside.count();
 }
 
 void interrupt(posset_context& context) {
@@ -120,7 +115,7 @@ void FiberCarrier::sleep(int64_t until_ns) {
 }
 
 void FiberCarrier::slice_ends() {
-  count_outside(context_);
+  context_.heap.outside.count();  // here as well: an evaluation may go on for days
   const interp::Evaluators& evaluators = evaluators_of(context_);
   const int64_t now_ns = evaluators.clock().now_ns();
   if (since_ns_ == 0) since_ns_ = now_ns;

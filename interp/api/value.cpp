@@ -36,7 +36,7 @@ bool is_counted_here(const Object* object) {
   } catch (const std::bad_alloc&) {
     return false;
   }
-  if (heap.may_count_here()) heap.outside.apply();
+  if (heap.may_count_here()) heap.outside.count();
   return true;
 }
 
