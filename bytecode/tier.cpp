@@ -46,10 +46,7 @@ Value enter(Context& context, void* code, Closure* closure, Borrowed* frame) {
 
 interp::LoopExit enter_loop(Context& context, void* code, Closure* closure, Borrowed* frame, Value& value) {
   auto* chunk = static_cast<Chunk*>(code);
-  if (!has_registers(context, *chunk, frame)) {
-    context.raise_stack_overflow();
-    return interp::LoopExit::Failed;
-  }
+  if (!has_registers(context, *chunk, frame)) return interp::LoopExit::NoRoom;
   const Leave how = run(context, chunk, closure, frame, value);
   assert(holds_nothing(*chunk, frame));
   switch (how) {

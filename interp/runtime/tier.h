@@ -22,8 +22,8 @@ class Signatures;
 // Its code takes long to make, and is the fastest.
 constexpr int kOptimisingTier = 3;
 
-// How a loop that was entered in the middle of a function ended.
-enum class LoopExit : uint8_t { Finished, Returned, Failed };
+// How a loop that was entered in the middle of a function ended. NoRoom: it was not, for want of registers.
+enum class LoopExit : uint8_t { Finished, Returned, Failed, NoRoom };
 
 // A function that the code of higher tiers calls. It throws nothing.
 struct Helper {

@@ -59,21 +59,58 @@ Walker::Round Walker::after_stop(Value& result) {
   return Round::Done;
 }
 
+// A loop's own code has its registers above the frame's slots. Where a call or a text around the loop is waiting there with
+// what it has of its parts, the frame stands above those meanwhile.
+class Walker::LoopFrame {
+ public:
+  explicit LoopFrame(Walker& walker)
+      : walker_(walker), top_(walker.context_.stack_top), slots_(walker.function_.slot_count),
+        moved_(top_ != walker.frame_ + slots_) {
+    if (moved_) move(walker.frame_, top_);
+  }
+  ~LoopFrame() {
+    if (moved_) move(top_, walker_.frame_);
+    walker_.context_.stack_top = top_;
+  }
+  LoopFrame(const LoopFrame&) = delete;
+  LoopFrame& operator=(const LoopFrame&) = delete;
+  Borrowed* slots() const { return moved_ ? top_ : walker_.frame_; }
+
+  // Records that the function has left say where its slots are, and others read them.
+  static bool can_stand(const Walker& walker) {
+    const Context& context = walker.context_;
+    const uint32_t slots = walker.function_.slot_count;
+    return context.stack_top == walker.frame_ + slots || (context.fork_top == walker.forks_before_ && context.has_stack(slots));
+  }
+
+ private:
+  void move(const Borrowed* from, Borrowed* to) {
+    std::copy(from, from + slots_, to);
+    walker_.context_.stack_top = to + slots_;
+  }
+
+  Walker& walker_;
+  Borrowed* const top_;
+  const uint32_t slots_;
+  const bool moved_;
+};
+
 bool Walker::go_on_elsewhere(uint32_t loop, Value& result) {
   Counted& counted = function_.unit->loops[loop];
   const ReadyCode ready = ready_code(context_, function_, counted, static_cast<int>(loop));
   // The place at which an error surfaced elsewhere is not known here, and `with` has to set it
   // again.
-  if (ready.level == 0 || lending_ != 0 || context_.stack_top != frame_ + function_.slot_count)
-    return false;
+  if (ready.level == 0 || lending_ != 0 || !LoopFrame::can_stand(*this)) return false;
   Value v;
   LoopExit exit;
   {
     InsideLoop inside(counted);
-    exit = context_.runtime.tier(ready.level)->enter_loop(context_, ready.code, closure_, frame_, v);
+    LoopFrame frame(*this);
+    exit = context_.runtime.tier(ready.level)->enter_loop(context_, ready.code, closure_, frame.slots(), v);
   }
-  context_.stack_top = frame_ + function_.slot_count;
   switch (exit) {
+    case LoopExit::NoRoom:
+      return false;
     case LoopExit::Finished:
       result = std::move(v);
       break;

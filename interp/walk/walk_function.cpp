@@ -15,6 +15,7 @@ Walker::Walker(Context& context, Closure* closure, Borrowed* frame)
       decl_(*closure->function->decl),
       frame_(frame),
       live_(closure->function->parameter_count),
+      forks_before_(context.fork_top),
       small_sides_later_(context.small_sides_later == &decl_) {
   if (small_sides_later_) [[unlikely]] context.small_sides_later = nullptr;
 }

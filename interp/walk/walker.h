@@ -227,6 +227,7 @@ class Walker {
   bool go_on_elsewhere(uint32_t loop, Value& result);
   Value for_round(const syntax::ForNode& node, Value item);
   Value comprehension_round(const syntax::ComprehensionNode& node, Value item, Borrowed& list);
+  class LoopFrame;
   Value match_arm(const syntax::MatchArmNode& arm, uint32_t subject, bool& fitted);
 
   // ---- walk_pattern.cpp ----
@@ -263,6 +264,7 @@ class Walker {
   Borrowed* staged_ = nullptr;
   uint32_t noted_site_ = 0;  // where the pending error surfaced in this frame
   uint32_t lending_ = 0;     // `with` blocks that are open
+  const ForkRecord* const forks_before_;  // those that are open when it begins
   // A linear recursion goes on before what stands to its left is done (walk_forks.cpp).
   const bool small_sides_later_;
   struct Early {
