@@ -119,6 +119,7 @@ uint32_t first_slot_in(Node* node, uint32_t least) {
   if (auto* f = as<ForNode>(node)) consider(f->hidden);
   if (auto* c = as<ComprehensionNode>(node)) consider(c->hidden);
   if (auto* m = as<MatchNode>(node)) consider(m->hidden);
+  if (auto* call = as<CallNode>(node); call && call->is_loop) consider(call->hidden);
   if (auto* f = as<FunctionStatementNode>(node)) bound(f->binding);
   for_each_child(node, [&](Node*& child) { least = first_slot_in(child, least); });
   return least;
@@ -157,6 +158,10 @@ void Compiler::compile_loop_only(Node* loop) {
     chunk_->first_local = static_cast<uint16_t>(list_node->hidden + 4);
     locals_ = chunk_->first_local;
     comprehension(*list_node, result, true);
+  } else if (auto* call_node = as<CallNode>(loop)) {
+    chunk_->first_local = static_cast<uint16_t>(call_node->hidden + kCallbackSlots);
+    locals_ = chunk_->first_local;
+    callback_loop_only(*call_node, result);
   }
   emit(Op::LoopDone, result);
 }
@@ -325,9 +330,7 @@ void Compiler::note_loop_heads(Chunk& chunk) const {
     if (!(flags & Branch) || !(flags & Step)) continue;
     const uint32_t target = chunk.target_at(at);
     if (target > at) continue;
-    // The loop of a built-in is none of the function's: its rounds count for the unit it is in.
-    const bool callbacks = (op == Op::ForNext || op == Op::ForRange) && (insn.x & kFree);
-    const int loop = callbacks ? loop_ : op == Op::TailJump ? -1 : loop_of_site(chunk.site_of(at, true));
+    const int loop = op == Op::TailJump ? -1 : loop_of_site(chunk.site_of(at, true));
     chunk.loop_heads.push_back({target, loop});
   }
   auto by_place = [](const LoopHead& a, const LoopHead& b) { return a.pc < b.pc; };

@@ -78,7 +78,7 @@ struct Lending {
   }
 };
 
-struct CallbackLoop;  // compile_callback.cpp
+struct CallbackRegisters;  // compile_callback.cpp
 
 // What break, continue and return must leave on their way out.
 struct Scope {
@@ -233,10 +233,11 @@ class Compiler {
   // ---- compile_callback.cpp ----
   bool is_split(const CallNode& node) const;
   bool callback_call(const CallNode& node, const Link& link, uint16_t dst);
-  void callback_loop(const CallNode& node, CallbackLoop& loop);
-  void begin_callbacks(const CallbackLoop& loop);
-  void callback_round(uint16_t link, const CallbackLoop& loop, Label& leave);
-  void callback_answer(uint16_t link, const CallbackLoop& loop, Label& leave);
+  void callback_loop_only(const CallNode& node, uint16_t dst);
+  void begin_callbacks(const CallbackRegisters& in, uint16_t first);
+  void callback_rounds(const CallNode& node, CallbackRegisters& in);
+  void callback_round(uint16_t link, const CallbackRegisters& in, Label& leave);
+  void callback_answer(uint16_t link, const CallbackRegisters& in, Label& leave);
 
   // ---- compile_control.cpp ----
   void fork(const ForkNode& node, uint16_t dst);

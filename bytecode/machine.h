@@ -6,6 +6,7 @@
 #include "bytecode/slow.h"
 #include "bytecode/vm.h"
 #include "interp/runtime/call.h"
+#include "interp/runtime/callback_loop.h"
 #include "interp/runtime/iterate.h"
 #include "interp/runtime/ops.h"
 #include "interp/runtime/place.h"

@@ -104,7 +104,6 @@ bool check_type(Context& context, const Closure* closure, const syntax::TypeExpr
                 uint32_t slot);
 bool raise_described(Context& context, const RaiseInfo& info, Borrowed about);
 // Whether a built-in that calls `function` for what `over` gives (or as often as it says) can be a loop.
-bool callback_ready(Borrowed over, Borrowed function, uint8_t x);
 // The answer of a function that a built-in has called is no bool: raises. Gives -1.
 int slow_answer(Context& context, const Closure* closure, uint32_t link, Borrowed answer);
 // An empty list with room for what an iteration has left.

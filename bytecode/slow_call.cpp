@@ -165,14 +165,6 @@ bool raise_described(Context& context, const RaiseInfo& info, Borrowed about) {
   return false;
 }
 
-bool callback_ready(Borrowed over, Borrowed function, uint8_t x) {
-  if (!function.is(interp::Tag::Fn)) return false;
-  const interp::Function& f = *function.as<Closure>()->function;
-  if (f.parameter_count != x >> kParametersShift || f.has_rest || f.inout_mask != 0 || ((x & kSplits) && f.splits)) return false;
-  if (x & kSense) return over.is_int() && over.as_int() >= 0;
-  return over.is_list() || over.is_range() || over.is_map() || over.is_string();
-}
-
 int slow_answer(Context& context, const Closure* closure, uint32_t link, Borrowed answer) {
   const std::string name(closure->function->decl->links[link].name);
   return interp::expect_bool(context, answer, ("the result of " + name + "'s function").c_str());

@@ -88,6 +88,7 @@ class Search {
       case NodeKind::Index: return look(*static_cast<IndexNode*>(node));
       case NodeKind::Call:
         if (looks_at_length(*static_cast<CallNode*>(node))) return;
+        if (static_cast<CallNode*>(node)->is_loop) define(static_cast<CallNode*>(node)->hidden, kCallbackSlots);
         break;
       case NodeKind::BindingPattern: define(static_cast<BindingPatternNode*>(node)->binding); break;
       case NodeKind::RestPattern: define(static_cast<RestPatternNode*>(node)->binding); break;

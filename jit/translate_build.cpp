@@ -39,7 +39,7 @@ bool Translator::build(uint32_t pc, const Insn& insn) {
     case Op::GetCaptured: captured(insn); return true;
     case Op::ViewLink:
     case Op::GetLink: linked(pc, insn); return true;
-    case Op::CallbackReady: callback_ready(pc, insn); return true;
+    case Op::CallbackReady: callback_loop_fits(pc, insn); return true;
     case Op::JumpAnswer: jump_on_bool(pc, insn, false); return true;
     default: return false;
   }
@@ -153,8 +153,8 @@ void Translator::linked(uint32_t pc, const Insn& insn) {
   go_on_in(after);
 }
 
-// As bytecode's callback_ready.
-void Translator::callback_ready(uint32_t pc, const Insn& insn) {
+// As callback_loop_fits.
+void Translator::callback_loop_fits(uint32_t pc, const Insn& insn) {
   llvm::BasicBlock* other = block_at(chunk_.target_at(pc));
   const Operand callee = read(insn.b);
   auto* closure = block("closure");

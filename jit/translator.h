@@ -474,7 +474,7 @@ class Translator {
   void iter_begin(uint32_t pc, const Insn& insn);
   void captured(const Insn& insn);
   void linked(uint32_t pc, const Insn& insn);
-  void callback_ready(uint32_t pc, const Insn& insn);
+  void callback_loop_fits(uint32_t pc, const Insn& insn);
   llvm::Value* iterates(const Operand& v, bool counts);
 
   // ---- translate_place.cpp ----

@@ -3,60 +3,19 @@
 #include <cstring>
 
 #include "interp/runtime/builtins.h"
+#include "interp/runtime/callback_loop.h"
 #include "interp/runtime/iterate.h"
 #include "interp/runtime/text_search.h"
 #include "interp/value/compare.h"
 
 namespace posset::interp {
 
-namespace {
-
-// Calls f for each item and `decide(answer, item)` with what it said, until that gives false.
-// False: raised.
-template <class Decide>
-bool test_each(NativeCall& call, const char* what, Decide&& decide) {
-  if (!want_iterable(call, 0) || !want_function(call, 1)) return false;
-  Callback f(call.context, call[1]);
-  Meter meter(call.context, call[1]);
-  return for_each_item(call.context, call[0], [&](Value item) {
-    int answer = meter.add(1) ? f.test(Value::copy(item), what) : -1;
-    return answer >= 0 && decide(answer != 0, std::move(item));
-  });
-}
-
-}  // namespace
-
 Value builtin_find(NativeCall& call) {
-  Value found;
-  bool ok = test_each(call, "the result of find's function", [&](bool yes, Value item) {
-    if (yes) found = std::move(item);
-    return !yes;
-  });
-  return ok ? std::move(found) : Value::failure();
+  return want_iterable(call, 0) && want_function(call, 1) ? run_callbacks(call) : Value::failure();
 }
-
-Value builtin_any(NativeCall& call) {
-  bool found = false;
-  bool ok = test_each(call, "the result of any's function",
-                      [&](bool yes, Value) { return !(found = yes); });
-  return ok ? Value::boolean(found) : Value::failure();
-}
-
-Value builtin_all(NativeCall& call) {
-  bool held = true;
-  bool ok =
-      test_each(call, "the result of all's function", [&](bool yes, Value) { return held = yes; });
-  return ok ? Value::boolean(held) : Value::failure();
-}
-
-Value builtin_count(NativeCall& call) {
-  int64_t n = 0;
-  bool ok = test_each(call, "the result of count's function", [&](bool yes, Value) {
-    n += yes;
-    return true;
-  });
-  return ok ? Value::integer(n) : Value::failure();
-}
+Value builtin_any(NativeCall& call) { return builtin_find(call); }
+Value builtin_all(NativeCall& call) { return builtin_find(call); }
+Value builtin_count(NativeCall& call) { return builtin_find(call); }
 
 // ---- index_of ----
 

@@ -2,6 +2,7 @@
 // are visited in order, one at a time, so a callback that raises stops everything at the leftmost
 // error.
 #include "interp/runtime/builtins.h"
+#include "interp/runtime/callback_loop.h"
 #include "interp/runtime/halves.h"
 #include "interp/runtime/iterate.h"
 
@@ -102,39 +103,18 @@ Value builtin_map(NativeCall& call) {
   if (has_halves(call.context, call[0], call[1])) {
     return in_halves(call.context, {call[0], call[1], false}, item_count(call[0]));
   }
-  ListBuilder out(call.context, item_count(call[0]));
-  Callback f(call.context, call[1]);
-  Meter meter(call.context, call[1]);
-  bool ok = for_each_item(call.context, call[0], [&](Value item) {
-    if (!meter.add(1)) return false;
-    Value made = f(std::move(item));
-    return !made.failed() && out.push(std::move(made));
-  });
-  return ok ? out.finish() : Value::failure();
+  return run_callbacks(call);
 }
 
 Value builtin_tabulate(NativeCall& call) {
   uint64_t n = 0;
   if (!want_count(call, 0, n) || !want_function(call, 1)) return Value::failure();
   if (may_split(call.context, call[1])) return in_halves(call.context, {Borrowed::nil(), call[1], false}, n);
-  ListBuilder out(call.context, n);
-  Callback f(call.context, call[1]);
-  Meter meter(call.context, call[1]);
-  for (uint64_t i = 0; i < n; ++i) {
-    if (!meter.add(1)) return Value::failure();
-    Value made = f(Value::integer(static_cast<int64_t>(i)));
-    if (made.failed() || !out.push(std::move(made))) return Value::failure();
-  }
-  return out.finish();
+  return run_callbacks(call);
 }
 
 Value builtin_each(NativeCall& call) {
-  if (!want_iterable(call, 0) || !want_function(call, 1)) return Value::failure();
-  Callback f(call.context, call[1]);
-  Meter meter(call.context, call[1]);
-  bool ok = for_each_item(call.context, call[0],
-                          [&](Value item) { return meter.add(1) && !f(std::move(item)).failed(); });
-  return ok ? Value() : Value::failure();
+  return want_iterable(call, 0) && want_function(call, 1) ? run_callbacks(call) : Value::failure();
 }
 
 Value builtin_enumerate(NativeCall& call) {
@@ -156,14 +136,7 @@ Value builtin_filter(NativeCall& call) {
   if (has_halves(call.context, call[0], call[1])) {
     return in_halves(call.context, {call[0], call[1], true}, item_count(call[0]));
   }
-  ListBuilder out(call.context);
-  Callback f(call.context, call[1]);
-  Meter meter(call.context, call[1]);
-  bool ok = for_each_item(call.context, call[0], [&](Value item) {
-    int keep = meter.add(1) ? f.test(Value::copy(item), "the result of filter's function") : -1;
-    return keep == 0 || (keep > 0 && out.push(std::move(item)));
-  });
-  return ok ? out.finish() : Value::failure();
+  return run_callbacks(call);
 }
 
 namespace {
@@ -191,16 +164,7 @@ Value builtin_flat_map(NativeCall& call) {
 }
 
 Value builtin_fold(NativeCall& call) {
-  if (!want_iterable(call, 0) || !want_function(call, 2)) return Value::failure();
-  Callback f(call.context, call[2]);
-  Meter meter(call.context, call[2]);
-  Value state = call.take(1);
-  bool ok = for_each_item(call.context, call[0], [&](Value item) {
-    if (!meter.add(1)) return false;
-    state = f(std::move(state), std::move(item));
-    return !state.failed();
-  });
-  return ok ? std::move(state) : Value::failure();
+  return want_iterable(call, 0) && want_function(call, 2) ? run_callbacks(call) : Value::failure();
 }
 
 // ---- two sequences ----

@@ -30,7 +30,6 @@ struct Function {
   bool splits = false;              // built-ins that call it for many elements leave fork records (halves.h)
   bool has_types = false;           // some parameter or the result is annotated
   bool in_top_level = false;        // the top level, or a lambda of it
-  bool calls_back = false;          // names a built-in that calls functions, and has no loop of its own
   uint64_t inout_mask = 0;
   // Code of tier 1 once this function has been seen to have it: what a call inside that tier needs first.
   // Cleared when the code is evicted.

@@ -85,33 +85,6 @@ Function* make_function(Context& context, ModuleInstance& instance, const Functi
   return function;
 }
 
-bool is_short(const syntax::Node* receiver) {
-  receiver = syntax::unwrapped(receiver);
-  if (receiver->kind == syntax::NodeKind::StringLiteral) return true;
-  auto* list = syntax::as<syntax::ListLiteralNode>(receiver);
-  return list && std::none_of(list->items.begin(), list->items.end(),
-                              [](const syntax::Node* item) { return item->kind == syntax::NodeKind::Spread; });
-}
-
-// Is link `number` more than the callee of calls that go through a list written out in the source?
-bool may_go_on(syntax::Node* node, uint32_t number) {
-  auto names_it = [number](const syntax::Node* callee) {
-    auto* name = syntax::as<syntax::NameNode>(callee);
-    return name && name->binding.kind == syntax::BindingKind::Link && name->binding.index == number;
-  };
-  if (names_it(node)) return true;
-  auto* call = syntax::as<syntax::CallNode>(node);
-  const bool is_it = call && names_it(call->callee);
-  if (is_it && (call->arguments.empty() || !is_short(static_cast<syntax::ArgumentNode*>(call->arguments[0])->value))) {
-    return true;
-  }
-  bool may = false;
-  syntax::for_each_child(node, [&](syntax::Node*& child) {
-    may = may || (child && !(is_it && child == call->callee) && may_go_on(child, number));
-  });
-  return may;
-}
-
 class Linker {
  public:
   Linker(Context& context, ModuleInstance& instance) : context_(context), instance_(instance) {}
@@ -150,9 +123,6 @@ class Linker {
     auto host = context_.host_functions.find(std::string(link.name));
     if (host != context_.host_functions.end()) return own(function, Value::adopt(Borrowed::builtin(host->second)));
     const NativeFunction* known = context_.runtime.builtins.at(link.name);
-    const auto number = static_cast<uint32_t>(function.link_cells.size());
-    const bool calls = known->calls_mask != 0 && function.decl->loops.empty() && function.decl->body;
-    if (calls && may_go_on(function.decl->body, number)) function.calls_back = true;
     return own(function, Value::adopt(Borrowed::builtin(known)));
   }
 

@@ -1,6 +1,7 @@
 // Source text to a resolved program, and the names a resolution may use.
 #include "interp/runtime/program.h"
 
+#include "interp/runtime/callback_loop.h"
 #include "interp/syntax/parser.h"
 #include "sched/base/stack_pool.h"
 #include "sched/base/thread_stack.h"
@@ -21,6 +22,7 @@ syntax::BuiltinInfo info_of(const NativeFunction& function) {
   info.inout_mask = function.inout_mask;
   info.pure = function.pure;
   info.calls_mask = function.calls_mask;
+  if (const CallbackLoop* loop = callback_loop(function.intrinsic)) info.loop_arguments = loop->arguments;
   info.costly = goes_over_all(function) || function.is_host;
   info.min_args = function.min_arguments;
   info.max_args = function.max_arguments == NativeFunction::kAnyCount ? -1 : function.max_arguments;

@@ -134,12 +134,6 @@ bool waits_for_quick_code(int level, const Counted& counted) {
   return level == kOptimisingTier && counted.status[level - 1].load(std::memory_order_acquire) == TierStatus::Compiling;
 }
 
-bool TierControl::wanted_at_once(const Function& function, Counted& counted, int loop) const {
-  constexpr uint32_t kSoon = 2;  // whoever sets another threshold means it
-  const uint32_t threshold = runtime_.options.thresholds[1];
-  return function.calls_back && loop < 0 && threshold <= kSoon && wanted(1, threshold, counted);
-}
-
 // Where one execution has lasted until a loop in it had optimised code, bytecode would be slower until it has such code
 // itself, which is made from nothing: the walker goes on and enters the loop's. What else it does is worth a
 // compilation when it is done as often as other things that are.
@@ -170,10 +164,7 @@ bool TierControl::is_settled(const Counted& counted, uint32_t count) const {
 int TierControl::count_and_promote(Context& context, const Function& function, Counted& counted, int loop) {
   const uint32_t count = counted.tick();
   found_running(counted);
-  const bool at_once = count == 1 && wanted_at_once(function, counted, loop);
-  if (at_once || (wanted(1, count, counted) && !left_to_loops(*function.unit, loop, count))) {
-    request_bytecode(context, function, loop, count, at_once);
-  }
+  if (wanted(1, count, counted) && !left_to_loops(*function.unit, loop, count)) request_bytecode(context, function, loop, count);
   for (int level = 2; level < kTiers; ++level) {
     if (wanted(level, count, counted)) request(function, loop, level, count);
   }
@@ -300,20 +291,20 @@ void TierControl::request(const Function& function, int loop, int level, uint32_
   hand_over(function, loop, level);
 }
 
-void TierControl::request_bytecode(Context& context, const Function& function, int loop, uint32_t count, bool at_once) {
+void TierControl::request_bytecode(Context& context, const Function& function, int loop, uint32_t count) {
   Reason before;
   if (!win(*function.unit, loop, 1, count, before)) return;
   // What comes again is not so short-lived after all.
-  if (at_once || in_foreground(1) || before == Reason::short_lived) return hand_over(function, loop, 1, at_once);
+  if (in_foreground(1) || before == Reason::short_lived) return hand_over(function, loop, 1);
   if (context.deferred.is_full()) hand_over_deferred(context);
   context.deferred.add({&function, loop});
 }
 
-void TierControl::hand_over(const Function& function, int loop, int level, bool at_once) noexcept try {
+void TierControl::hand_over(const Function& function, int loop, int level) noexcept try {
   free_some_ended();
   auto job = std::make_unique<Compilation>(runtime_.units.share(*function.unit), KeptTrees(*function.decl),
                                            function.decl, loop, level, next_job());
-  if (at_once || in_foreground(level)) {
+  if (in_foreground(level)) {
     stacks_.run([&] { compile(*job); });
   } else {
     submit(std::move(job));

@@ -113,14 +113,11 @@ class TierControl {
   bool wanted(int level, uint32_t count, Counted& counted, uint32_t passed = 1) const;
   bool is_settled(const Counted& counted, uint32_t count) const;
   bool in_foreground(int level) const;
-  // A function whose only loops are those of built-ins that call functions: in bytecode from the first time on,
-  // because such a loop cannot change tiers in the middle.
-  bool wanted_at_once(const Function& function, Counted& counted, int loop) const;
   bool left_to_loops(Unit& unit, int loop, uint32_t count) const;
-  void request_bytecode(Context& context, const Function& function, int loop, uint32_t count, bool at_once);
+  void request_bytecode(Context& context, const Function& function, int loop, uint32_t count);
   void request(const Function& function, int loop, int level, uint32_t count);
   bool win(Unit& unit, int loop, int level, uint32_t count, Reason& before);
-  void hand_over(const Function& function, int loop, int level, bool at_once = false) noexcept;
+  void hand_over(const Function& function, int loop, int level) noexcept;
   void give_up(const Function& function, int loop);
   void submit(std::unique_ptr<Compilation> job);
   uint32_t idle_slices(const Counted& counted) const;

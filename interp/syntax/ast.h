@@ -84,6 +84,11 @@ struct FormatSpec {
   bool present = false;     // a ':' was written
 };
 
+// The hidden slots of a call that is a loop: three of the iteration, the function, and the result so far.
+constexpr uint32_t kCallbackFunction = 3;
+constexpr uint32_t kCallbackResult = 4;
+constexpr uint32_t kCallbackSlots = 5;
+
 // What a name means, filled in by the resolver.
 enum class BindingKind : uint8_t {
   None,      // unresolved
@@ -322,7 +327,7 @@ struct FunctionDecl {
   std::vector<Capture> captures;
   std::vector<Link> links;
   std::vector<FunctionDecl*> children;  // nested functions, in order of appearance
-  std::vector<Node*> loops;         // While, For, Comprehension, by their `loop` number
+  std::vector<Node*> loops;         // While, For, Comprehension, and Call where it is one, by their `loop` number
   std::vector<Span> spans;          // by site
   std::vector<Text> slot_names;     // for completion, dumps and messages; a reused slot keeps the last
   // By the analyses:

@@ -58,6 +58,7 @@ class FormWriter {
   void note_binding(const Binding& binding);
   void note_hidden(uint32_t slot) { number(slot); }
   void note_tail(bool tail) { byte(tail); }
+  void note_is_loop(bool is_loop) { byte(is_loop); }
   void note_loop(uint32_t) {}   // follows from the order
   void note_is_statement(bool) {}  // follows from where it stands
   void note_child(uint32_t) {}  // likewise

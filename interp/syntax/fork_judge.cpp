@@ -58,6 +58,7 @@ ForkJudge::ForkJudge(const Facts& facts, const FactsOf& all)
   }
   for (const Node* loop : function_.loops) costs_.push_back(loop->site);
   std::sort(costs_.begin(), costs_.end());
+  costs_.erase(std::unique(costs_.begin(), costs_.end()), costs_.end());  // a call may be a loop
   if (costs_.size() < 2) return;
   add(facts.impure, Reason::fork_impure);
   add(facts.unproved, Reason::fork_unproved);

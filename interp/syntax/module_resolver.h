@@ -118,6 +118,7 @@ enum class PlaceUse : uint8_t { Assign, Inout, With };
 struct Callee {
   bool known = false;
   uint64_t inout_mask = 0;
+  uint32_t loop_arguments = 0;
   Text name;
   bool takes_inout(size_t position) const {
     return position < 64 && (inout_mask >> position & 1) != 0;
@@ -233,6 +234,7 @@ class ModuleResolver {
   void call(CallNode* node);
   Callee callee_of(const Meaning& meaning, Text name);
   void arguments(CallNode* node, const Callee& callee);
+  void note_loop(CallNode* node, const Callee& callee);
   void inout_argument(ArgumentNode* argument, std::vector<PlacePath>& paths);
   void inout_receiver(CallNode* node, const Callee& callee, std::vector<PlacePath>& paths);
   bool check_mark(const ArgumentNode& argument, size_t position, const Callee& callee);

@@ -32,6 +32,7 @@ class Numbering {
     if (auto* loop = as<WhileNode>(node)) add_loop(loop, loop->loop);
     if (auto* loop = as<ForNode>(node)) add_loop(loop, loop->loop);
     if (auto* loop = as<ComprehensionNode>(node)) add_loop(loop, loop->loop);
+    if (auto* call = as<CallNode>(node); call && call->is_loop) add_loop(call, call->loop);
     if (auto* lambda = as<LambdaNode>(node)) add_child(lambda->function, lambda->child);
     if (auto* statement = as<FunctionStatementNode>(node)) {
       if (statement->binding.kind != BindingKind::None)

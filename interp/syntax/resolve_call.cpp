@@ -219,7 +219,10 @@ Callee ModuleResolver::callee_of(const Meaning& meaning, Text name) {
     const Link& link = meaning.link;
     callee.known = link.function || meaning.info || link.kind == Link::Kind::Constructor;
     if (link.function) callee.inout_mask = link.function->inout_mask;
-    if (meaning.info) callee.inout_mask = meaning.info->inout_mask;
+    if (meaning.info) {
+      callee.inout_mask = meaning.info->inout_mask;
+      callee.loop_arguments = meaning.info->loop_arguments;
+    }
   }
   return callee;
 }
@@ -248,6 +251,19 @@ void ModuleResolver::arguments(CallNode* node, const Callee& callee) {
     if (positions_known && !check_mark(*argument, i, callee)) paths.resize(lent);
   }
   check_overlap(paths);
+  note_loop(node, callee);
+}
+
+// Its arguments are evaluated when it begins.
+void ModuleResolver::note_loop(CallNode* node, const Callee& callee) {
+  if (callee.loop_arguments != node->arguments.size() || node->arguments.empty() || node->optional) return;
+  for (const Node* each : node->arguments) {
+    const auto* argument = as<ArgumentNode>(each);
+    if (!argument || argument->spread || argument->inout) return;
+  }
+  const ScopeGuard scope(scopes_);
+  node->hidden = scopes_.reserve(kCallbackSlots);
+  node->is_loop = true;
 }
 
 void ModuleResolver::inout_argument(ArgumentNode* argument, std::vector<PlacePath>& paths) {

@@ -33,6 +33,7 @@ struct BuiltinInfo {
   uint64_t inout_mask = 0;   // bit i: parameter i is passed with &
   bool pure = true;          // calling it has no effect (of itself)
   uint64_t calls_mask = 0;   // bit i: calls its argument i (map, fold); pure only if that is
+  uint32_t loop_arguments = 0;  // a call with so many arguments is a loop over the first one (map, fold); 0: none is
   bool costly = false;       // a call may take long: it goes over what it is given, or is the host's
   int min_args = 0;
   int max_args = -1;         // -1: any number

@@ -5,6 +5,7 @@
 // once all of them are evaluated, and the store of what the parameter holds afterwards, however the
 // call ended.
 #include "interp/runtime/call.h"
+#include "interp/runtime/callback_loop.h"
 #include "interp/runtime/messages.h"
 #include "interp/runtime/work.h"
 #include "interp/value/list.h"
@@ -90,6 +91,7 @@ Value Walker::visit(const CallNode& node) {
   if (node.tail) return tail_call(node);
   Value callee = eval(node.callee);
   if (callee.failed()) return callee;
+  if (node.is_loop) return callback_loop(node, callee);
   const bool lend_receiver = may_lend_receiver(node, callee);
   return lend_receiver || lends(node) ? lending_call(node, callee, lend_receiver)
                                       : call(node, callee);
@@ -104,6 +106,37 @@ Value Walker::call(const CallNode& node, Borrowed callee) {
   const uint32_t count = window.count();
   window.given_away();
   return call_value(context_, callee, window.base(), count, marks);
+}
+
+// A built-in that is a loop here: what it does is done round by round in slots of the frame, so that the loop's own code can
+// go on with it.
+Value Walker::callback_loop(const CallNode& node, Borrowed callee) {
+  const CallbackLoop& loop = *interp::callback_loop(callee.as_builtin()->intrinsic);
+  Scope scope(*this);
+  {
+    Window window(context_);
+    for (size_t i = 0; i < node.arguments.size(); ++i) {
+      if (!push_argument(node, i, window)) return Value::failure();
+    }
+    const Borrowed* const given = window.base();
+    if (!callback_loop_fits(loop, context_.runtime.options.workers > 1, given[0], given[loop.arguments - 1u])) {
+      const uint32_t count = window.count();
+      window.given_away();
+      return call_value(context_, callee, window.base(), count, kAnyMarks);
+    }
+    set_slot(node.hidden + kCallbackFunction, window.take(loop.arguments - 1u));
+    set_slot(node.hidden + kCallbackResult, loop.answer == Answer::Fold ? window.take(1) : Value());
+    set_slot(node.hidden, window.take(0));
+    live_ = std::max(live_, node.hidden + kCallbackSlots);
+  }
+  CallbackRun run(context_, loop, callee.as_builtin()->name, frame_ + node.hidden);
+  if (!run.begin()) return Value::failure();
+  for (Value result;;) {
+    if (go_on_elsewhere(node.loop, result)) return result;
+    const Step step = run.round();
+    if (step == Step::Failed) return Value::failure();
+    if (step == Step::End) return Value::adopt(std::exchange(frame_[node.hidden + kCallbackResult], Borrowed::nil()));
+  }
 }
 
 // ---- arguments ----

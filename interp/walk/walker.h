@@ -198,6 +198,7 @@ class Walker {
     bool taken = false;
   };
   Value call(const syntax::CallNode& node, Borrowed callee);
+  Value callback_loop(const syntax::CallNode& node, Borrowed callee);
   Value lending_call(const syntax::CallNode& node, Borrowed callee, bool lend_receiver);
   Value tail_call(const syntax::CallNode& node);
   bool complete_arguments(Window& window);

@@ -56,7 +56,7 @@ MODES = {
     "stolen0": ["--tier", "0", "--workers", "8", "--quantum", "1", "--exit-stress", "3"],
     "stolen1": ["--force-tier", "1", "--workers", "2", "--quantum", "1", "--exit-stress", "3"],
     "stolen3": ["--thresholds", "1,2,4", "--native-passes", "quick", "--workers", "3", "--quantum", "1", "--exit-stress", "3"],
-    "exits1": ["--thresholds", "1,2,4", "--native-passes", "quick", "--exit-stress", "1"],
+    "exits1": ["--thresholds", "2,2,4", "--native-passes", "quick", "--exit-stress", "1"],
     "exits2": ["--force-tier", "1", "--thresholds", "1,1000000,3", "--native-passes", "light", "--exit-stress", "2"],
     "default": [],
 }

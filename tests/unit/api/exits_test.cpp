@@ -199,6 +199,24 @@ TEST_CASE("exits: counting what is rare is nothing new") {
   CHECK_MESSAGE(exits_in(own.trace()).empty(), exits_in(own.trace()));
 }
 
+TEST_CASE("exits: a loop in a later argument and that of a built-in go on in code of their own") {
+  if (!posset_native_tier(3)) return;
+  posset_runtime_options options = hot();
+  options.forced_tier = -1;
+  options.tier1_after = 1000;  // of the function there is never code, of its loops soon
+  NativeWorld world(options);
+  world.run("fn second(a, b) => b\nfn f(xs) {\n  let n = second(1, do { var s = 0; for x in xs { s += x }; s })\n"
+            "  second(n, sum(map(xs, x => x + 1)))\n}\nlet xs = list(0..20000)");
+  for (int round = 0; round < 5; ++round) {
+    world.run("print(f(xs), \"\")");
+    posset_runtime_settle(world.runtime());
+  }
+  CHECK(world.printed() == "200010000 200010000 200010000 200010000 200010000 ");
+  for (const char* loop : {"loop=0", "loop=1"}) {
+    CHECK_MESSAGE(world.trace().find("tier_entered unit=f (a.posset:2:1) " + std::string(loop) + " tier=3") != std::string::npos, loop);
+  }
+}
+
 TEST_CASE("exits: a loop's own code is entered whatever variables hold that it writes first") {
   if (!posset_native_tier(3)) return;
   posset_runtime_options options = hot();

@@ -1,0 +1,73 @@
+// Built-ins that do no more than call a function for every element, as loops: map, filter, fold and their kin. One table
+// says what becomes of the function's answers, and one class does a round, so that the built-ins themselves and the walker,
+// whose loop goes on in another tier once there is code, mean the same. Bytecode repeats it as instructions
+// (bytecode/compile_callback.cpp), behind `callback_loop_fits`.
+//
+// reduce, sort_by, group_by and flat_map are none: they visit their elements in an order, or charge for them in a way, that
+// no loop over them has.
+#pragma once
+
+#include <cstdint>
+
+#include "interp/runtime/iterate.h"
+#include "interp/runtime/native.h"
+#include "interp/runtime/work.h"
+
+namespace posset::interp {
+
+// What becomes of the function's answer.
+enum class Answer : uint8_t { Append, Keep, Fold, Ignore, Find, Any, All, Count };
+
+struct CallbackLoop {
+  Intrinsic intrinsic;
+  uint8_t arguments;    // of the built-in; the function is the last one
+  Answer answer;
+  bool counts = false;  // the first argument is how many times
+  bool splits = false;  // the built-in lets others do half, of a function that takes long
+
+  uint32_t parameters() const { return answer == Answer::Fold ? 2 : 1; }
+  bool makes_list() const { return answer == Answer::Append || answer == Answer::Keep; }
+  // The item is needed when the function has answered.
+  bool keeps_item() const { return answer == Answer::Keep || answer == Answer::Find; }
+};
+
+// Null: that built-in is none.
+const CallbackLoop* callback_loop(Intrinsic intrinsic);
+
+// Whether a loop may be entered: over something that `for` takes (or a count), with a function of the script that takes
+// exactly so many arguments, none of them inout; where the built-in shares calls with others (`shares`), not with one whose
+// calls it would. Everything else is for the built-in.
+bool callback_loop_fits(uint32_t parameters, bool counts, bool shares, Borrowed over, Borrowed function);
+inline bool callback_loop_fits(const CallbackLoop& loop, bool has_helpers, Borrowed over, Borrowed function) {
+  return callback_loop_fits(loop.parameters(), loop.counts, has_helpers && loop.splits, over, function);
+}
+
+// One run. Its state is in slots of its owner (kCallbackSlots of interp/syntax/ast.h), so that other code can go on with it
+// between two rounds.
+class CallbackRun {
+ public:
+  CallbackRun(Context& context, const CallbackLoop& loop, const char* name, Borrowed* slots);
+  // The first slot has what is iterated, or the count; that of the function the function, that of the result a fold's start.
+  // False: raised.
+  bool begin();
+  // Item: go on. End: the result is there. Failed: raised.
+  Step round();
+
+ private:
+  Step tested(Value item);
+  bool append(Value v);
+  Borrowed& result();
+  Value take_result();
+
+  Context& context_;
+  const CallbackLoop& loop_;
+  const char* name_;  // of the built-in
+  Borrowed* slots_;
+  Meter meter_;
+  uint32_t rounds_ = 0;
+};
+
+// The built-in itself, for any function and iterable. Takes the fold's start.
+Value run_callbacks(NativeCall& call);
+
+}  // namespace posset::interp
