@@ -26,6 +26,24 @@ bool number_literal(const Node* node, Borrowed& out) {
   return false;
 }
 
+// A literal that comparisons have in their constants: what is not counted, and cannot be the reason why they raise.
+bool compared_literal(const Node* node, BinaryOp op, Borrowed& out) {
+  const bool equality = op == BinaryOp::Eq || op == BinaryOp::Ne;
+  if (auto* text = as<StringLiteralNode>(node); text && text->value.size() <= interp::kMaxShort) {
+    out = interp::make_short(text->value);
+    return true;
+  }
+  if (auto* truth = as<BoolLiteralNode>(node); truth && equality) {
+    out = Borrowed::boolean(truth->value);
+    return true;
+  }
+  if (as<NilLiteralNode>(node) && equality) {
+    out = Borrowed::nil();
+    return true;
+  }
+  return number_literal(node, out);
+}
+
 // The four forms of an arithmetic opcode; None where there is no such form.
 struct Forms {
   Op plain, constant, left, immediate;
@@ -300,20 +318,23 @@ void Compiler::compare_jump(const BinaryNode& node, bool jump_when, Label& targe
   compare_forms(node.op, forms);
   uint8_t sense = jump_when ? kSense : 0;
   int64_t imm;
-  Borrowed number;
-  if (small_int(node.right, imm)) {
-    Operand l = operand(node.left);
+  Borrowed literal;
+  const Node *left = node.left, *right = node.right;
+  // Equal is equal either way round.
+  if ((node.op == BinaryOp::Eq || node.op == BinaryOp::Ne) && compared_literal(left, node.op, literal)) std::swap(left, right);
+  if (small_int(right, imm)) {
+    Operand l = operand(left);
     uint8_t x = static_cast<uint8_t>(sense | (l.consume ? kConsumeB : 0));
     jump3(target, backwards ? forms.loop_imm : forms.jump_imm, l.reg, static_cast<uint16_t>(imm), x);
     release_operand(l);
-  } else if (number_literal(node.right, number)) {
-    Operand l = operand(node.left);
+  } else if (compared_literal(right, node.op, literal)) {
+    Operand l = operand(left);
     uint8_t x = static_cast<uint8_t>(sense | (l.consume ? kConsumeB : 0));
-    jump3(target, backwards ? forms.loop_const : forms.jump_const, l.reg, constant(number), x);
+    jump3(target, backwards ? forms.loop_const : forms.jump_const, l.reg, constant(literal), x);
     release_operand(l);
   } else {
-    Operand l = operand(node.left, node.right);
-    Operand r = operand(node.right);
+    Operand l = operand(left, right);
+    Operand r = operand(right);
     jump3(target, backwards ? forms.loop : forms.jump, l.reg, r.reg,
           static_cast<uint8_t>(sense | consume_flags(l, r)));
     release_operand(l);

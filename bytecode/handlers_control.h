@@ -108,11 +108,29 @@ POSSET_HANDLER bool holds(T a, T b) {
   if constexpr (kOp == BinaryOp::Ge) return a >= b;
 }
 
+// Of a short text, as a number: the order of texts is that of their bytes, of which the first is the lowest of a word; where
+// all are the same, one ends in zeros and the shorter comes first.
+POSSET_HANDLER unsigned __int128 order_of_short(Borrowed v) {
+  const uint64_t first = __builtin_bswap64(v.word0 & ~uint64_t{0xffff}), others = __builtin_bswap64(v.word1);
+  return static_cast<unsigned __int128>(first) << 64 | static_cast<unsigned __int128>(others) << 16 | interp::short_size(v);
+}
+
+template <syntax::BinaryOp kOp>
+POSSET_HANDLER bool short_texts_hold(Borrowed b, Borrowed c) {
+  using syntax::BinaryOp;
+  if constexpr (kOp == BinaryOp::Eq || kOp == BinaryOp::Ne) {
+    return (b.word0 == c.word0 && b.word1 == c.word1) == (kOp == BinaryOp::Eq);
+  } else {
+    return holds<kOp>(order_of_short(b), order_of_short(c));
+  }
+}
+
 // 0, 1, or -1 when it raised.
 template <syntax::BinaryOp kOp>
 POSSET_HANDLER int compare_fast(State& s, Borrowed* b, Borrowed* c, uint8_t x) {
   if (b->is_int() && c->is_int()) return holds<kOp>(b->as_int(), c->as_int());
   if (b->is_float() && c->is_float()) return holds<kOp>(b->as_float(), c->as_float());
+  if (b->is_short_string() && c->is_short_string()) return short_texts_hold<kOp>(*b, *c);
   return slow_compare(s.cx, kOp, b, c, x);
 }
 

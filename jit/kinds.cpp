@@ -546,14 +546,13 @@ Kind Kinds::speculated_part(uint32_t pc) const {
   return exited(pc) ? Kind::Any : kind_of_mask(bytecode::SeenInside{insides_[pc]}.part());
 }
 
-// In operand b, which is the first of those that instructions about texts read.
-bool Kinds::meets_texts(uint32_t pc) const {
-  const uint64_t tags = seen(pc).tags(Seen::First);
+bool Kinds::meets_texts(uint32_t pc, Seen::Operand operand) const {
+  const uint64_t tags = seen(pc).tags(operand);
   return tags && !(tags & ~(Seen::of(Tag::Str) | Seen::of(Tag::ShortStr)));
 }
 
 Plan Kinds::text_plan(uint32_t pc, Kind result, Plan otherwise) const {
-  if (!meets_texts(pc)) return otherwise;
+  if (!meets_texts(pc, Seen::First)) return otherwise;  // in operand b
   Plan plan{Way::Dynamic, Kind::Any, Kind::Any, Kind::Any, result};
   plan.texts = true;
   return plan;
@@ -707,7 +706,12 @@ Plan Kinds::compare_plan(uint32_t pc, const Insn& insn, const State& before) con
                                     : speculated(before.kinds[value ? insn.c : insn.b], pc, Seen::Second);
   // A float and an int of the program, which a float can be, too.
   const bool as_floats = left == Kind::Float && (variant == 1 || (variant == 2 && is_exact(chunk_.constants[insn.b])));
-  if (!is_number(left) || (left != right && !as_floats)) return {Way::Dynamic};
+  if (!is_number(left) || (left != right && !as_floats)) {
+    Plan plan{Way::Dynamic};
+    plan.texts = meets_texts(pc, Seen::First) &&
+                 (variant == 2 ? chunk_.constants[insn.b].is_short_string() : variant == 0 && meets_texts(pc, Seen::Second));
+    return plan;
+  }
   return value ? Plan{Way::Inline, Kind::Any, left, right} : Plan{Way::Inline, left, right};
 }
 

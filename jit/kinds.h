@@ -111,7 +111,8 @@ struct Plan {
   Kind part = Kind::Any;  // the old value of an update
   // The kinds of fields that are looked at together, because others are read soon; 0: the field's alone, if any.
   uint16_t together = 0;
-  bool texts = false;     // Dynamic: operand b has been nothing but texts, long ones and such as are kept inside a value
+  bool texts = false;     // Dynamic: operand b (of a comparison both) has been nothing but texts, long ones and such as are kept
+                          // inside a value
 };
 
 struct State {
@@ -337,7 +338,7 @@ class Kinds {
   Kind speculated_argument(uint32_t pc, uint32_t n, const State& before) const;
   Plan loop_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   Kind speculated_part(uint32_t pc) const;
-  bool meets_texts(uint32_t pc) const;
+  bool meets_texts(uint32_t pc, bytecode::Seen::Operand operand) const;
   Plan text_plan(uint32_t pc, Kind result, Plan otherwise) const;
   // ---- kinds_unboxed.cpp ----
   bool stays_in_loop(uint32_t pc, uint32_t reg) const;

@@ -103,6 +103,7 @@ void Translator::compare_branch(int which, const Operand& b, const Operand& c, b
     }
     return word_branch(b, c, which == 0 ? holds : fails, which == 0 ? fails : holds);
   }
+  if (plan_.texts && !is_plain(b.kind) && !is_plain(c.kind)) return text_branch(which, b, c, holds, fails, slow);
   auto* ints = block("ints");
   auto* others = block("others");
   b_.CreateCondBr(b_.CreateAnd(is(b, Kind::Int), is(c, Kind::Int)), ints, others);

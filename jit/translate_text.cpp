@@ -116,6 +116,37 @@ llvm::Value* Translator::either_way(llvm::Value* a, llvm::BasicBlock* from_a, ll
   return value;
 }
 
+// ---- comparisons ----
+
+// As order_of_short (bytecode/handlers_control.h).
+llvm::Value* Translator::order_of_short(const Operand& v) {
+  auto* wide = b_.getInt128Ty();
+  auto swapped = [&](llvm::Value* bytes) { return b_.CreateZExt(b_.CreateUnaryIntrinsic(llvm::Intrinsic::bswap, bytes), wide); };
+  llvm::Value* first = b_.CreateShl(swapped(b_.CreateAnd(tag_of(v), word(~uint64_t{0xffff}))), 64);
+  llvm::Value* others = b_.CreateShl(swapped(payload_of(v)), 16);
+  return b_.CreateOr(b_.CreateOr(first, others), b_.CreateZExt(short_size(v), wide));
+}
+
+// Of two short texts; of others `slow`.
+void Translator::text_branch(int which, const Operand& b, const Operand& c, llvm::BasicBlock* holds, llvm::BasicBlock* fails,
+                             llvm::BasicBlock* slow) {
+  using llvm::CmpInst;
+  constexpr CmpInst::Predicate kOnOrders[] = {CmpInst::ICMP_EQ,  CmpInst::ICMP_NE,  CmpInst::ICMP_ULT,
+                                              CmpInst::ICMP_ULE, CmpInst::ICMP_UGT, CmpInst::ICMP_UGE};
+  auto is_short = [&](const Operand& v) {
+    return b_.CreateICmpEQ(b_.CreateAnd(tag_of(v), word(0xff)), tag_word(interp::Tag::ShortStr));
+  };
+  auto* shorts = block("shorts");
+  b_.CreateCondBr(b_.CreateAnd(is_short(b), is_short(c)), shorts, slow);
+  go_on_in(shorts);
+  const CmpInst::Predicate predicate = kOnOrders[which];
+  if (CmpInst::isEquality(predicate)) {
+    const bool equal = predicate == CmpInst::ICMP_EQ;
+    return word_branch(b, c, equal ? holds : fails, equal ? fails : holds);
+  }
+  b_.CreateCondBr(b_.CreateICmp(predicate, order_of_short(b), order_of_short(c)), holds, fails);
+}
+
 // ---- instructions ----
 
 void Translator::index_of_texts(uint32_t pc, const Insn& insn) {
