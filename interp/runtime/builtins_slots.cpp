@@ -296,9 +296,8 @@ Value last_received(const NativeCall& call) {
 }
 
 Value last_of_map(Context& context, const Map* map) {
-  uint32_t at = map->used - 1;
-  while (map->entries[at].key.is_unset()) --at;
-  return make_pair(context, Value::copy(map->entries[at].key), Value::copy(map->entries[at].value));
+  const MapEntry& last = map->entries[map_last(map)];
+  return make_pair(context, Value::copy(last.key), Value::copy(last.value));
 }
 
 }  // namespace

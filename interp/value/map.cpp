@@ -1,7 +1,7 @@
 // Insertion-ordered hash maps. A table is one block, the entries and, beyond kMaxScanned of them,
 // an index that is at most two thirds full (map.h tells how it is probed). Removing leaves a hole
 // in the entries, to which the index goes on pointing (an Unset key equals nothing); so probing
-// needs no marks, and holes go when the table is compacted, which happens as soon as they are more
+// needs no marks, `used` never goes down (or the index would fill up), and holes go when the table is compacted, which happens as soon as they are more
 // than half of what is used.
 #include "interp/value/map.h"
 
@@ -205,6 +205,18 @@ bool same_words_only(const Map* map, Borrowed key) {
   return entry == nullptr ? nullptr : &entry->value;
 }
 
+// In the place of an entry, joined to the gaps on both sides of it.
+void leave_gap(Map* map, uint32_t at) {
+  MapEntry* const entries = map->entries;
+  Gap gap = {at, at + 1};
+  if (at > 0 && entries[at - 1].key.is_unset()) gap.begin = gap_of(entries[at - 1]).begin;
+  if (gap.end < map->used && entries[gap.end].key.is_unset()) gap.end = gap_of(entries[gap.end]).end;
+  const uint64_t told = gap.begin | uint64_t{gap.end} << 32;
+  entries[at] = {Borrowed::unset(), Borrowed::nil(), told};
+  entries[gap.begin].hash = entries[gap.end - 1].hash = told;
+  if (gap.begin == 0) map->first = gap.end;
+}
+
 MapEntry* entry_of(Borrowed* value) {
   return reinterpret_cast<MapEntry*>(reinterpret_cast<char*>(value) - offsetof(MapEntry, value));
 }
@@ -314,9 +326,8 @@ Value map_remove(Heap& heap, Map* map, Borrowed key, const KnownKey* known) {
 Value map_take_entry(Map* map, MapEntry* entry) {
   Borrowed old_key = entry->key;
   Value value = Value::adopt(entry->value);
-  *entry = {Borrowed::unset(), Borrowed::nil(), 0};
+  leave_gap(map, static_cast<uint32_t>(entry - map->entries));
   --map->live;
-  while (map->first < map->used && map->entries[map->first].key.is_unset()) ++map->first;
   release(old_key);  // last: whose key it is may be told by a view of it
   return value;
 }

@@ -38,11 +38,26 @@ void map_clear(Heap& heap, Map* map);
 // Gives the table of a dying map back; its entries have been released.
 void free_map_table(Heap& heap, Map* map);
 
+// Removed entries that stand beside each other are a gap. Its first and its last one tell where it begins and ends, so that it is
+// passed in one step from either side, however often that is done; one in between tells what was its gap when it was removed, or
+// later. As gaps only grow until all are closed, whatever an entry tells has no live one in it.
+struct Gap {
+  uint32_t begin, end;  // the entry behind its last
+};
+inline Gap gap_of(const MapEntry& removed) {
+  return {static_cast<uint32_t>(removed.hash), static_cast<uint32_t>(removed.hash >> 32)};
+}
+
 // Iteration by position: the first live entry at or after `position`, or used when there is none.
 inline uint32_t map_next(const Map* map, uint32_t position) {
   if (position < map->first) position = map->first;
-  while (position < map->used && map->entries[position].key.is_unset()) ++position;
+  while (position < map->used && map->entries[position].key.is_unset()) position = gap_of(map->entries[position]).end;
   return position;
+}
+// The last live entry of a map that has one.
+inline uint32_t map_last(const Map* map) {
+  const MapEntry& end = map->entries[map->used - 1];
+  return (end.key.is_unset() ? gap_of(end).begin : map->used) - 1;
 }
 
 // ---- inline parts ----

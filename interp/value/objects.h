@@ -60,7 +60,7 @@ struct List : Object {
 struct MapEntry {
   Borrowed key;    // owned; tag Unset: removed
   Borrowed value;  // owned
-  uint64_t hash;
+  uint64_t hash;   // of a removed one: its gap (map.h)
 };
 // Entries in insertion order with an open-addressing index of uint32_t beside them (absent while
 // there are at most 4 entries).

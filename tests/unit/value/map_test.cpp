@@ -140,6 +140,55 @@ TEST_CASE("map: used as a queue it neither grows nor slows down") {
   release(Borrowed::heap(Tag::Map, map));
 }
 
+namespace {
+
+// All that is told of gaps is so, by the first and the last entry of each all of it, and no two stand beside each other.
+void check_gaps(const Map* map) {
+  const auto is_gap = [&](uint32_t i) { return map->entries[i].key.is_unset(); };
+  for (uint32_t begin = 0; begin < map->used;) {
+    uint32_t end = begin;
+    for (; end < map->used && is_gap(end); ++end) {
+      CHECK(gap_of(map->entries[end]).begin >= begin);
+      CHECK(gap_of(map->entries[end]).begin <= end);
+      CHECK(gap_of(map->entries[end]).end > end);
+    }
+    for (uint32_t i = begin; i < end; ++i) CHECK(gap_of(map->entries[i]).end <= end);
+    if (end > begin) {
+      CHECK(gap_of(map->entries[begin]).end == end);
+      CHECK(gap_of(map->entries[end - 1]).begin == begin);
+    }
+    begin = end + 1;
+  }
+  CHECK(map->first == (map->used != 0 && is_gap(0) ? gap_of(map->entries[0]).end : 0));
+}
+
+}  // namespace
+
+// `last` and removing the last entry went through all that had been removed behind it, and so each time.
+TEST_CASE("map: what has been removed is passed in one step from either side") {
+  World world;
+  std::mt19937_64 random(7);
+  for (int round = 0; round < 4; ++round) {
+    Map* map = new_map(world.heap);
+    std::vector<int64_t> keys;
+    for (int64_t i = 0; i < 600; ++i) {
+      REQUIRE(map_set(world.heap, map, World::integer(i), World::integer(i)));
+      keys.push_back(i);
+    }
+    while (!keys.empty()) {
+      const size_t from_here[] = {random() % keys.size(), 0, keys.size() - 1, random() % 2 * (keys.size() - 1)};
+      const size_t at = from_here[round];
+      CHECK_FALSE(map_remove(world.heap, map, Borrowed::integer(keys[at]))->is_unset());
+      keys.erase(keys.begin() + static_cast<ptrdiff_t>(at));
+      check_gaps(map);
+      if (keys.empty()) break;
+      CHECK(map->entries[map_next(map, 0)].key.as_int() == keys.front());
+      CHECK(map->entries[map_last(map)].key.as_int() == keys.back());
+    }
+    release(Borrowed::heap(Tag::Map, map));
+  }
+}
+
 // It went on through the run slot by slot: 200,000 ints and as many strings took 5 s.
 TEST_CASE("map: a key that meets the run of slots that near ints take is soon out of it") {
   constexpr uint32_t kSlots = 1 << 20, kRun = 400'000;
