@@ -156,7 +156,6 @@ Value builtin_code(NativeCall& call) {
   uint64_t at = 0;
   if (call.has(1) && !want_index(call, 1, n, at)) return Value::failure();
   if (n == 0) return raise_index(call.context, 0, "str", 0);
-  if (!is_ascii_string(call[0]) && !charge_bytes(call.context, at)) return Value::failure();
   uint32_t scalar;
   if (!scalar_at(call.context.heap, call[0], at, scalar)) return call.context.raise_memory_limit();
   return Value::integer(scalar);

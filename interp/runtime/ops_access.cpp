@@ -111,9 +111,7 @@ Value element_or_unset(Context& context, Borrowed base, Borrowed index) {
     case Tag::Str:
     case Tag::ShortStr:
       if (at >= string_length(base)) break;
-      // Scalars of a text that is not ASCII are found by walking it.
       if (is_ascii_string(base)) return Value::adopt(string_at(base, at));
-      if (base.is_heap() && !charge_bytes(context, at)) return Value::failure();
       return or_memory_limit(context, string_at(context.heap, base, at));
     case Tag::Range:
       if (at < base.as<Range>()->size()) return Value::integer(base.as<Range>()->at(at));

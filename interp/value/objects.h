@@ -11,14 +11,15 @@
 
 namespace posset::interp {
 
-// More than 14 bytes of valid UTF-8; bytes follow the header. flags: kAscii.
+// More than 14 bytes of valid UTF-8; bytes follow the header. flags: kAscii, kMilestones.
 struct Str : Object {
   static constexpr uint8_t kAscii = 1;
+  static constexpr uint8_t kMilestones = 2;  // the block has room for them behind `capacity` bytes (milestones.h)
   static constexpr uint32_t kMaxBytes = UINT32_MAX - 64;
   static constexpr uint32_t kUncounted = UINT32_MAX;
   uint32_t hash;      // 0: not known yet (written at most once with the same value: relaxed)
   uint32_t size;      // bytes
-  uint32_t capacity;  // bytes that fit in the block
+  uint32_t capacity;  // bytes of text that fit in the block
   uint32_t scalars;   // number of Unicode scalars, kUncounted: not known yet
   char* data() { return reinterpret_cast<char*>(this + 1); }
   const char* data() const { return reinterpret_cast<const char*>(this + 1); }

@@ -1,9 +1,11 @@
 // String values: making, joining, indexing, hashing. Bytes are in utf8.cpp, building piece by piece
-// in string_builder.cpp.
+// in string_builder.cpp, where scalars stand in milestones.cpp.
 #include "interp/value/string.h"
 
 #include <algorithm>
 #include <bit>
+
+#include "interp/value/milestones.h"
 
 namespace posset::interp {
 
@@ -11,24 +13,26 @@ namespace {
 
 constexpr size_t kHashedAtOnce = size_t{1} << 20;  // between two looks at the patience
 
-uint32_t capacity_of(const Str* string) {
-  return static_cast<uint32_t>(
-      std::min<size_t>(Heap::usable_bytes(string) - sizeof(Str), Str::kMaxBytes));
+size_t block_bytes(size_t text_bytes, bool ascii) {
+  return sizeof(Str) + (ascii ? text_bytes : bytes_with_milestones(text_bytes));
 }
 
-// An empty Str with room for `capacity` bytes, or null.
-Str* new_str(Heap& heap, size_t capacity) {
-  if (capacity > Str::kMaxBytes) return nullptr;
-  auto* string = heap.make<Str>(Tag::Str, sizeof(Str) + capacity, Str::kAscii);
+// An empty Str with room for `size` bytes, or null.
+Str* new_str(Heap& heap, size_t size, bool ascii) {
+  if (size > Str::kMaxBytes) return nullptr;
+  auto* string = heap.make<Str>(Tag::Str, block_bytes(size, ascii), ascii ? Str::kAscii : 0);
   if (string == nullptr) return nullptr;
   string->hash = 0;
   string->size = 0;
-  string->capacity = capacity_of(string);
-  string->scalars = 0;
+  string->scalars = Str::kUncounted;
+  divide_block(string);
   return string;
 }
 
 uint32_t known_scalars(const Str* string) { return string->ascii() ? string->size : string->scalars; }
+
+// Whether the number of its scalars has been asked for, or is known anyway; it stays known as the string grows.
+bool is_counted(const Str* string) { return !string->ascii() && string->scalars != Str::kUncounted; }
 
 // Of a string that is about to have `bytes` more. False: given up.
 bool count_with(const Heap& heap, const Str* string, std::string_view bytes, uint64_t& scalars) {
@@ -43,16 +47,21 @@ bool count_with(const Heap& heap, const Str* string, std::string_view bytes, uin
 bool append_bytes(Heap& heap, Str* string, std::string_view bytes, bool ascii) {
   uint64_t scalars = Str::kUncounted;
   const size_t size = string->size + bytes.size();
-  if (size >= kCounted && !(ascii && string->ascii()) && !count_with(heap, string, bytes, scalars)) return false;
+  const bool counts = is_counted(string) || (size >= kCounted && !(ascii && string->ascii()));
+  if (counts && !count_with(heap, string, bytes, scalars)) return false;
   if (!heap.copy(string->data() + string->size, bytes.data(), bytes.size())) return false;
   string->size = static_cast<uint32_t>(size);
   string->hash = 0;
   string->scalars = static_cast<uint32_t>(scalars);
-  if (!ascii) string->flags &= static_cast<uint8_t>(~Str::kAscii);
+  if (!ascii && string->ascii()) {
+    string->flags &= static_cast<uint8_t>(~Str::kAscii);
+    divide_block(string);
+  }
   return true;
 }
 
-// A short string's bytes as they stand in its words: two stores, no call. Writes 14 bytes. The string stays shorter than kCounted.
+// A short string's bytes as they stand in its words: two stores, no call. Writes 14 bytes. The string stays shorter than kCounted,
+// and ASCII if it was.
 void append_short(Str* string, Borrowed v) {
   uint64_t low = v.word0 >> 16;
   char* at = string->data() + string->size;
@@ -60,8 +69,7 @@ void append_short(Str* string, Borrowed v) {
   std::memcpy(at + 6, &v.word1, 8);
   string->size += static_cast<uint32_t>(short_size(v));
   string->hash = 0;
-  string->scalars = Str::kUncounted;
-  if (!short_ascii(v)) string->flags &= static_cast<uint8_t>(~Str::kAscii);
+  if (is_counted(string)) string->scalars += static_cast<uint32_t>(count_scalars(string_view_of(v)));
 }
 
 Value owned(Str* string) { return Value::adopt(Borrowed::heap(Tag::Str, string)); }
@@ -69,23 +77,24 @@ Value owned(Str* string) { return Value::adopt(Borrowed::heap(Tag::Str, string))
 // `left` is unique and `size` is what it will hold.
 Value extend(Heap& heap, Value left, Borrowed right, size_t size) {
   Str* string = left->as<Str>();
-  if (right.is_short_string() && string->capacity - string->size >= kMaxShort && size < kCounted) {
+  const bool ascii = string->ascii() && is_ascii_string(right), stays = ascii == string->ascii();
+  if (stays && right.is_short_string() && string->capacity - string->size >= kMaxShort && size < kCounted) {
     append_short(string, right);
     return left;
   }
   bool same = right.is(Tag::Str) && right.object() == string;
-  if (size > string->capacity) {
+  if (stays ? size > string->capacity : !fits_with_milestones(string, size)) {
     if (size > Str::kMaxBytes) return Value::failure();
     // As lists do (list.cpp): by half, near the limit by a sixteenth.
     auto resize = [&](size_t capacity) {
-      return heap.resize_object(string, sizeof(Str) + std::min<size_t>(capacity, Str::kMaxBytes));
+      return heap.resize_object(string, block_bytes(std::min<size_t>(capacity, Str::kMaxBytes), ascii));
     };
     Object* moved = resize(size + size / 2);
     if (moved == nullptr) moved = resize(std::max<size_t>(size, string->size + string->size / 16));
     if (moved == nullptr) return Value::failure();
     static_cast<void>(left.take());
     string = static_cast<Str*>(moved);
-    string->capacity = capacity_of(string);
+    divide_block(string);
     left = owned(string);
   }
   std::string_view bytes =
@@ -98,13 +107,12 @@ Value extend(Heap& heap, Value left, Borrowed right, size_t size) {
 
 Value make_string(Heap& heap, std::string_view utf8) {
   if (utf8.size() <= kMaxShort) return Value::adopt(make_short(utf8));
-  Str* string = new_str(heap, utf8.size());
+  bool ascii = true;
+  if (!in_portions(heap, utf8, [&](std::string_view part) { ascii = ascii && is_ascii(part); })) return Value::failure();
+  Str* string = new_str(heap, utf8.size(), ascii);
   if (string == nullptr) return Value::failure();
   Value made = owned(string);
-  bool ascii = true;
-  const bool done = in_portions(heap, utf8, [&](std::string_view part) { ascii = ascii && is_ascii(part); }) &&
-                    append_bytes(heap, string, utf8, ascii);
-  return done ? std::move(made) : Value::failure();
+  return append_bytes(heap, string, utf8, ascii) ? std::move(made) : Value::failure();
 }
 
 Value concatenate(Heap& heap, Value left, Borrowed right) {
@@ -116,7 +124,7 @@ Value concatenate(Heap& heap, Value left, Borrowed right) {
   Borrowed joined;
   if (l.is_short_string() && right.is_short_string() && join_short(l, right, joined)) return Value::adopt(joined);
   if (a.empty()) return Value::copy(right);
-  Str* string = new_str(heap, size);
+  Str* string = new_str(heap, size, is_ascii_string(l) && is_ascii_string(right));
   if (string == nullptr) return Value::failure();
   Value made = owned(string);
   const bool done = append_bytes(heap, string, a, is_ascii_string(l)) && append_bytes(heap, string, b, is_ascii_string(right));
@@ -136,7 +144,9 @@ uint64_t string_length(Borrowed v) {
 
 bool byte_offset(const Heap& heap, Borrowed v, uint64_t index, size_t& offset) {
   offset = index;
-  return is_ascii_string(v) || find_scalar(heap, string_view_of(v), index, offset);
+  if (is_ascii_string(v)) return true;
+  if (v.is(Tag::Str) && v.as<Str>()->flags & Str::kMilestones) return find_by_milestones(heap, v.as<Str>(), index, offset);
+  return find_scalar(heap, string_view_of(v), index, offset);
 }
 
 Value string_at(const Heap& heap, Borrowed v, uint64_t index) {
@@ -157,12 +167,10 @@ bool scalar_at(const Heap& heap, Borrowed v, uint64_t index, uint32_t& scalar) {
 
 Value substring(Heap& heap, Borrowed v, uint64_t from, uint64_t to) {
   const std::string_view bytes = string_view_of(v);
-  size_t begin = from, size = to - from;
-  if (!is_ascii_string(v) &&
-      !(find_scalar(heap, bytes, from, begin) && find_scalar(heap, bytes.substr(begin), to - from, size)))
-    return Value::failure();
-  if (begin == 0 && size == bytes.size()) return Value::copy(v);
-  return make_string(heap, bytes.substr(begin, size));
+  size_t begin, end;
+  if (!byte_offset(heap, v, from, begin) || !byte_offset(heap, v, to, end)) return Value::failure();
+  if (begin == 0 && end == bytes.size()) return Value::copy(v);
+  return make_string(heap, bytes.substr(begin, end - begin));
 }
 
 // Sixteen bytes a step. The constants are no UTF-8, so no text makes a factor of `mix` zero at

@@ -1,5 +1,6 @@
-// Strings: immutable UTF-8, short ones inside the value. Indexes and lengths count Unicode scalars;
-// O(1) when the string is ASCII, lengths also where it has kCounted bytes or more: such a string is counted when it is made.
+// Strings: immutable UTF-8, short ones inside the value. Indexes and lengths count Unicode scalars, in O(1). In a string that is not
+// ASCII an index is found by milestones (milestones.h), made when they are first needed; it is counted when its length is first asked for,
+// or when it is made, if it has kCounted bytes or more.
 // Every function that makes a string gives Failed when memory ran out, or was given up because the heap's owner is to stop
 // (Heap::stop_wish), which is asked once in a portion of a long text.
 #pragma once
@@ -61,7 +62,7 @@ inline bool count_scalars(const Heap& heap, std::string_view utf8, uint64_t& sca
 }
 
 uint64_t string_length(Borrowed v);  // scalars
-// Byte offset of scalar `index` (0..length); O(1) when ASCII. False: given up.
+// Byte offset of scalar `index` (0..length). False: given up.
 bool byte_offset(const Heap& heap, Borrowed v, uint64_t index, size_t& offset);
 inline Borrowed string_at(Borrowed v, uint64_t index);  // of an ASCII string, index < length; short, so owned by nobody
 Value string_at(const Heap& heap, Borrowed v, uint64_t index);  // of any

@@ -2,6 +2,7 @@
 // bytes are those of a Str object under construction, which `finish` hands over without copying.
 #include <algorithm>
 
+#include "interp/value/milestones.h"
 #include "interp/value/string.h"
 
 namespace posset::interp {
@@ -61,9 +62,6 @@ void StringBuilder::reserve(size_t bytes) {
 Value StringBuilder::finish() {
   if (failed_) return Value::failure();
   if (data_ == inline_ || size_ <= kMaxShort) return make_string(heap_, view());
-  auto* string = static_cast<Str*>(heap_.resize_object(grown(), sizeof(Str) + size_));
-  if (string == nullptr) string = grown();
-  data_ = string->data();
   bool ascii = true;
   uint64_t scalars = 0;
   const bool is_counted = in_portions(heap_, view(), [&](std::string_view part) {
@@ -71,11 +69,12 @@ Value StringBuilder::finish() {
     if (size_ >= kCounted) scalars += count_scalars(part);
   });
   if (!is_counted) return Value::failure();
+  auto* string = static_cast<Str*>(heap_.resize_object(grown(), sizeof(Str) + (ascii ? size_ : bytes_with_milestones(size_))));
+  if (string == nullptr) string = grown();
   string->flags = ascii ? Str::kAscii : 0;
   string->hash = 0;
   string->size = static_cast<uint32_t>(size_);
-  string->capacity = static_cast<uint32_t>(
-      std::min<size_t>(Heap::usable_bytes(string) - sizeof(Str), Str::kMaxBytes));
+  divide_block(string);
   string->scalars = size_ >= kCounted ? static_cast<uint32_t>(scalars) : Str::kUncounted;
   data_ = inline_;
   size_ = 0;

@@ -1,5 +1,8 @@
 // Strings: short and long, ASCII and not, joining, indexing, hashing, building.
+#include <thread>
+
 #include "fixture.h"
+#include "interp/value/milestones.h"
 
 using namespace posset::interp;
 using namespace posset::interp::test;
@@ -128,6 +131,114 @@ TEST_CASE("string: scalars of a long one, from portion to portion") {
     if (index > 0) CHECK(bytes_of(substring(world.heap, v, 1, index + 1)) == text.substr(1, at - 1));  // "a" is the first
   }
   CHECK(index == string_length(v));
+}
+
+namespace {
+
+// Every scalar is where it is in the bytes, in whatever order they are asked for.
+void check_each_scalar(const Heap& heap, const Value& v) {
+  const std::string text(bytes_of(v));
+  std::vector<size_t> offsets;
+  for (size_t at = 0; at < text.size(); decode_scalar(text, at)) offsets.push_back(at);
+  offsets.push_back(text.size());
+  REQUIRE(string_length(v) == offsets.size() - 1);
+  for (size_t i = 0; i < offsets.size(); ++i) {
+    const size_t index = i * 7919 % offsets.size();
+    size_t offset = 0;
+    REQUIRE(byte_offset(heap, v, index, offset));
+    REQUIRE(offset == offsets[index]);
+  }
+}
+
+bool has_milestones(const Value& v) { return v->is(Tag::Str) && v->as<Str>()->flags & Str::kMilestones; }
+
+}  // namespace
+
+// An index into a text that is not ASCII took a walk up to there each time.
+TEST_CASE("string: a long one that is not ASCII has milestones, however it is made, and they are right") {
+  World world;
+  Heap& heap = world.heap;
+  for (size_t size = 200; size < 1500; size += size / 9) {
+    const std::string text = mixed(size);
+    const Value v = world.text(text);
+    if (size >= 256) CHECK(has_milestones(v));
+    check_each_scalar(heap, v);
+    const Value joined = concatenate(heap, Value::copy(v), v);
+    CHECK(has_milestones(joined));
+    check_each_scalar(heap, joined);
+    StringBuilder builder(heap);
+    for (int i = 0; i < 3; ++i) builder.append(text);
+    const Value built = builder.finish();
+    CHECK(has_milestones(built));
+    check_each_scalar(heap, built);
+    check_each_scalar(heap, substring(heap, built, 1, string_length(built) - 1));
+  }
+  CHECK_FALSE(has_milestones(world.text(std::string(5000, 'a'))));
+}
+
+TEST_CASE("string: milestones hold while the text grows where it is, and none is lost to what is appended") {
+  World world;
+  Heap& heap = world.heap;
+  for (const std::string piece : {"ä", "a", "€uro, more than a word", "plain, and more than a word"}) {
+    for (size_t ascii : {0, 5, 250, 300, 1000, 5000}) {
+      Value v = world.text(std::string(ascii, '.') + "a text of more than a word");
+      v = concatenate(heap, std::move(v), world.text("ü"));
+      for (int i = 0; i < 3000; ++i) {
+        v = concatenate(heap, std::move(v), world.text(piece));
+        uint32_t scalar;
+        if (i % 3 == 0) REQUIRE(scalar_at(heap, v, string_length(v) - 1, scalar));
+        if (i % 500 == 0) check_each_scalar(heap, v);
+      }
+      CHECK(has_milestones(v));
+      check_each_scalar(heap, v);
+    }
+  }
+}
+
+// `s += "ä"` with `len(s)` in a loop counted the whole text each time.
+TEST_CASE("string: the length of one that is not ASCII stays known as it grows, once it has been asked for") {
+  World world;
+  std::string model = mixed(1000);
+  Value v = world.text(model);
+  CHECK(v->as<Str>()->scalars == Str::kUncounted);
+  string_length(v);
+  for (const std::string piece : {"ä", "aä", "€uro, more than a word", "plain", "plain, and more than a word"}) {
+    for (int i = 0; i < 100; ++i) {
+      v = concatenate(world.heap, std::move(v), world.text(piece));
+      model += piece;
+      CHECK(v->as<Str>()->scalars == count_scalars(model));
+    }
+  }
+}
+
+TEST_CASE("string: several threads find scalars of a shared one at the same time") {
+  World world;
+  const std::string text = mixed(200'000);
+  const Value v = world.text(text);
+  share(v);
+  std::vector<size_t> offsets;
+  for (size_t at = 0; at < text.size(); decode_scalar(text, at)) offsets.push_back(at);
+  std::atomic<int> wrong = 0;
+  const auto look = [&](size_t stride) {
+    for (size_t i = 0; i < offsets.size(); ++i) {
+      const size_t index = i * stride % offsets.size();
+      size_t offset = 0;
+      if (!byte_offset(world.heap, v, index, offset) || offset != offsets[index]) ++wrong;
+    }
+  };
+  std::thread forward(look, 1), here_and_there(look, 7919);
+  look(127);
+  forward.join();
+  here_and_there.join();
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("string: one without room for milestones is walked") {
+  World world;
+  const std::string text = mixed(3000);
+  Value v = world.text(text);
+  v->as<Str>()->flags &= static_cast<uint8_t>(~Str::kMilestones);
+  check_each_scalar(world.heap, v);
 }
 
 TEST_CASE("string: substrings by scalars") {
@@ -293,6 +404,7 @@ TEST_CASE("string: failing allocations leak nothing") {
   World world;
   std::string text(3000, 'x');
   fail_each_allocation(world, [&] { return !make_string(world.heap, text).failed(); });
+  fail_each_allocation(world, [&] { return !make_string(world.heap, mixed(3000)).failed(); });
   Value shared = world.text("a long string that is shared");
   fail_each_allocation(world, [&] {
     Value joined = concatenate(world.heap, Value::copy(shared), world.text("short"));
