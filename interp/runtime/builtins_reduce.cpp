@@ -5,7 +5,7 @@
 //
 // Packed numbers take shortcuts inside a leaf that cannot change the answer: ints are added
 // unchecked when they are all too small to overflow in a leaf, and once more with checks when they
-// are not.
+// are not; they are multiplied as long as nothing overflows.
 #include "interp/runtime/builtins.h"
 #include "interp/runtime/forks.h"
 #include "interp/runtime/halves.h"
@@ -103,7 +103,7 @@ class Totals {
   Number leaf(uint64_t from, uint64_t to) {
     if (!meter_.add(to - from)) return {Borrowed::failure()};
     int64_t total = 0;
-    if (op_ == BinaryOp::Add && small_ints(from, to, total)) return {Borrowed::integer(total)};
+    if (op_ == BinaryOp::Add ? small_ints(from, to, total) : small_product(from, to, total)) return {Borrowed::integer(total)};
     const List* list = elements_.list();
     if (list && list->packing() == Packing::Float)
       return {Borrowed::floating(of_floats(list, from, to))};
@@ -137,6 +137,18 @@ class Totals {
     }
     total = static_cast<int64_t>(sum);
     return bits < kSmall;
+  }
+
+  // The product of packed ints that stays within 64 bits on the way.
+  bool small_product(uint64_t from, uint64_t to, int64_t& total) const {
+    const List* list = elements_.list();
+    if (!list || list->packing() != Packing::Int) return false;
+    const int64_t* ints = list->data<int64_t>();
+    total = ints[from];
+    for (uint64_t i = from + 1; i < to; ++i) {
+      if (__builtin_mul_overflow(total, ints[i], &total)) return false;
+    }
+    return true;
   }
 
   double of_floats(const List* list, uint64_t from, uint64_t to) const {

@@ -5,6 +5,7 @@
 #include "interp/runtime/builtins.h"
 #include "interp/runtime/callback_loop.h"
 #include "interp/runtime/iterate.h"
+#include "interp/runtime/list_search.h"
 #include "interp/runtime/text_search.h"
 #include "interp/value/compare.h"
 
@@ -40,6 +41,12 @@ Value builtin_index_of(NativeCall& call) {
   if (!want_iterable(call, 0)) return Value::failure();
   if (call[0].is_string()) {
     return call[1].is_string() ? index_in_string(call.context, call[0], call[1]) : Value();
+  }
+  if (call[0].is_list()) {
+    uint64_t at;
+    const PackedFind found = find_packed(call.context, call[1], call[0].as<List>(), at);
+    if (found == PackedFind::Found) return Value::integer(static_cast<int64_t>(at));
+    if (found != PackedFind::NotPacked) return found == PackedFind::Absent ? Value() : Value::failure();
   }
   int64_t i = 0, found = -1;
   bool ok = for_each_item(call.context, call[0], [&](Value item) {
@@ -90,6 +97,10 @@ Value best_of(NativeCall& call, BinaryOp beyond) {
   }
   if (call[0].is_number()) return raise_argument(call, 0, "list", "or several values to compare");
   if (!want_iterable(call, 0)) return Value::failure();
+  if (call[0].is_list() && call[0].as<List>()->size != 0 && has_packed_numbers(call[0].as<List>())) {
+    Value found;
+    return best_packed(call.context, call[0].as<List>(), beyond == BinaryOp::Gt, found) ? std::move(found) : Value::failure();
+  }
   Meter meter(call.context);
   bool ok = for_each_item(call.context, call[0],
                           [&](Value item) { return meter.add(1) && best.offer(std::move(item)); });

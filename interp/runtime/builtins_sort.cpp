@@ -3,7 +3,7 @@
 // nor one that raises. What is sorted are views; the list that owns the elements is held meanwhile,
 // and the result is made at the end, so an error leaves nothing half done.
 //
-// Packed ints and floats take a radix sort: same result, no comparisons. Charged alike: one step
+// Packed ints and floats, and keys that are, take a radix sort: same result, no comparisons. Charged alike: one step
 // per 16 elements for each halving, whatever way is taken; calls of a script's `before` charge
 // themselves.
 #include <cmath>
@@ -187,6 +187,8 @@ uint64_t key_of_float(uint64_t bits) {
   return bits & kSign ? ~bits : bits | kSign;
 }
 
+constexpr uint64_t kFew = 256;  // that are sorted by comparing them
+
 template <uint64_t key(uint64_t)>
 bool sort_few(uint64_t* items, uint64_t* room, uint64_t n) {
   auto before = [](uint64_t a, uint64_t b) -> int { return key(a) < key(b); };
@@ -196,13 +198,21 @@ bool sort_few(uint64_t* items, uint64_t* room, uint64_t n) {
 constexpr int kDigitBits = 8, kDigits = 64 / kDigitBits;
 constexpr uint64_t kBuckets = uint64_t{1} << kDigitBits;
 
-template <uint64_t key(uint64_t)>
-uint64_t digit_of(uint64_t bits, int digit) {
-  return key(bits) >> (digit * kDigitBits) & (kBuckets - 1);
+// A number that is a key, and the index of what it is the key of.
+struct PackedKey {
+  uint64_t bits;
+  uint64_t index;
+};
+uint64_t bits_of(uint64_t number) { return number; }
+uint64_t bits_of(const PackedKey& item) { return item.bits; }
+
+template <uint64_t key(uint64_t), class Item>
+uint64_t digit_of(const Item& item, int digit) {
+  return key(bits_of(item)) >> (digit * kDigitBits) & (kBuckets - 1);
 }
 
-template <uint64_t key(uint64_t)>
-void count_digits(const uint64_t* items, uint64_t n, uint64_t (*counts)[kBuckets]) {
+template <uint64_t key(uint64_t), class Item>
+void count_digits(const Item* items, uint64_t n, uint64_t (*counts)[kBuckets]) {
   for (uint64_t i = 0; i < n; ++i) {
     for (int digit = 0; digit < kDigits; ++digit) ++counts[digit][digit_of<key>(items[i], digit)];
   }
@@ -219,21 +229,22 @@ bool in_portions(Context& context, uint64_t n, Visit&& visit) {
 }
 
 // Fresh memory is touched here, so that what goes on to write to all of it at once does not wait for the system to provide it.
-bool touch(Context& context, uint64_t* fresh, uint64_t n) {
+template <class Item>
+bool touch(Context& context, Item* fresh, uint64_t n) {
   constexpr uint64_t kPage = 4096 / sizeof *fresh;
   return in_portions(context, n, [&](uint64_t begin, uint64_t end) {
-    for (uint64_t i = begin; i < end; i += kPage) fresh[i] = 0;
+    for (uint64_t i = begin; i < end; i += kPage) fresh[i] = {};
   });
 }
 
 // From the lowest digit up; a digit that is the same in all elements is skipped. The result is in
 // `items`.
-template <uint64_t key(uint64_t)>
-bool radix_sort(Context& context, uint64_t* items, uint64_t* room, uint64_t n) {
+template <uint64_t key(uint64_t), class Item>
+bool radix_sort(Context& context, Item* items, Item* room, uint64_t n) {
   uint64_t counts[kDigits][kBuckets] = {};
   const auto count = [&](uint64_t begin, uint64_t end) { count_digits<key>(items + begin, end - begin, counts); };
   if (!touch(context, room, n) || !in_portions(context, n, count)) return false;
-  uint64_t *from = items, *to = room;
+  Item *from = items, *to = room;
   for (int digit = 0; digit < kDigits; ++digit) {
     uint64_t* starts = counts[digit];
     if (starts[digit_of<key>(from[0], digit)] == n) continue;
@@ -252,7 +263,6 @@ bool radix_sort(Context& context, uint64_t* items, uint64_t* room, uint64_t n) {
 // A copy of a packed list, sorted.
 template <uint64_t key(uint64_t)>
 Value sort_packed(Context& context, const List* list) {
-  constexpr uint64_t kFew = 256;
   const uint64_t n = list->size;
   List* made = new_list(context.heap, list->packing(), n);
   if (!made) return context.raise_memory_limit();
@@ -409,6 +419,21 @@ Value sorted_by_keys(Context& context, const Elements& elements, const List* key
   return list_of_sorted(context, n, [&](uint64_t i) { return pairs[i].item; });
 }
 
+// The same for many packed keys.
+template <uint64_t key(uint64_t)>
+Value sorted_by_packed_keys(Context& context, const Elements& elements, const List* keys) {
+  const uint64_t n = elements.size();
+  Buffer<PackedKey> items(context, n);
+  if (!items.ok()) return Value::failure();
+  Buffer<PackedKey> room(context, n);
+  if (!room.ok()) return Value::failure();
+  const bool numbered = in_portions(context, n, [&](uint64_t from, uint64_t to) {
+    for (uint64_t i = from; i < to; ++i) items[i] = {keys->data<uint64_t>()[i], i};
+  });
+  if (!numbered || !radix_sort<key>(context, items.data(), room.data(), n)) return Value::failure();
+  return list_of_sorted(context, n, [&](uint64_t i) { return elements.view(items[i].index); });
+}
+
 }  // namespace
 
 Value builtin_sort_by(NativeCall& call) {
@@ -417,7 +442,10 @@ Value builtin_sort_by(NativeCall& call) {
   if (!elements.ok()) return Value::failure();
   Value keys = keys_of(call, elements);
   if (keys.failed() || !charge_sort(call.context, elements.size())) return Value::failure();
-  return sorted_by_keys(call.context, elements, keys->as<List>());
+  const auto* list = keys->as<List>();
+  if (list->size > kFew && list->packing() == Packing::Int) return sorted_by_packed_keys<key_of_int>(call.context, elements, list);
+  if (list->size > kFew && list->packing() == Packing::Float) return sorted_by_packed_keys<key_of_float>(call.context, elements, list);
+  return sorted_by_keys(call.context, elements, list);
 }
 
 }  // namespace posset::interp

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "interp/runtime/list_search.h"
 #include "interp/runtime/messages.h"
 #include "interp/runtime/ops.h"
 #include "interp/runtime/text_search.h"
@@ -105,27 +106,13 @@ int list_contains(Context& context, Borrowed item, const List* list) {
   return 0;
 }
 
-// Packed elements are numbers or bools, which never need more than a look. Charges what was looked
-// at, as the general loop does: how a list is stored must not show in the steps.
-template <class Fits>
-int scan(Context& context, uint64_t size, Fits&& fits) {
-  for (uint64_t at = 0; at < size; at += kPortion) {
-    const uint64_t end = std::min(size, at + kPortion);
-    uint64_t i = at;
-    while (i < end && !fits(i)) ++i;
-    const bool found = i < end;
-    if (!charge_elements(context, i - at + (found ? 1 : 0))) return -1;
-    if (found) return 1;
-  }
-  return 0;
-}
-
-int packed_contains(Context& context, Borrowed item, List* list) {
-  if (list->packing() == Packing::Int && item.is_int()) {
-    return scan(context, list->size, [&](uint64_t i) { return list->ints()[i] == item.as_int(); });
-  }
-  if (list->packing() == Packing::Float && item.is_float()) {
-    return scan(context, list->size, [&](uint64_t i) { return list->float_at(i) == item.as_float(); });
+int packed_contains(Context& context, Borrowed item, const List* list) {
+  uint64_t at;
+  switch (find_packed(context, item, list, at)) {
+    case PackedFind::Found: return 1;
+    case PackedFind::Absent: return 0;
+    case PackedFind::Raised: return -1;
+    case PackedFind::NotPacked: break;
   }
   return list_contains(context, item, list);
 }

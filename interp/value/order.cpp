@@ -79,22 +79,30 @@ Borrowed item_of(const Object* object, uint64_t i) {
                                   : static_cast<const Record*>(object)->fields()[i];
 }
 
-}  // namespace
-
-Order order(Borrowed a, Borrowed b, Borrowed* left, Borrowed* right, Patience* patience) {
-  SmallStack<OrderedFrame, 12> stack;
-  while (true) {
-    if (!lasts(patience)) return Order::Equal;
-    bool inside;
-    Order found = compare_shallow(a, b, inside, patience);
-    if (inside) {
-      stack.push({a.object(), b.object(), 0});
-    } else if (found != Order::Equal &&
-               !(found == Order::Incomparable && !stack.empty() && equal(a, b, patience))) {
-      if (left != nullptr) *left = a;
-      if (right != nullptr) *right = b;
-      return found;
+// Before which packed numbers at the same places are equal, so that these need not be looked at one by one. Numbers are, of which
+// none equals a NaN.
+uint64_t first_difference(Borrowed a, Borrowed b, Patience* patience) {
+  constexpr uint64_t kAtOnce = uint64_t{1} << 17;  // between two looks at the patience
+  if (!a.is_list() || a.as<List>()->packing() != b.as<List>()->packing() || a.as<List>()->packing() == Packing::Any) return 0;
+  const auto *x = a.as<List>(), *y = b.as<List>();
+  const auto first = [&](auto&& differ) {
+    const uint64_t size = std::min(x->size, y->size);
+    uint64_t i = 0;
+    for (; i < size && !differ(i); ++i) {
+      if (i % kAtOnce == kAtOnce - 1 && !lasts(patience, kAtOnce)) break;
     }
+    return i;
+  };
+  if (x->packing() == Packing::Float) return first([&](uint64_t i) { return x->float_at(i) != y->float_at(i); });
+  if (x->packing() == Packing::Bool) return first([&](uint64_t i) { return x->data<uint8_t>()[i] != y->data<uint8_t>()[i]; });
+  return first([&](uint64_t i) { return x->data<int64_t>()[i] != y->data<int64_t>()[i]; });
+}
+
+// Of two containers, of which `compare_shallow` has said that they are to be looked into.
+Order compare_inside(Borrowed a, Borrowed b, Borrowed* left, Borrowed* right, Patience* patience) {
+  SmallStack<OrderedFrame, 12> stack;
+  stack.push({a.object(), b.object(), first_difference(a, b, patience)});
+  while (true) {
     // The next pair: of the innermost frame that is not through.
     while (true) {
       if (stack.empty()) return Order::Equal;
@@ -108,7 +116,31 @@ Order order(Borrowed a, Borrowed b, Borrowed* left, Borrowed* right, Patience* p
       if (x != y) return x < y ? Order::Less : Order::Greater;
       stack.pop();
     }
+    if (!lasts(patience)) return Order::Equal;
+    bool inside;
+    const Order found = compare_shallow(a, b, inside, patience);
+    if (inside) {
+      stack.push({a.object(), b.object(), first_difference(a, b, patience)});
+    } else if (found != Order::Equal && !(found == Order::Incomparable && equal(a, b, patience))) {
+      *left = a;
+      *right = b;
+      return found;
+    }
   }
+}
+
+}  // namespace
+
+// Most pairs hold nothing: they need no stack.
+Order order(Borrowed a, Borrowed b, Borrowed* left, Borrowed* right, Patience* patience) {
+  if (!lasts(patience)) return Order::Equal;
+  Borrowed different_left = a, different_right = b;
+  bool inside;
+  Order found = compare_shallow(a, b, inside, patience);
+  if (inside) found = compare_inside(a, b, &different_left, &different_right, patience);
+  if (left != nullptr) *left = different_left;
+  if (right != nullptr) *right = different_right;
+  return found;
 }
 
 }  // namespace posset::interp
