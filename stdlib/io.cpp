@@ -1,7 +1,6 @@
 // The module io: files below the folders the host has granted (POSSET_GRANT_READ, _WRITE), and standard input.
 #include <dirent.h>
 #include <fcntl.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,8 +8,10 @@
 #include <cerrno>
 #include <climits>
 #include <cstring>
+#include <memory>
 #include <vector>
 
+#include "stdlib/line.h"
 #include "stdlib/modules.h"
 #include "stdlib/ready.h"
 #include "stdlib/support.h"
@@ -147,27 +148,26 @@ posset_status remove_file(posset_call* call) {
   return unlink(path.c_str()) == 0 ? POSSET_OK : failed(call, "remove", path);
 }
 
-// One line of standard input without its break; nil at the end. Reads byte by byte, so that nothing is lost
-// between a script and what reads after it.
+// What a context keeps for reading lines.
+posset_status want_line_taker(posset_context* context, LineTaker*& out) {
+  static const char kKey = 0;
+  out = static_cast<LineTaker*>(posset_get_data(context, &kKey));
+  if (out) return POSSET_OK;
+  auto made = std::make_unique<LineTaker>();
+  const auto drop = [](void* data) { delete static_cast<LineTaker*>(data); };
+  POSSET_TRY(posset_set_data(context, &kKey, made.get(), drop));
+  out = made.release();
+  return POSSET_OK;
+}
+
+// One line of standard input without its break; nil at the end.
 posset_status read_line(posset_call* call) {
   POSSET_TRY(posset_require_grant(call->context, POSSET_GRANT_INPUT, text_of("")));
+  LineTaker* taker;
+  POSSET_TRY(want_line_taker(call->context, taker));
   std::string line;
-  bool any = false;
-  int there = 0;  // so many bytes need no waiting
-  for (char c;;) {
-    if (there-- <= 0) {
-      POSSET_TRY(wait_until_readable(call, STDIN_FILENO));
-      if (ioctl(STDIN_FILENO, FIONREAD, &there) != 0) there = 0;
-      --there;
-    }
-    ssize_t got = read(STDIN_FILENO, &c, 1);
-    if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-    if (got <= 0) break;
-    any = true;
-    if (c == '\n') break;
-    line += c;
-    if (line.size() % 4096 == 0) POSSET_TRY(posset_charge_bytes(call->context, 4096));
-  }
+  bool any;
+  POSSET_TRY(taker->take(call, STDIN_FILENO, line, any));
   if (!any) return POSSET_OK;
   if (!line.empty() && line.back() == '\r') line.pop_back();
   return give_text(call, line);
