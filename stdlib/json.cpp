@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <new>
 #include <optional>
@@ -148,13 +149,38 @@ const posset_json_reader* reader() {
   return found.load(std::memory_order_acquire);
 }
 
-// What is wrong with the text; null: nothing, or something else is wrong, as the builder's status says.
-const char* read_text(std::string_view text, const posset_json_reader& reader, Builder& builder) {
+// The first line is 1, and so is the first column; columns count characters.
+struct Place {
+  size_t line = 1, column = 1;
+  void pass(std::string_view part) {
+    for (const char c : part) {
+      if (c == '\n') ++line, column = 1;
+      else if (!continues_scalar(c)) ++column;
+    }
+  }
+};
+
+// Of a byte; found with looks at limits, as the builder's status says.
+Place place_of(std::string_view text, size_t offset, Builder& builder) {
+  Place place;
+  for (size_t at = 0; at < offset; at += JsonWindows::kWindow) {
+    place.pass(text.substr(at, std::min(offset - at, JsonWindows::kWindow)));
+    if (!builder.look(JsonWindows::kWindow)) break;
+  }
+  return place;
+}
+
+// What is wrong with the text, and where; null: nothing, or something else is wrong, as the builder's status says.
+const char* read_text(std::string_view text, const posset_json_reader& reader, Builder& builder, Place& place) {
   const posset_json_sink sink = builder.sink();
   try {
-    const char* problem = JsonWindows(text, reader, sink, builder).read();
+    JsonWindows windows(text, reader, sink, builder);
+    const char* problem = windows.read();
     if (!problem || builder.status() != POSSET_OK) return nullptr;
-    if (std::string_view(problem) != POSSET_JSON_NO_MEMORY) return problem;
+    if (std::string_view(problem) != POSSET_JSON_NO_MEMORY) {
+      place = place_of(text, windows.fault_offset(), builder);
+      return problem;
+    }
   } catch (const std::bad_alloc&) {
   }
   builder.set_status(POSSET_NO_MEMORY);
@@ -172,11 +198,13 @@ posset_status decode(posset_call* call) {
   const size_t memory = JsonWindows::memory(text.size);
   POSSET_TRY(posset_charge_memory(call->context, memory));
   Builder builder(call->context);
-  const char* problem = read_text(view_of(text), *found, builder);
+  Place place;
+  const char* problem = read_text(view_of(text), *found, builder, place);
   posset_discharge_memory(call->context, memory);
   POSSET_TRY(builder.status());
   if (problem) {
-    return posset_raisef(call->context, POSSET_ERROR_BadArgument, "cannot read the text as JSON: %s", problem);
+    return posset_raisef(call->context, POSSET_ERROR_BadArgument, "cannot read the text as JSON: %s (line %zu, column %zu)", problem,
+                         place.line, place.column);
   }
   return give(call, builder.result());
 }

@@ -63,7 +63,7 @@ const char* JsonWindows::read() {
   const bool is_short = text_.size() <= window_;
   parser_ = reader_.open(is_short ? text_.size() : window_ + kMostPutIn);
   if (!parser_) throw std::bad_alloc();
-  if (is_short) return hand_over({}, text_, {}, sink_);
+  if (is_short) return piece(text_.size(), {}, {});
   const char* problem = in_windows();
   if (!is_fault(problem)) return problem;
   const char* earlier = earlier_fault();
@@ -86,7 +86,14 @@ const char* JsonWindows::earlier_fault() {
 }
 
 const char* JsonWindows::in_windows() {
-  if (const char* problem = find_ends()) return problem;
+  if (const char* problem = find_ends()) {
+    at_ = end_;
+    return problem;
+  }
+  return go_on();
+}
+
+const char* JsonWindows::go_on() {
   while (next_ != Next::Nothing) {
     const size_t begin = at_;
     if (next_ == Next::Member) {
@@ -135,6 +142,61 @@ const char* JsonWindows::hand_over(const PutIn& before, std::string_view text, c
   return reader_.read(parser_, buffer_.data(), size, before.calls, after.calls, &sink);
 }
 
+// The next bytes, which are more than a token.
+const char* JsonWindows::piece(size_t size, const PutIn& before, const PutIn& after) {
+  const char* problem = hand_over(before, text_.substr(at_, size), after, sink_);
+  if (problem) refused_ = size;
+  return problem;
+}
+
+// ---- where the fault is ----
+
+namespace {
+
+constexpr posset_json_sink kQuiet = {
+    .data = nullptr,
+    .null = [](void*) { return true; },
+    .boolean = [](void*, bool) { return true; },
+    .integer = [](void*, int64_t) { return true; },
+    .number = [](void*, double) { return true; },
+    .string = [](void*, const char*, size_t) { return true; },
+    .key = [](void*, const char*, size_t) { return true; },
+    .begin = [](void*, bool) { return true; },
+    .end = [](void*) { return true; },
+};
+
+class QuietSurroundings final : public JsonSurroundings {
+ public:
+  explicit QuietSurroundings(JsonSurroundings& around) : around_(around) {}
+  bool look(size_t bytes) override { return around_.look(bytes); }
+  bool begin_string(size_t) override { return true; }
+  bool add_to_string(std::string_view) override { return true; }
+  bool end_string(bool) override { return true; }
+
+ private:
+  JsonSurroundings& around_;
+};
+
+}  // namespace
+
+// What was refused is read once more, in windows so narrow that each token is read by itself.
+size_t JsonWindows::fault_offset() {
+  if (refused_ == 0) return at_;
+  QuietSurroundings quiet(around_);
+  JsonWindows narrow(text_.substr(0, at_ + refused_), reader_, kQuiet, quiet, 1);
+  narrow.parser_ = reader_.open(kShortNumber);  // it grows where it must
+  if (!narrow.parser_) throw std::bad_alloc();
+  narrow.at_ = at_;
+  narrow.next_ = next_;
+  narrow.open_ = open_;
+  narrow.end_ = narrow.text_.size();
+  while (narrow.end_ > at_ && is_space(text_[narrow.end_ - 1])) --narrow.end_;
+  narrow.go_on();
+  size_t at = narrow.at_;
+  while (at < narrow.end_ && is_space(text_[at])) ++at;
+  return at;
+}
+
 // ---- up to the last comma of a window ----
 
 // Reads nothing where there is no comma. Then the next member begins behind the window, and it is
@@ -147,8 +209,7 @@ const char* JsonWindows::batch() {
   std::string open = open_;
   const bool is_sound = follow_brackets(cut, open);
   const PutIn after = closed(open, is_sound && !open.empty());
-  if (const char* problem = hand_over(opened(open_), text_.substr(at_, cut - at_), after, sink_))
-    return problem;
+  if (const char* problem = piece(cut - at_, opened(open_), after)) return problem;
   if (!is_sound) return fault(POSSET_JSON_STRUCTURE);
   open_ = std::move(open);
   at_ = cut;
@@ -377,9 +438,10 @@ const char* JsonWindows::scalar() {
   } else {
     problem = hand_over({"[", 1}, text, {"]", 1}, sink_);
   }
+  if (problem) return problem;
   at_ = end;
   value_ended();
-  return problem;
+  return nullptr;
 }
 
 // What is wrong with a scalar that begins so, if something is.

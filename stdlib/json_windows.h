@@ -51,6 +51,9 @@ class JsonWindows {
 
   // As posset_json_reader's `read`; once.
   const char* read();
+  // After it has said what is wrong with the text: the byte from which on it is no JSON. That is where a string or another token
+  // begins which is wrong or out of place. Where the text has several faults `read` may have told of another.
+  size_t fault_offset();
 
   // What reading such a text takes, beside what the sink makes of it.
   static size_t memory(size_t text_size, size_t window = kWindow);
@@ -66,11 +69,13 @@ class JsonWindows {
     size_t calls = 0;
   };
   const char* in_windows();
+  const char* go_on();
   const char* find_ends();
   const char* hand_over(const PutIn& before, std::string_view text, const PutIn& after,
                         const posset_json_sink& sink);
   const char* earlier_fault();
   const char* batch();
+  const char* piece(size_t size, const PutIn& before, const PutIn& after);
   size_t behind_last_comma(size_t end);
   bool follow_brackets(size_t& cut, std::string& open) const;
   static PutIn opened(std::string_view open);
@@ -103,6 +108,7 @@ class JsonWindows {
   std::string buffer_;              // what simdjson reads
   std::vector<uint64_t> brackets_;  // in the window, block by block
   size_t longest_ = 0;
+  size_t refused_ = 0;  // bytes from at_ on that simdjson has read at once and found something wrong in; 0: it is what is at at_
 };
 
 }  // namespace posset::stdlib
