@@ -17,8 +17,8 @@ class LineTaker {
   LineTaker(const LineTaker&) = delete;
   LineTaker& operator=(const LineTaker&) = delete;
 
-  // The next line, without its break. `any`: there was one, else the file is at its end, or cannot be read. Anything but POSSET_OK: a limit or an
-  // interruption.
+  // The next line, without its break. `any`: there was one, else the file is at its end, or cannot be read. Anything but POSSET_OK: a
+  // limit or an interruption.
   posset_status take(posset_call* call, int file, std::string& line, bool& any);
 
  private:

@@ -1,8 +1,8 @@
 // Insertion-ordered hash maps. A table is one block, the entries and, beyond kMaxScanned of them,
 // an index that is at most two thirds full (map.h tells how it is probed). Removing leaves a hole
 // in the entries, to which the index goes on pointing (an Unset key equals nothing); so probing
-// needs no marks, `used` never goes down (or the index would fill up), and holes go when the table is compacted, which happens as soon as they are more
-// than half of what is used.
+// needs no marks, `used` never goes down (or the index would fill up), and holes go when the table is
+// compacted, which happens as soon as they are more than half of what is used.
 #include "interp/value/map.h"
 
 #include <algorithm>

@@ -80,7 +80,8 @@ TEST_CASE("lines are taken one by one, to the end") {
     Bench bench;
     define(w, bench);
     bench.file = open();
-    for (const std::string& expected : {std::string("first"), std::string(), kLong + "\r", std::string("third"), std::string("last, without a break")}) {
+    const std::string lines[] = {"first", "", kLong + "\r", "third", "last, without a break"};
+    for (const std::string& expected : lines) {
       CHECK(w.show("take()\n7") == "7");
       CHECK(bench.any);
       CHECK(bench.line == expected);
