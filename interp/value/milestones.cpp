@@ -69,10 +69,12 @@ void divide_block(Str* string) {
   numbers_of(string)[0] = 0;
 }
 
+uint32_t milestones_made(const Str* string) { return __atomic_load_n(&numbers_of(string)[0], __ATOMIC_ACQUIRE); }
+
 bool find_by_milestones(const Heap& heap, const Str* string, uint64_t index, size_t& offset) {
   uint32_t* const numbers = numbers_of(string);
   const auto wanted = static_cast<uint32_t>(index / kEvery);
-  const uint32_t made = __atomic_load_n(&numbers[0], __ATOMIC_ACQUIRE);
+  const uint32_t made = milestones_made(string);
   if (made < wanted && !make_milestones(heap, string, made, wanted)) return false;
   offset = wanted == 0 ? 0 : __atomic_load_n(&numbers[wanted], __ATOMIC_RELAXED);
   offset += offset_of_scalar(std::string_view(string->data(), string->size).substr(offset), index % kEvery);

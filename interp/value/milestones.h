@@ -21,5 +21,7 @@ bool fits_with_milestones(const Str* string, size_t text_bytes);
 void divide_block(Str* string);
 // The byte offset of scalar `index`, at most the length, of a string with kMilestones. False: given up.
 bool find_by_milestones(const Heap& heap, const Str* string, uint64_t index, size_t& offset);
+// For tests: how many of a string with kMilestones are made.
+uint32_t milestones_made(const Str* string);
 
 }  // namespace posset::interp

@@ -196,6 +196,26 @@ TEST_CASE("string: milestones hold while the text grows where it is, and none is
   }
 }
 
+TEST_CASE("string: milestones are made once, as far as somebody has looked, and go on being there as the text grows") {
+  World world;
+  Value v = world.text(mixed(10'000));
+  const auto made_by = [&](uint64_t index) {
+    size_t offset;
+    REQUIRE(byte_offset(world.heap, v, index, offset));
+    return milestones_made(v->as<Str>());
+  };
+  CHECK(milestones_made(v->as<Str>()) == 0);
+  CHECK(made_by(63) == 0);
+  CHECK(made_by(64) == 1);
+  CHECK(made_by(1000) == 15);
+  CHECK(made_by(100) == 15);
+  v = concatenate(world.heap, std::move(v), world.text("ä piece, for which it has to move"));
+  made_by(2000);
+  v = concatenate(world.heap, std::move(v), world.text("ä piece, for which there is room"));
+  CHECK(milestones_made(v->as<Str>()) == 31);
+  CHECK(made_by(string_length(v)) == string_length(v) / 64);
+}
+
 // `s += "ä"` with `len(s)` in a loop counted the whole text each time.
 TEST_CASE("string: the length of one that is not ASCII stays known as it grows, once it has been asked for") {
   World world;
