@@ -280,7 +280,8 @@ uint8_t native_left_part(Context* context, interp::ForkRecord* record, const Bor
 void native_left(Context* context) { context->leave_failed(); }
 
 const std::vector<interp::Helper>& helpers() {
-  static const std::vector<interp::Helper> all = [] {
+  // Never destroyed: when the process ends a runtime that is left may still compile.
+  static const auto& all = *new std::vector<interp::Helper>([] {
     std::vector<interp::Helper> rows;
 #define HELPER(name, result, parameters, meaning) rows.push_back({#name, reinterpret_cast<const void*>(&native_##name)});
 #include "bytecode/helpers.def"
@@ -292,7 +293,7 @@ const std::vector<interp::Helper>& helpers() {
 #include "bytecode/opcodes.def"
 #undef OP
     return rows;
-  }();
+  }());
   return all;
 }
 

@@ -1,6 +1,5 @@
 // What the shared object exports: the functions of native_plugin.h. Nothing is thrown out of here; the program
 // around may have another copy of the C++ library.
-#include <condition_variable>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -35,56 +34,6 @@ Reason reason_of(Failure failure) {
   }
   return Reason::internal;
 }
-
-// Who is in the compiler. When the process ends LLVM's variables are destroyed, while a runtime that is a variable, too, may still
-// compile: before that happens all have left, and nobody gets in any more.
-class Gate {
- public:
-  static Gate& gate() {
-    static Gate& the = *new Gate;  // asked afterwards as well
-    return the;
-  }
-  bool enter() {
-    const std::lock_guard lock(mutex_);
-    inside_ += !closed_;
-    return !closed_;
-  }
-  void leave() {
-    const std::lock_guard lock(mutex_);
-    --inside_;
-    left_.notify_all();
-  }
-  void close() {
-    std::unique_lock lock(mutex_);
-    closed_ = true;
-    left_.wait(lock, [this] { return inside_ == 0; });
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable left_;
-  int inside_ = 0;
-  bool closed_ = false;
-};
-
-class Visit {
- public:
-  Visit() : is_inside_(Gate::gate().enter()) {}
-  ~Visit() {
-    if (is_inside_) Gate::gate().leave();
-  }
-  Visit(const Visit&) = delete;
-  Visit& operator=(const Visit&) = delete;
-  explicit operator bool() const { return is_inside_; }
-
- private:
-  const bool is_inside_;
-};
-
-// Made after all variables of this object, and so destroyed before them.
-struct Closing {
-  ~Closing() { Gate::gate().close(); }
-};
 
 // The engine of the helpers given; made when first asked for, once. Two runtimes of one program share it; two
 // copies of the library in one process have helpers, and engines, of their own.
@@ -184,11 +133,6 @@ void* compile_unit(const NativeRequest& request, interp::CacheUse& cache, Reason
 // Runs body(); gives `otherwise`, with `refusal` set, when it throws.
 template <class Body, class Result>
 Result guarded_call(Reason& refusal, Result otherwise, Body&& body) {
-  const Visit visit;
-  if (!visit) {
-    refusal = Reason::failed;
-    return otherwise;
-  }
   Problem problem;
   Result result = otherwise;
   if (!guarded(problem, [&] { result = body(); })) refusal = reason_of(problem.kind);
@@ -244,6 +188,5 @@ const NativeFunctions kFunctions = [] {
 }  // namespace posset::jit
 
 extern "C" __attribute__((visibility("default"))) const posset::interp::NativeFunctions* posset_jit_entry() {
-  static const posset::jit::Closing closing;
   return &posset::jit::kFunctions;
 }

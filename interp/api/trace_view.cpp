@@ -142,7 +142,7 @@ std::string_view TraceView::text(int64_t index) const {
 }
 
 const TracedUnit& TraceView::unit(int64_t number) const {
-  static const TracedUnit unknown;
+  static const auto& unknown = *new TracedUnit;  // never destroyed: a runtime may write its trace when the process ends
   auto found = units_.find(number);
   return found == units_.end() ? unknown : found->second;
 }

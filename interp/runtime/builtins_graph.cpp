@@ -47,13 +47,14 @@ HostClass class_of(const char* name, const char* doc, std::span<const NativeFunc
   return made;
 }
 
+// Neither is ever destroyed: when the process ends a runtime that is left may still evaluate.
 const HostClass& graph_class() {
-  static const HostClass kClass = class_of("graph", "Nodes that send each other messages.", graph_methods());
+  static const HostClass& kClass = *new HostClass(class_of("graph", "Nodes that send each other messages.", graph_methods()));
   return kClass;
 }
 
 const HostClass& node_class() {
-  static const HostClass kClass = class_of("node", "What a node's handlers send with.", node_methods());
+  static const HostClass& kClass = *new HostClass(class_of("node", "What a node's handlers send with.", node_methods()));
   return kClass;
 }
 

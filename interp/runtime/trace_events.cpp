@@ -28,7 +28,8 @@ TraceEventInfo row(uint16_t kind, const char* name, std::initializer_list<Field>
 }
 
 const std::vector<TraceEventInfo>& rows() {
-  static const std::vector<TraceEventInfo> all = {
+  // Never destroyed: a runtime may write its trace when the process ends.
+  static const auto& all = *new std::vector<TraceEventInfo>{
 #define FIELD(type, name) Field{TraceType::type, #name},
 #define EVENT(name, meaning, fields) row(static_cast<uint16_t>(sched::TraceKind::name), #name, {fields}, meaning),
 #include "sched/trace_events.def"

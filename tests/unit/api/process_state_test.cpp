@@ -1,14 +1,19 @@
 // What belongs to the process stays as the host has it: no runtime, script or compilation changes the locale, the floating-point
 // environment or what signals do. A host's locale changes nothing of scripts; its rounding mode only what has to be rounded.
 #include <cfenv>
+#include <chrono>
 #include <clocale>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <locale>
 #include <posset/posset.hpp>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "../sanitized.h"
 #include "fixture.h"
 
 using posset::test::World;
@@ -133,9 +138,34 @@ namespace {
 // Made before main, perhaps before all variables of the library.
 posset::Runtime before_main;
 
+struct App {
+  posset::Runtime runtime;
+  posset::Context context{runtime};
+};
+
 }  // namespace
 
 TEST_CASE("process regression: a runtime that was a variable found no tiers, and ended the program before main") {
   posset::Context context(before_main);
   CHECK(context.eval<int>("1 + 1") == 2);
+}
+
+// Run by the one below, in a process of its own. The future holds the context, so that nobody ends the evaluation before the process
+// does; by then the compiler is being loaded, compiles or has done so.
+TEST_CASE("child: a runtime compiles when the process ends" * doctest::skip()) {
+  static App app;
+  auto endless = app.context.submit<void>("while true { }");
+  const char* const ms = std::getenv("POSSET_TEST_MS");
+  std::this_thread::sleep_for(std::chrono::milliseconds(ms ? std::atoi(ms) : 0));
+  std::exit(0);
+}
+
+TEST_CASE("process regression: the compiler's variables went before a runtime that still compiled") {
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
+  const std::string command = "'" + self + "' --no-skip '--test-case=child: a runtime compiles when the process ends' > /dev/null 2>&1";
+  const int runs = posset::test::kSanitized ? 1 : 40;
+  for (int i = 0; i < runs; ++i) {
+    const std::string when = "POSSET_TEST_MS=" + std::to_string(i % 20 + 4) + " ";
+    CHECK(std::system((when + command).c_str()) == 0);
+  }
 }
