@@ -80,7 +80,8 @@ class RuntimeState {
 
   const RuntimeOptions options;
   StackPool stacks;                                     // for registers and fork records
-  sched::StackPool task_stacks{size_t{256} << 10, 64};  // for the fibers of tasks
+  // For the fibers of tasks.
+  sched::StackPool task_stacks{size_t{256} << 10, 64, sched::StackArea::Use::Begins};
   ShapeTable shapes;
   sched::SystemClock clock;
   const std::unique_ptr<sched::Trace> trace;  // null: off

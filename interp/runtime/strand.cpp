@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <utility>
 
 #include "interp/runtime/forks.h"
 #include "interp/syntax/ast.h"
-#include "sched/base/huge_pages.h"
 
 namespace posset::interp {
 
@@ -23,20 +23,18 @@ constexpr size_t kKeptBytes = size_t{128} << 10;
 constexpr size_t kLookedAt = size_t{1} << 20;
 constexpr size_t kPageBytes = 4096;  // or more
 
-// Null: the system has no more. Asks the pool first. Frames lie from the bottom up.
-void* take_area(StackPool* pool, size_t bytes) {
-  if (void* kept = pool ? pool->take(bytes) : nullptr) return kept;
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) return nullptr;
-  constexpr size_t kSmall = sched::kStackInSmallPages;
-  if (bytes >= 2 * kSmall) sched::advise_huge_pages(static_cast<char*>(memory) + kSmall, bytes - kSmall);
-  return memory;
+// No memory: the system has no more. Asks the pool first. Frames lie from the bottom up.
+sched::StackArea take_area(StackPool* pool, size_t asked) {
+  const size_t bytes = sched::StackArea::rounded(asked);
+  if (pool) {
+    sched::StackArea kept = pool->take(bytes);
+    if (kept.memory()) return kept;
+  }
+  return {bytes, sched::StackArea::Grows::Up, sched::StackArea::Use::GoesOn};
 }
 
-void give_area(StackPool* pool, void* memory, size_t bytes) {
-  if (!memory) return;
-  if (pool) return pool->give(memory, bytes);
-  munmap(memory, bytes);
+void give_area(StackPool* pool, sched::StackArea& area) {
+  if (pool && area.memory()) pool->give(std::move(area));
 }
 
 // Gives what lies beyond the bottom back to the system, if some of it was used. False: it cannot be told.
@@ -55,44 +53,33 @@ bool trim(void* memory, size_t bytes) {
 
 StackPool::StackPool() { areas_.reserve(kMost); }
 
-StackPool::~StackPool() {
-  for (const Area& each : areas_) munmap(each.memory, each.bytes);
-}
-
-void* StackPool::take(size_t bytes) noexcept {
+sched::StackArea StackPool::take(size_t bytes) noexcept {
   const sched::MutexLock lock(mutex_);
-  const auto found = std::find_if(areas_.rbegin(), areas_.rend(), [bytes](const Area& each) { return each.bytes == bytes; });
-  if (found == areas_.rend()) return nullptr;
-  void* const memory = found->memory;
+  const auto found = std::find_if(areas_.rbegin(), areas_.rend(), [bytes](const auto& each) { return each.bytes() == bytes; });
+  if (found == areas_.rend()) return {};
+  sched::StackArea area = std::move(*found);
   areas_.erase(std::next(found).base());
-  return memory;
+  return area;
 }
 
-void StackPool::give(void* memory, size_t bytes) noexcept {
-  if (trim(memory, bytes)) {
-    const sched::MutexLock lock(mutex_);
-    if (areas_.size() < kMost) {
-      areas_.push_back({memory, bytes});
-      return;
-    }
-  }
-  munmap(memory, bytes);
+// One too many goes when the caller's does.
+void StackPool::give(sched::StackArea area) noexcept {
+  if (!trim(area.memory(), area.bytes())) return;
+  const sched::MutexLock lock(mutex_);
+  if (areas_.size() < kMost) areas_.push_back(std::move(area));
 }
 
 RegisterStack::RegisterStack(size_t most, StackPool* pool) : pool_(pool) {
-  for (size_t bytes = most; bytes >= kLeastBytes && !memory_; bytes /= 4) {
-    memory_ = take_area(pool, bytes);
-    bytes_ = memory_ ? bytes : 0;
-  }
+  for (size_t bytes = most; bytes >= kLeastBytes && !area_.memory(); bytes /= 4) area_ = take_area(pool, bytes);
 }
 
 RegisterStack::~RegisterStack() {
-  if (memory_) std::memset(memory_, 0, Strand::kKeptViews * sizeof(Borrowed));  // what the next one begins with
-  give_area(pool_, memory_, bytes_);
+  if (begin()) std::memset(area_.memory(), 0, Strand::kKeptViews * sizeof(Borrowed));  // what the next one begins with
+  give_area(pool_, area_);
 }
 
 Borrowed* RegisterStack::end() const {
-  const size_t registers = bytes_ / sizeof(Borrowed);
+  const size_t registers = area_.bytes() / sizeof(Borrowed);
   return begin() + (registers > kReserve ? registers - kReserve : 0);
 }
 
@@ -105,18 +92,17 @@ constexpr size_t kBytesPerCall = syntax::kMostForks * sizeof(ForkRecord);
 }  // namespace
 
 ForkStack::ForkStack(uint32_t nested_calls, StackPool* pool) : asked_calls_(nested_calls), pool_(pool) {
-  for (size_t calls = nested_calls + kSpareCalls; calls > kSpareCalls && !memory_; calls /= 2) {
-    memory_ = take_area(pool, calls * kBytesPerCall);
-    bytes_ = memory_ ? calls * kBytesPerCall : 0;
+  for (size_t calls = nested_calls + kSpareCalls; calls > kSpareCalls && !area_.memory(); calls /= 2) {
+    area_ = take_area(pool, calls * kBytesPerCall);
   }
 }
 
-ForkStack::~ForkStack() { give_area(pool_, memory_, bytes_); }
+ForkStack::~ForkStack() { give_area(pool_, area_); }
 
-ForkRecord* ForkStack::begin() const { return memory_ ? static_cast<ForkRecord*>(memory_) + 1 : nullptr; }
+ForkRecord* ForkStack::begin() const { return area_.memory() ? reinterpret_cast<ForkRecord*>(area_.memory()) + 1 : nullptr; }
 
 uint32_t ForkStack::calls() const {
-  return memory_ ? static_cast<uint32_t>(bytes_ / kBytesPerCall - kSpareCalls) : 0;
+  return area_.memory() ? static_cast<uint32_t>(area_.bytes() / kBytesPerCall - kSpareCalls) : 0;
 }
 
 void Strand::stand_on(const RegisterStack& stack, size_t most_bytes) {

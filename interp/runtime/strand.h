@@ -10,6 +10,7 @@
 #include "interp/runtime/fork_depth.h"
 #include "interp/value/value.h"
 #include "sched/base/native_stack.h"
+#include "sched/base/stack_area.h"
 #include "sched/base/thread_safety.h"
 
 namespace posset::syntax {
@@ -23,21 +24,16 @@ namespace posset::interp {
 class StackPool {
  public:
   StackPool();
-  ~StackPool();
   StackPool(const StackPool&) = delete;
   StackPool& operator=(const StackPool&) = delete;
 
-  void* take(size_t bytes) noexcept;  // null: there is none of that size
-  void give(void* memory, size_t bytes) noexcept;
+  sched::StackArea take(size_t bytes) noexcept;  // no memory: there is none of that size
+  void give(sched::StackArea area) noexcept;
 
  private:
   static constexpr size_t kMost = 16;
-  struct Area {
-    void* memory;
-    size_t bytes;
-  };
   sched::Mutex mutex_;
-  std::vector<Area> areas_ POSSET_GUARDED_BY(mutex_);
+  std::vector<sched::StackArea> areas_ POSSET_GUARDED_BY(mutex_);
 };
 
 // Address space for registers; pages are committed as frames touch them.
@@ -50,14 +46,13 @@ class RegisterStack {
   RegisterStack(const RegisterStack&) = delete;
   RegisterStack& operator=(const RegisterStack&) = delete;
 
-  Borrowed* begin() const { return static_cast<Borrowed*>(memory_); }
+  Borrowed* begin() const { return reinterpret_cast<Borrowed*>(area_.memory()); }
   // Behind it a few registers are free, so that built-ins can place arguments unchecked.
   Borrowed* end() const;
 
  private:
   StackPool* const pool_;
-  void* memory_ = nullptr;
-  size_t bytes_ = 0;
+  sched::StackArea area_;
 };
 
 struct Closure;
@@ -80,8 +75,7 @@ class ForkStack {
  private:
   const uint32_t asked_calls_;
   StackPool* const pool_;
-  void* memory_ = nullptr;
-  size_t bytes_ = 0;
+  sched::StackArea area_;
 };
 
 struct Strand {

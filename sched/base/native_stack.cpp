@@ -1,15 +1,10 @@
-// Segments by mmap, switching by Boost.Context. The sanitizers are told about every switch, else they take
+// Switching by Boost.Context. The sanitizers are told about every switch, else they take
 // the new stack for an overflow of the old one.
 #include "sched/base/native_stack.h"
-
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <boost/context/fiber.hpp>
 #include <exception>
 #include <utility>
-
-#include "sched/base/huge_pages.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define POSSET_ASAN 1
@@ -61,33 +56,18 @@ struct SanitizerSwitch {
 
 }  // namespace
 
-NativeStack::NativeStack(size_t bytes) {
-  const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  bytes = (bytes + page - 1) / page * page;
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-  if (memory == MAP_FAILED) return;
-  forget_frames(memory, bytes);
-  // It splits the mapping, of which a process may have only so many. Without a guard page it is no stack.
-  if (mprotect(memory, page, PROT_NONE) != 0) {
-    munmap(memory, bytes);
-    return;
-  }
-  memory_ = static_cast<char*>(memory);
-  bytes_ = bytes;
-  if (bytes >= 2 * kStackInSmallPages) advise_huge_pages(memory_ + page, bytes - page - kStackInSmallPages);
+NativeStack::NativeStack(size_t bytes, StackArea::Use use) : area_(bytes, StackArea::Grows::Down, use) {
+  if (ok()) forget_frames(area_.memory(), area_.bytes());
 }
 
 NativeStack::~NativeStack() {
-  if (!memory_) return;
-  forget_frames(memory_, bytes_);
-  munmap(memory_, bytes_);
+  if (ok()) forget_frames(area_.memory(), area_.bytes());
 }
 
 void NativeStack::run(void (*body)(void*), void* argument) {
   boost::context::stack_context context;
-  context.size = bytes_;
-  context.sp = memory_ + bytes_;
+  context.size = area_.bytes();
+  context.sp = area_.memory() + area_.bytes();
   boost::context::preallocated place(context.sp, context.size, context);
   std::exception_ptr problem;
   SanitizerSwitch sanitizer;
@@ -103,7 +83,7 @@ void NativeStack::run(void (*body)(void*), void* argument) {
                                 sanitizer.leave_for_good();
                                 return std::move(caller);
                               });
-  sanitizer.leave_caller(memory_, bytes_);
+  sanitizer.leave_caller(area_.memory(), area_.bytes());
   fiber = std::move(fiber).resume();
   sanitizer.back();
   if (problem) std::rethrow_exception(problem);

@@ -1,7 +1,7 @@
 // Native stacks of our own. Deep recursion (the tree walker, nested built-in calls) must not depend on how
 // large a stack the host's thread happens to have: when little is left, the recursion goes on on a segment
 // reserved here and comes back when it returns (the technique of split stacks, by hand). Segments are
-// address space with lazily committed pages and a guard page at the low end.
+// address space with lazily committed pages and a guard page at the low end (stack_area.h).
 //
 // Elsewhere: what runs on them. Fibers for tasks (sched/fiber) stand on the same segments.
 #pragma once
@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "sched/base/stack_area.h"
+
 namespace posset::sched {
 
 // Address of the current frame; what is compared with a limit.
@@ -22,22 +24,23 @@ inline const char* stack_position() { return static_cast<const char*>(__builtin_
 class NativeStack {
  public:
   // Reserves `bytes` (rounded up to pages). `ok()` is false when the system refused address space or guard.
-  explicit NativeStack(size_t bytes);
+  explicit NativeStack(size_t bytes, StackArea::Use use = StackArea::Use::GoesOn);
   ~NativeStack();
   NativeStack(const NativeStack&) = delete;
   NativeStack& operator=(const NativeStack&) = delete;
 
-  bool ok() const { return memory_ != nullptr; }
-  const char* low() const { return memory_; }
-  size_t bytes() const { return bytes_; }
+  bool ok() const { return area_.memory() != nullptr; }
+  // Where it is not: all stacks together have what they may have, and it is for the time being.
+  bool comes_later() const { return area_.comes_later(); }
+  const char* low() const { return area_.memory(); }
+  size_t bytes() const { return area_.bytes(); }
 
   // Runs `body(argument)` on this stack and returns when it does. An exception passes through to the
   // caller. Not reentrant: one call at a time per stack.
   void run(void (*body)(void*), void* argument);
 
  private:
-  char* memory_ = nullptr;
-  size_t bytes_ = 0;
+  const StackArea area_;
 };
 
 // The segments of one context, in use like a stack. One thread at a time.

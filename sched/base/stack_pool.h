@@ -18,7 +18,8 @@ namespace posset::sched {
 class StackPool {
  public:
   // `bytes` of address space for each; so many are kept, with what memory was touched of them.
-  explicit StackPool(size_t bytes, size_t most_kept = 4) : bytes_(bytes), most_kept_(most_kept) {}
+  explicit StackPool(size_t bytes, size_t most_kept = 4, StackArea::Use use = StackArea::Use::GoesOn)
+      : bytes_(bytes), most_kept_(most_kept), use_(use) {}
   StackPool(const StackPool&) = delete;
   StackPool& operator=(const StackPool&) = delete;
 
@@ -36,6 +37,12 @@ class StackPool {
   size_t bytes() const { return bytes_; }
   // Throws as `run`.
   std::unique_ptr<NativeStack> take() POSSET_EXCLUDES(mutex_) {
+    auto taken = try_take();
+    if (!taken->ok()) throw std::bad_alloc();
+    return taken;
+  }
+  // The same, but one that the system refuses is there to say so.
+  std::unique_ptr<NativeStack> try_take() POSSET_EXCLUDES(mutex_) {
     {
       MutexLock lock(mutex_);
       if (!free_.empty()) {
@@ -45,9 +52,7 @@ class StackPool {
       }
       free_.reserve(most_kept_);  // so that giving back needs no memory
     }
-    auto made = std::make_unique<NativeStack>(bytes_);
-    if (!made->ok()) throw std::bad_alloc();
-    return made;
+    return std::make_unique<NativeStack>(bytes_, use_);
   }
   // One that was taken from here, and is empty again.
   void give_back(std::unique_ptr<NativeStack> stack) POSSET_EXCLUDES(mutex_) {
@@ -58,6 +63,7 @@ class StackPool {
  private:
   const size_t bytes_;
   const size_t most_kept_;
+  const StackArea::Use use_;
   Mutex mutex_;
   std::vector<std::unique_ptr<NativeStack>> free_ POSSET_GUARDED_BY(mutex_);
 };
