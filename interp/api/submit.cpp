@@ -8,6 +8,7 @@
 #include "interp/api/fiber_carrier.h"
 #include "interp/api/misuse.h"
 #include "interp/api/submission.h"
+#include "sched/base/stack_area.h"
 #include "sched/base/wait.h"
 
 using posset::api::Entry;
@@ -103,11 +104,19 @@ bool is_idle(const Ownership& ownership) POSSET_REQUIRES(ownership.mutex) {
   return !ownership.pending && ownership.telling == 0;
 }
 
+// Where many have stacks a context does not keep those it has grown for the next time: others cannot go on without.
+void leave_stacks(posset_context& context) {
+  if (!posset::sched::StackMappings::are_scarce()) return;
+  posset::sched::StackChain spare;
+  context.native.give_back(spare);
+}
+
 // Told by the scheduler, once, on the worker or on the thread that took the task out of the queue.
 void end(Submission& s) {
   posset_context* context = s.context;
   Ownership& ownership = *s.ownership;
   posset::api::enter_context(*context);
+  leave_stacks(*context);
   keep_lent(s);
   s.work = posset::api::Work();
   MutexLock lock(ownership.mutex);

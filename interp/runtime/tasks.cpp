@@ -121,7 +121,7 @@ bool Tasks::start() {
   config.stacks = &context_.runtime.task_stacks;
   config.max_fibers = UINT32_MAX;
   config.name = "tasks";
-  config.on_stuck = [this](const fiber::StuckReport&) { nothing_happens(); };
+  config.on_stuck = [this](const fiber::StuckReport& report) { nothing_happens(report.waiting); };
   config.wake_up = &context_.wake_up;
   config.on_watch = [this] {
     if (context_.wants_to_stop()) set_alarm();
@@ -146,12 +146,13 @@ bool Tasks::start() {
   return false;
 }
 
-void Tasks::nothing_happens() {
+void Tasks::nothing_happens(uint32_t never_begin) {
   if (outside_ > 0) return;
   for (size_t i = onlookers_.size(); i-- > 0;) {
     if (onlookers_[i]->nothing_happens()) return;
   }
   stuck_ = true;
+  without_stack_ = never_begin;
   set_alarm();
 }
 
@@ -227,10 +228,28 @@ void Tasks::trace_end(Job& job) {
   job.traced = {};
 }
 
-// Null: raised, and the arguments are released.
+// What a fiber runs of a job. Where none can be had for it, it is destroyed with the job that never began.
+class Tasks::Beginning {
+ public:
+  explicit Beginning(Job& job) : job_(&job) {}
+  Beginning(Beginning&& other) noexcept : job_(std::exchange(other.job_, nullptr)) {}
+  ~Beginning() {
+    if (job_) job_->tasks.never_begins(*job_);
+  }
+  Beginning& operator=(Beginning&&) = delete;
+  void operator()() {
+    Job& job = *std::exchange(job_, nullptr);
+    job.tasks.run(job);
+  }
+
+ private:
+  Job* job_;
+};
+
+// False: raised, and the arguments are released.
 bool Tasks::schedule(Job& job) {
   ++job.references;
-  const fiber::Scheduled answer = executors_->schedule([this, &job] { run(job); }, {.same_thread = true});
+  const fiber::Scheduled answer = executors_->schedule(Beginning(job), {.same_thread = true});
   if (answer != fiber::Scheduled::Accepted) {
     release(job);
     context_.raise(ErrorCode::HostError, "the tasks have been stopped");
@@ -240,6 +259,7 @@ bool Tasks::schedule(Job& job) {
   job.next = jobs_;
   if (jobs_) jobs_->previous = &job;
   jobs_ = &job;
+  job.is_listed = true;
   ++job_count_;
   counts_.live += !job.is_helper;
   counts_.begun += !job.is_helper;
@@ -349,6 +369,33 @@ void Tasks::run(Job& job) {
   end(job, std::move(result));
   if (free_stacks_.size() < kMostFreeStacks) free_stacks_.push_back(std::move(stacks));
   release(job);
+}
+
+// There was no stack for it, or it was cancelled while it waited for one. Between others, or in the evaluation: what they have
+// set aside, or have here, is left alone.
+void Tasks::never_begins(Job& job) {
+  if (!job.is_listed) return;  // it was refused
+  Strand own = std::exchange(static_cast<Strand&>(context_), Strand());
+  Job* const current = std::exchange(current_, &job);
+  Value result;
+  if (!job.body) {
+    result = job.cancelled ? context_.raise(ErrorCode::Cancelled, "the task was cancelled") : context_.raise_memory_limit();
+    locate(job);
+  }
+  end(job, std::move(result));
+  if (job.body) {
+    job.next = std::exchange(dropped_, &job);
+  } else {
+    release(job);
+  }
+  current_ = current;
+  static_cast<Strand&>(context_) = std::move(own);
+}
+
+// Everything ends, and what waits for a stack without one: there may be none for long.
+void Tasks::cancel_waiting() {
+  cancel_all();
+  executors_->drop_waiting();
 }
 
 Value Tasks::perform(Job& job, bool has_registers) {
@@ -487,8 +534,15 @@ void Tasks::each_waiting(const std::function<void(std::string, const char*)>& vi
 
 // Of those that wait, and of those that have failed meanwhile, for which the others may be waiting.
 bool Tasks::raise_deadlock(const char* what) {
-  context_.raise(ErrorCode::Deadlock, std::string("deadlock: this waits for ") + what + ", and so does every task",
-                 "nothing is left that could wake one of them");
+  const std::string waits = std::string("deadlock: this waits for ") + what;
+  if (without_stack_ == 0) {
+    context_.raise(ErrorCode::Deadlock, waits + ", and so does every task", "nothing is left that could wake one of them");
+  } else {
+    const std::string few = std::to_string(job_count_ - std::min<size_t>(job_count_, without_stack_));
+    context_.raise(ErrorCode::Deadlock,
+                   waits + ", and so do " + few + " tasks; there is no stack for the other " + std::to_string(without_stack_),
+                   "a task that has begun has a stack until it ends, and a process can have so many: let fewer wait at a time");
+  }
   Value error = context_.take_error();
   {
     Told told(error);
@@ -624,16 +678,16 @@ Value Tasks::finish(Value result) {
     Value later = context_.take_error();
     if (!failed) error = std::move(later);
     failed = true;
-    cancel_all();
+    cancel_waiting();
   };
   if (failed) {
     error = context_.take_error();
-    cancel_all();
+    cancel_waiting();
   }
   while (counts_.live > 0) {
     if (!join_all()) fail();
   }
-  cancel_all();  // the helpers
+  cancel_waiting();  // the helpers
   while (jobs_) {
     Choice choice(host_);
     Waiter waiter(choice);
@@ -642,6 +696,10 @@ Value Tasks::finish(Value result) {
   }
   executors_->unbind();
   executors_.reset();
+  while (Job* const job = dropped_) {
+    dropped_ = job->next;
+    release(*job);
+  }
   host_.failed = failed;
   trace_end(host_);
   alarm_ = stuck_ = idle_failed_ = false;

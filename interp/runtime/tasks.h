@@ -128,6 +128,7 @@ struct Job {
   WaitQueue ended_queue;            // who awaits it
   sched::fiber::Parker* parker = nullptr;  // while it waits
   TaskTrace::Traced traced;
+  bool is_listed = false;
   bool begun = false;
   bool woken = false;
   bool cancelled = false;
@@ -205,7 +206,10 @@ class Tasks {
   bool wait(int64_t deadline_ns, const char* what, Doorbell* bell);
   void sleep_until(int64_t until_ns);
   void idle(int64_t most_ns);
-  void nothing_happens();
+  void nothing_happens(uint32_t never_begin);
+  class Beginning;
+  void never_begins(Job& job);
+  void cancel_waiting();
   bool schedule(Job& job);
   Job* start_helper(std::unique_ptr<Job> job);
   void run(Job& job);
@@ -234,12 +238,14 @@ class Tasks {
   Job host_;             // the evaluation
   Job* current_ = &host_;
   Job* jobs_ = nullptr;  // that have not ended
+  Job* dropped_ = nullptr;  // helpers that never began, which a graph may still look at; until the evaluation's end
   size_t job_count_ = 0;
   Counts counts_;
   std::vector<Onlooker*> onlookers_;
   WaitQueue joining_;    // who waits for the end of others
   bool alarm_ = false;   // the evaluation has to look what is wrong
   bool stuck_ = false;
+  uint32_t without_stack_ = 0;  // tasks that could not begin when it was found so
   bool idle_failed_ = false;
   uint32_t outside_ = 0;       // that wait for somebody outside
   std::unique_ptr<sched::NativeStack> idle_stack_;

@@ -154,16 +154,39 @@ Task* Crew::steal_for(const Worker& thief, uint64_t random, bool patient) {
 
 // ---- what happens to tasks ----
 
-std::unique_ptr<Fiber> Crew::make_fiber(Worker& worker, uint32_t number) {
+namespace {
+
+// Of the fibers of all executors: stacks are scarce in the process. Relaxed: a figure.
+std::atomic<size_t> all_stacks{0};
+
+}  // namespace
+
+std::unique_ptr<Fiber> Crew::make_fiber(Worker& worker, uint32_t number, bool& comes_later) {
   try {
-    auto stack = config_.stacks ? config_.stacks->take() : std::make_unique<NativeStack>(config_.stack_bytes);
-    if (stack->ok()) return std::make_unique<Fiber>(worker, number, std::move(stack));
+    auto stack = config_.stacks ? config_.stacks->try_take()
+                                : std::make_unique<NativeStack>(config_.stack_bytes, StackArea::Use::Begins);
+    // What is bound goes on in its first fiber: if all that have begun waited for one, none would end and leave its own.
+    if (stack->comes_later() && !worker.own_thread() && stacks_.load(std::memory_order_relaxed) == 0) {
+      stack = std::make_unique<NativeStack>(config_.stacks ? config_.stacks->bytes() : config_.stack_bytes, StackArea::Use::GoesOn);
+    }
+    comes_later = stack->comes_later();
+    if (!stack->ok()) return nullptr;
+    auto fiber = std::make_unique<Fiber>(worker, number, std::move(stack));
+    stacks_.fetch_add(1, std::memory_order_relaxed);
+    all_stacks.fetch_add(1, std::memory_order_relaxed);
+    return fiber;
   } catch (const std::bad_alloc&) {
+    return nullptr;
   }
-  return nullptr;
+}
+
+bool Crew::has_most_stacks() const {
+  return 2 * stacks_.load(std::memory_order_relaxed) >= all_stacks.load(std::memory_order_relaxed);
 }
 
 void Crew::give_back(std::unique_ptr<NativeStack> stack) {
+  stacks_.fetch_sub(1, std::memory_order_relaxed);
+  all_stacks.fetch_sub(1, std::memory_order_relaxed);
   if (config_.stacks) config_.stacks->give_back(std::move(stack));
 }
 
@@ -280,6 +303,14 @@ bool Crew::detach() {
 bool Crew::attach() {
   MutexLock lock(mutex_);
   return std::any_of(bound_.begin(), bound_.end(), [](const auto& bound) { return bound->attach(); });
+}
+
+void Crew::drop_waiting() {
+  Worker* const worker = here();
+  if (!worker) return;
+  Fifo<TaskCore> dropped;
+  worker->drop_tasks(dropped);
+  give_up_all(dropped);
 }
 
 bool Crew::unbind(int64_t deadline_ns) {

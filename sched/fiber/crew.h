@@ -48,6 +48,7 @@ class Crew {
   bool detach();
   bool attach() POSSET_EXCLUDES(mutex_);
   bool unbind(int64_t deadline_ns) POSSET_EXCLUDES(mutex_);
+  void drop_waiting();
   StopReport stop(int64_t deadline_ns) POSSET_EXCLUDES(mutex_);
   void wait_unbound() POSSET_EXCLUDES(mutex_);
 
@@ -62,8 +63,11 @@ class Crew {
   void call_somebody();
   // Nobody was active: looks whether all has ended, or nothing can go on. With no lock held.
   void quiet() POSSET_EXCLUDES(mutex_);
-  std::unique_ptr<Fiber> make_fiber(Worker& worker, uint32_t number);
+  // Null: there is no stack; `comes_later`: for the time being, as all stacks of the process have what they may have.
+  std::unique_ptr<Fiber> make_fiber(Worker& worker, uint32_t number, bool& comes_later);
   void give_back(std::unique_ptr<NativeStack> stack);
+  // Half of the stacks of fibers in the process, or more, are of these: who waits for one here waits for these.
+  bool has_most_stacks() const;
   // It was in no queue any more, and never begins. False: it had been cancelled before.
   bool give_up(Task& task);
   void tell_error(const Task& task, const std::exception_ptr& error);
@@ -103,6 +107,7 @@ class Crew {
   std::atomic<size_t> latest_{0};         // of `least_loaded`; relaxed: a hint
   alignas(64) std::atomic<uint64_t> begun_elsewhere_{0};  // given up by whoever
   std::atomic<uint64_t> refused_{0}, given_up_{0}, lost_errors_{0};  // relaxed: figures
+  std::atomic<size_t> stacks_{0};  // relaxed: a figure
   Mutex joining_;        // before all others
   mutable Mutex mutex_;  // before the workers'
   std::condition_variable changed_;

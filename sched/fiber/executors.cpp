@@ -17,6 +17,7 @@ Executors::~Executors() {
 
 bool Executors::bind() { return crew_->bind(); }
 bool Executors::unbind(int64_t deadline_ns) { return crew_->unbind(deadline_ns); }
+void Executors::drop_waiting() { crew_->drop_waiting(); }
 bool Executors::detach() { return crew_->detach(); }
 bool Executors::attach() { return crew_->attach(); }
 Scheduled Executors::hand_over(Task& task) { return crew_->schedule(task); }

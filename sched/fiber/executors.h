@@ -44,6 +44,8 @@ class Executors {
   // Runs the tasks of the calling thread to the end; at the deadline their waits return Cancelled. In the reverse order of
   // `bind`, not from a task. False: it is not bound to these, or to others since.
   bool unbind(int64_t deadline_ns = kNever);
+  // The tasks of the calling thread that have not begun never begin, and what they hold goes now. Not where the thread has none.
+  void drop_waiting();
   // The calling thread does something else for a while: what it has begun stays where it is, and its tasks wait. As for
   // `unbind`.
   bool detach();

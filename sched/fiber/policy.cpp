@@ -94,9 +94,10 @@ void WorkerPolicy::add_main(FiberCore& main) {
   main.state_ = FiberState::Running;
 }
 
-bool WorkerPolicy::cannot_grow(TaskCore& task) {
-  if (--fibers_ == 0) return false;
+bool WorkerPolicy::cannot_grow(TaskCore& task, int64_t again_ns) {
+  if (--fibers_ == 0 && again_ns == kNever) return false;
   no_memory_ = true;
+  again_ns_ = again_ns;
   tasks_.push_front(task);
   count(1);
   return true;
@@ -160,7 +161,10 @@ void WorkerPolicy::finish(FiberCore& fiber) {
 
 void WorkerPolicy::expire() {
   // The clock is not read for nothing: that costs as much as all the rest.
-  if (timers_.size() > 0) timers_.expire(clock_.now_ns());
+  if (timers_.size() == 0 && !tries_again()) return;
+  const int64_t now_ns = clock_.now_ns();
+  timers_.expire(now_ns);
+  if (tries_again() && now_ns >= again_ns_) no_memory_ = false;
 }
 
 void WorkerPolicy::make_idle(FiberCore& fiber) {
@@ -252,7 +256,7 @@ std::optional<int64_t> WorkerPolicy::sleep() {
   }
   owner_ = Injector::Owner::Locked;
   asleep_ = true;
-  return timers_.next_ns();
+  return next_deadline_ns();
 }
 
 bool WorkerPolicy::end() {
@@ -265,11 +269,16 @@ bool WorkerPolicy::end() {
 
 bool WorkerPolicy::cancel(Fifo<TaskCore>& dropped) {
   const bool slept = end();
+  drop_tasks(dropped);
+  return unpark_all() || slept;
+}
+
+void WorkerPolicy::drop_tasks(Fifo<TaskCore>& dropped) {
+  collect();
   while (!tasks_.empty()) {
     dropped.push_back(*tasks_.pop_front());
     count(-1);
   }
-  return unpark_all() || slept;
 }
 
 bool WorkerPolicy::unpark_all() {

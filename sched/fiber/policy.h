@@ -17,6 +17,7 @@
 // Which worker gets a task is decided elsewhere (placement.h), and what a wait is for (wait_list.h).
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <optional>
@@ -68,9 +69,9 @@ class WorkerPolicy {
 
   // A new fiber, counted by `next` (what it answered had no fiber), Running and with its task.
   void add_fiber(FiberCore& fiber);
-  // There is no memory for a stack: the task waits until something changes. False: there is no fiber at all that could
-  // ever take it, so it was not put back.
-  bool cannot_grow(TaskCore& task);
+  // There is no memory for a stack: the task waits until something changes, or until it may be tried `again_ns`, where others
+  // have the stacks who do not tell when they go. False: there is no fiber at all that could ever take it, so it was not put back.
+  bool cannot_grow(TaskCore& task, int64_t again_ns = kNever);
   // The thread's own, which runs no tasks. Counts as Running.
   void add_main(FiberCore& main);
 
@@ -117,7 +118,9 @@ class WorkerPolicy {
   // It woke by itself.
   void awake() { asleep_ = false; }
   // When the next deadline is.
-  int64_t next_deadline_ns() const { return timers_.next_ns(); }
+  int64_t next_deadline_ns() const { return tries_again() ? std::min(timers_.next_ns(), again_ns_) : timers_.next_ns(); }
+  // Tasks wait for a stack, which is tried again at a time.
+  bool tries_again() const { return no_memory_ && again_ns_ != kNever && !tasks_.empty(); }
 
   // ---- end ----
 
@@ -126,6 +129,8 @@ class WorkerPolicy {
   // Nothing new begins any more: every fiber that is blocked is unparked, and the tasks that wait are handed back. True:
   // as above.
   bool cancel(Fifo<TaskCore>& dropped);
+  // Hands back the tasks that wait, and goes on.
+  void drop_tasks(Fifo<TaskCore>& dropped);
   // Unparks every fiber once more, for those that wait on regardless.
   bool unpark_all();
 
@@ -202,6 +207,7 @@ class WorkerPolicy {
   bool preempted_turn_ = false;
   bool task_turn_ = true;
   bool no_memory_ = false;  // there was none for a stack, and nothing has changed
+  int64_t again_ns_ = kNever;  // when it is tried again then
   bool asleep_ = false;
   bool looks_again_ = false;
   bool called_ = false;      // and has not looked around in vain since

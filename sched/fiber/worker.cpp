@@ -239,6 +239,11 @@ void Worker::leave() {
   current_worker = outer_;
 }
 
+void Worker::drop_tasks(Fifo<TaskCore>& dropped) {
+  MutexLock lock(mutex_);
+  policy_.drop_tasks(dropped);
+}
+
 bool Worker::detach() {
   if (current_worker != this) return false;
   current_worker = outer_;
@@ -343,6 +348,7 @@ void Worker::next_task(Fiber& self) {
 Fiber* Worker::fiber_for(const WorkerPolicy::Decision& decision) {
   auto* fiber = static_cast<Fiber*>(decision.fiber);
   spun_ = false;
+  cap_reported_ = false;  // something goes on
   set_busy();
   if (decision.calls_another) {
     mutex_.unlock();
@@ -351,30 +357,43 @@ Fiber* Worker::fiber_for(const WorkerPolicy::Decision& decision) {
   }
   if (decision.what != WorkerPolicy::Do::Start) return fiber;
   auto* task = static_cast<Task*>(decision.task);
-  cap_reported_ = false;
-  if (!fiber) {
-    // Not under the lock: it asks the system for memory. The number is taken by this thread alone.
-    const uint32_t number = policy_.next_number();
-    mutex_.unlock();
-    std::unique_ptr<Fiber> made = crew_.make_fiber(*this, number);
-    mutex_.lock();
-    if (!made) {
-      const bool waits = policy_.cannot_grow(*task);
-      mutex_.unlock();
-      if (waits) {
-        crew_.call_somebody();  // who may have a fiber to spare
-      } else {
-        fail_to_start(*task);
-      }
-      mutex_.lock();
-      return nullptr;
-    }
-    fiber = made.get();
-    policy_.add_fiber(*fiber);
-    fibers_.push_back(std::move(made));
-  }
-  fiber->task_ = task;
+  if (!fiber) fiber = new_fiber(*task);
+  if (fiber) fiber->task_ = task;
   return fiber;
+}
+
+// Null: as above.
+Fiber* Worker::new_fiber(Task& task) {
+  // Not under the lock: it asks the system for memory. The number is taken by this thread alone.
+  const uint32_t number = policy_.next_number();
+  bool comes_later = false;
+  mutex_.unlock();
+  std::unique_ptr<Fiber> made = crew_.make_fiber(*this, number, comes_later);
+  mutex_.lock();
+  if (!made) {
+    has_no_fiber(task, comes_later);
+    return nullptr;
+  }
+  pause_ns_ = kShortestPauseNs;
+  policy_.add_fiber(*made);
+  fibers_.push_back(std::move(made));
+  return fibers_.back().get();
+}
+
+void Worker::has_no_fiber(Task& task, bool comes_later) {
+  int64_t again_ns = kNever;
+  if (comes_later) {
+    again_ns = crew_.clock().now_ns() + pause_ns_;
+    pause_ns_ = std::min(2 * pause_ns_, kLongestPauseNs);
+  }
+  const bool waits = policy_.cannot_grow(task, again_ns);
+  mutex_.unlock();
+  if (waits) {
+    crew_.call_somebody();  // who may have a fiber to spare
+  } else {
+    fail_to_start(task);
+  }
+  mutex_.lock();
 }
 
 void Worker::switch_to(Fiber& from, Fiber& to) {
@@ -480,7 +499,9 @@ void Worker::set_busy() {
 }
 
 void Worker::sleep() {
-  if (policy_.stuck_at_cap() && !cap_reported_) {
+  // Where others have most of the stacks it waits for theirs.
+  const bool may_be_cap = !cap_reported_ && (!policy_.tries_again() || crew_.has_most_stacks());
+  if (may_be_cap && policy_.stuck_at_cap()) {
     report_cap();
     return;  // the lock was given back: something may have come
   }

@@ -131,6 +131,8 @@ class Worker {
   bool drain(int64_t deadline_ns) POSSET_EXCLUDES(mutex_);
   // After everything has ended: its fibers go.
   void leave() POSSET_EXCLUDES(mutex_);
+  // What has not begun never does.
+  void drop_tasks(Fifo<TaskCore>& dropped) POSSET_EXCLUDES(mutex_);
   // A host's thread is not its thread for a while. False: it is one of another set of executors now.
   bool detach();
   // False: it is not the one that detached.
@@ -140,6 +142,9 @@ class Worker {
   bool preempt(Fiber& fiber) POSSET_EXCLUDES(mutex_);
 
  private:
+  // For a stack that others have: longer each time, as all who wait for one would look.
+  static constexpr int64_t kShortestPauseNs = 10 * kMillisecond, kLongestPauseNs = 320 * kMillisecond;
+
   struct Counts {
     uint64_t stolen = 0, switches = 0;
   };
@@ -160,6 +165,8 @@ class Worker {
   void next_task(Fiber& self) POSSET_RELEASE(mutex_);
   void switch_to(Fiber& from, Fiber& to) POSSET_RELEASE(mutex_);
   Fiber* fiber_for(const WorkerPolicy::Decision& decision) POSSET_REQUIRES(mutex_);
+  Fiber* new_fiber(Task& task) POSSET_REQUIRES(mutex_);
+  void has_no_fiber(Task& task, bool comes_later) POSSET_REQUIRES(mutex_);
   void fail_to_start(Task& task) POSSET_EXCLUDES(mutex_);
   void wait_for_work() POSSET_REQUIRES(mutex_);
   bool is_to_spin() const POSSET_REQUIRES(mutex_);
@@ -182,6 +189,7 @@ class Worker {
   Ends ends_;
   std::atomic<uint64_t> begun_{0};
   std::atomic<uint32_t> held_{0};  // written by its own thread
+  int64_t pause_ns_ POSSET_GUARDED_BY(mutex_) = kShortestPauseNs;  // until a stack is tried for again
   bool cap_reported_ POSSET_GUARDED_BY(mutex_) = false;
   const char* main_waits_for_ POSSET_GUARDED_BY(mutex_) = "";
   bool started_ POSSET_GUARDED_BY(mutex_) = false;

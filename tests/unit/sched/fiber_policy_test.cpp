@@ -137,6 +137,32 @@ TEST_CASE("fiber policy: without memory a task waits for a fiber, or is handed b
   CHECK(bench.policy.next(nullptr).task == &second);      // but again when something has changed
 }
 
+TEST_CASE("fiber policy: where others have the stacks a task tries for one again at its time, though there is no fiber at all") {
+  Bench bench;
+  TaskCore task(false);
+  bench.leave_main();
+  bench.policy.add(task);
+  auto decision = bench.policy.next(nullptr);
+  REQUIRE(decision.what == Do::Start);
+  CHECK(bench.policy.cannot_grow(*decision.task, bench.clock.now_ns() + 10));
+  CHECK(bench.policy.next(nullptr).what == Do::Nothing);
+  CHECK(bench.policy.tries_again());
+  CHECK(bench.policy.sleep() == bench.clock.now_ns() + 10);  // nobody wakes it
+  bench.clock.advance_to(10);
+  bench.policy.awake();
+  decision = bench.policy.next(nullptr);
+  CHECK(decision.what == Do::Start);
+  CHECK(decision.task == &task);
+  CHECK_FALSE(bench.policy.tries_again());
+  // What is handed back is tried for no more.
+  CHECK(bench.policy.cannot_grow(*decision.task, bench.clock.now_ns() + 10));
+  Fifo<TaskCore> dropped;
+  bench.policy.drop_tasks(dropped);
+  CHECK(dropped.pop_front() == &task);
+  CHECK(bench.policy.sleep() == kNever);
+  CHECK(bench.policy.check() == "");
+}
+
 TEST_CASE("fiber policy: the oldest task is stolen, and one that has to stay is not") {
   Bench bench;
   TaskCore first(false), second(false), stays(true), last(false);
