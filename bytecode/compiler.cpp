@@ -324,7 +324,6 @@ int Compiler::loop_of_site(uint32_t site) const {
 // After the sites: they tell which loop a jump repeats.
 void Compiler::note_loop_heads(Chunk& chunk) const {
   for (uint32_t at = 0; at < chunk.size; at += chunk.length_at(at)) {
-    const Insn& insn = chunk.at(at);
     const Op op = chunk.op_at(at);
     const uint8_t flags = info(op).flags;
     if (!(flags & Branch) || !(flags & Step)) continue;
