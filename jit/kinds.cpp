@@ -732,7 +732,9 @@ Plan Kinds::loop_plan(uint32_t pc, const Insn& insn, const State& before) const 
       const Kind a = speculated(before.kinds[insn.a], pc, Seen::Changed);
       if (is_list(a)) return {Way::Inline, a, Kind::Any, Kind::Any, a == Kind::Items ? speculated_part(pc) : element_of(a)};
       if (a == Kind::Nil) return {Way::Inline, a, Kind::Any, Kind::Any, Kind::Int};
-      return {Way::Dynamic};
+      Plan plan{Way::Dynamic};
+      plan.texts = meets_texts(pc, Seen::Changed);
+      return plan;
     }
     case Op::IterBegin: {
       Kind a = speculated(before.kinds[insn.a], pc, Seen::Changed);

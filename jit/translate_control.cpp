@@ -382,6 +382,7 @@ void Translator::iter_range(uint32_t pc, const Insn& insn) {
 
 // Lists; other iterations are exec's.
 void Translator::for_next(uint32_t pc, const Insn& insn) {
+  if (plan_.texts) return next_character(pc, insn);
   const auto cursor_register = static_cast<uint16_t>(insn.a + 1);
   const Operand list = read(insn.a);
   auto* listed = block("list");

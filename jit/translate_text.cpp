@@ -157,6 +157,33 @@ void Translator::index_of_texts(uint32_t pc, const Insn& insn) {
   go_on_in(after);
 }
 
+// The characters of a long text that are one byte each; others, and the lines of a text, are exec's. The cursor is a place among
+// its bytes, so whether there are others in it need not be asked.
+void Translator::next_character(uint32_t pc, const Insn& insn) {
+  const auto cursor_register = static_cast<uint16_t>(insn.a + 1), way_register = static_cast<uint16_t>(insn.a + 2);
+  const Operand text = read(insn.a);
+  auto* long_text = block("long");
+  auto* more = block("more");
+  auto* single = block("single");
+  auto* slow = cold("slow");
+  llvm::Value* by_characters = b_.CreateICmpEQ(payload_of(read(way_register)), word(0));
+  b_.CreateCondBr(b_.CreateAnd(is(text, Kind::Text), by_characters), long_text, slow);
+  exec_in(slow, pc);
+  go_on_in(long_text);
+  llvm::Value* cursor = payload_of(read(cursor_register));
+  llvm::Value* size = of(Memory::Header, load(b_.getInt32Ty(), word_pointer(object(text), offsetof(Str, size))));
+  b_.CreateCondBr(b_.CreateICmpULT(cursor, b_.CreateZExt(size, b_.getInt64Ty())), more, behind_rounds(pc, insn));
+  go_on_in(more);
+  llvm::Value* from = b_.CreateInBoundsGEP(b_.getInt8Ty(), word_pointer(object(text), sizeof(Str)), cursor);
+  llvm::Value* byte = b_.CreateZExt(of(Memory::Header, load(b_.getInt8Ty(), from)), b_.getInt64Ty());
+  b_.CreateCondBr(b_.CreateICmpULT(byte, word(0x80)), single, slow);
+  go_on_in(single);
+  go_round(pc, chunk_.target_at(pc), [&] {
+    write(insn.b, short_text(byte));
+    write(cursor_register, {Kind::Int, nullptr, b_.CreateAdd(cursor, word(1), "", true, true)});
+  });
+}
+
 void Translator::code_at(uint32_t pc, const Insn& insn) {
   const Operand text = read(insn.b), at = read(insn.c);
   if (plan_.way == Way::Inline) return write(insn.a, {Kind::Int, nullptr, ascii_byte(text, at, exit_at(pc))});

@@ -458,6 +458,7 @@ class Translator {
   llvm::Value* any_ascii_byte(const Operand& text, const Operand& at, llvm::BasicBlock* slow);
   llvm::Value* either_way(llvm::Value* a, llvm::BasicBlock* from_a, llvm::Value* b, llvm::BasicBlock* from_b);
   void index_of_texts(uint32_t pc, const Insn& insn);
+  void next_character(uint32_t pc, const Insn& insn);
   void text_branch(int which, const Operand& b, const Operand& c, llvm::BasicBlock* holds, llvm::BasicBlock* fails, llvm::BasicBlock* slow);
   llvm::Value* order_of_short(const Operand& v);
   void code_at(uint32_t pc, const Insn& insn);
