@@ -16,7 +16,7 @@ using syntax::kCallbackSlots;
 namespace {
 
 // In the order of their rows in intrinsics.def.
-constexpr CallbackLoop kLoops[] = {
+constexpr CallbackLoop kCallbackLoops[] = {
     {Intrinsic::Map, 2, Answer::Append, false, true},  {Intrinsic::Tabulate, 2, Answer::Append, true, true},
     {Intrinsic::Filter, 2, Answer::Keep, false, true}, {Intrinsic::Fold, 3, Answer::Fold},
     {Intrinsic::Each, 2, Answer::Ignore},              {Intrinsic::Find, 2, Answer::Find},
@@ -29,8 +29,8 @@ constexpr size_t place_of(Intrinsic intrinsic) {
 }
 
 constexpr bool in_order() {
-  for (size_t i = 0; i < std::size(kLoops); ++i) {
-    if (place_of(kLoops[i].intrinsic) != i) return false;
+  for (size_t i = 0; i < std::size(kCallbackLoops); ++i) {
+    if (place_of(kCallbackLoops[i].intrinsic) != i) return false;
   }
   return true;
 }
@@ -40,7 +40,7 @@ static_assert(in_order());
 
 const CallbackLoop* callback_loop(Intrinsic intrinsic) {
   const size_t place = place_of(intrinsic);
-  return place < std::size(kLoops) ? &kLoops[place] : nullptr;
+  return place < std::size(kCallbackLoops) ? &kCallbackLoops[place] : nullptr;
 }
 
 bool callback_loop_fits(uint32_t parameters, bool counts, bool shares, Borrowed over, Borrowed function) {
