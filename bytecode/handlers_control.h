@@ -108,11 +108,11 @@ POSSET_HANDLER bool holds(T a, T b) {
   if constexpr (kOp == BinaryOp::Ge) return a >= b;
 }
 
-// Of a short text, as a number: the order of texts is that of their bytes, of which the first is the lowest of a word; where
-// all are the same, one ends in zeros and the shorter comes first.
+// Of a short text, as a number: its six bytes in the first word, the eight in the second, its size. The order of texts is that of
+// their bytes, of which the first is the lowest of a word; where all are the same, one ends in zeros and the shorter comes first.
 POSSET_HANDLER unsigned __int128 order_of_short(Borrowed v) {
   const uint64_t first = __builtin_bswap64(v.word0 & ~uint64_t{0xffff}), others = __builtin_bswap64(v.word1);
-  return static_cast<unsigned __int128>(first) << 64 | static_cast<unsigned __int128>(others) << 16 | interp::short_size(v);
+  return static_cast<unsigned __int128>(first) << 80 | static_cast<unsigned __int128>(others) << 16 | interp::short_size(v);
 }
 
 template <syntax::BinaryOp kOp>

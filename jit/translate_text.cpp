@@ -122,7 +122,7 @@ llvm::Value* Translator::either_way(llvm::Value* a, llvm::BasicBlock* from_a, ll
 llvm::Value* Translator::order_of_short(const Operand& v) {
   auto* wide = b_.getInt128Ty();
   auto swapped = [&](llvm::Value* bytes) { return b_.CreateZExt(b_.CreateUnaryIntrinsic(llvm::Intrinsic::bswap, bytes), wide); };
-  llvm::Value* first = b_.CreateShl(swapped(b_.CreateAnd(tag_of(v), word(~uint64_t{0xffff}))), 64);
+  llvm::Value* first = b_.CreateShl(swapped(b_.CreateAnd(tag_of(v), word(~uint64_t{0xffff}))), 80);
   llvm::Value* others = b_.CreateShl(swapped(payload_of(v)), 16);
   return b_.CreateOr(b_.CreateOr(first, others), b_.CreateZExt(short_size(v), wide));
 }
