@@ -10,6 +10,7 @@
 #include "interp/runtime/doorbell.h"
 #include "interp/runtime/messages.h"
 #include "interp/runtime/posse.h"
+#include "sched/base/stack_area.h"
 
 namespace posset::interp {
 
@@ -22,6 +23,7 @@ constexpr size_t kRegisterBytes = size_t{64} << 20;  // 400 for each of kNestedC
 constexpr size_t kIdleStackBytes = size_t{1} << 20;
 constexpr int64_t kQuantumNs = 10 * sched::kMillisecond;  // what may be computed while others are ready
 constexpr int64_t kAgainNs = 10 * sched::kMillisecond;
+constexpr int64_t kFirstPauseNs = 5 * sched::kMillisecond, kLastPauseNs = 2 * sched::kSecond;  // for registers: 2.5 s in all
 // Charged for a task: what it touches of its stacks.
 constexpr size_t kChargedBytes = size_t{16} << 10;
 constexpr size_t kMostFreeStacks = 64;
@@ -345,11 +347,17 @@ void Tasks::aside(const char* until, Body&& body) {
 
 // On a fiber, from its beginning to its end. Whoever ran before has set its part aside.
 void Tasks::run(Job& job) {
+  auto stacks = take_stacks();
+  // Registers that others have are there when these end, if that is soon; what is refused for want of memory stays so.
+  const auto come_later = [&] { return !stacks->are_there() && sched::StackMappings::are_scarce() && !job.cancelled; };
+  for (int64_t pause_ns = kFirstPauseNs; come_later() && pause_ns <= kLastPauseNs; pause_ns *= 2) {
+    fiber::this_fiber::sleep_until(now_ns() + pause_ns);
+    stacks = take_stacks();
+  }
   current_ = &job;
   trace_.went_on(job.traced);
   job.begun = true;
   since_ns_ = kNotYet;
-  auto stacks = take_stacks();
   static_cast<Strand&>(context_) = Strand();
   const size_t stack_bytes = context_.limits().stack_bytes;
   context_.stand_on(stacks->registers, stack_bytes);
@@ -367,7 +375,7 @@ void Tasks::run(Job& job) {
   context_.drop_kept_views();
   context_.scratch = Value();
   end(job, std::move(result));
-  if (free_stacks_.size() < kMostFreeStacks) free_stacks_.push_back(std::move(stacks));
+  if (free_stacks_.size() < kMostFreeStacks && stacks->are_there()) free_stacks_.push_back(std::move(stacks));
   release(job);
 }
 
