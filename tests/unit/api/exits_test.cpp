@@ -23,6 +23,14 @@ posset_runtime_options hot() {
   return options;
 }
 
+// Of functions there is never code, of their loops soon.
+posset_runtime_options of_loops_only() {
+  posset_runtime_options options = hot();
+  options.forced_tier = -1;
+  options.tier1_after = 1000;
+  return options;
+}
+
 // With everything a command has, native tiers too.
 class NativeWorld {
  public:
@@ -45,6 +53,13 @@ class NativeWorld {
     CHECK_MESSAGE((status == POSSET_OK || status == POSSET_RAISED), source);
     if (status == POSSET_RAISED) posset_error_free(posset_take_error(context_));
     posset_release(value);
+  }
+  // Each time with the code that the time before asked for.
+  void run_often(const std::string& source) {
+    for (int round = 0; round < 5; ++round) {
+      run(source);
+      posset_runtime_settle(runtime_);
+    }
   }
   void define(const char* name, posset_function function) {
     posset_function_row row = {};
@@ -185,15 +200,9 @@ TEST_CASE("exits: counting what is rare is nothing new") {
     whole.run("f(20, 5)");
     CHECK_MESSAGE(exits_in(whole.trace()).empty(), exits_in(whole.trace()));
   }
-  posset_runtime_options options = hot();
-  options.forced_tier = -1;
-  options.tier1_after = 1000;  // the loop's own code, into which `count` comes from elsewhere
-  NativeWorld own(options);
+  NativeWorld own(of_loops_only());  // into which `count` comes from elsewhere
   own.run(source);
-  for (int round = 0; round < 5; ++round) {
-    own.run("f(20000, -1)");
-    posset_runtime_settle(own.runtime());
-  }
+  own.run_often("f(20000, -1)");
   REQUIRE(own.trace().find("tier_entered unit=f (a.posset:1:1) loop=0 tier=3") != std::string::npos);
   own.run("f(20000, 19000)");
   CHECK_MESSAGE(exits_in(own.trace()).empty(), exits_in(own.trace()));
@@ -201,16 +210,10 @@ TEST_CASE("exits: counting what is rare is nothing new") {
 
 TEST_CASE("exits: a loop in a later argument and that of a built-in go on in code of their own") {
   if (!posset_native_tier(3)) return;
-  posset_runtime_options options = hot();
-  options.forced_tier = -1;
-  options.tier1_after = 1000;  // of the function there is never code, of its loops soon
-  NativeWorld world(options);
+  NativeWorld world(of_loops_only());
   world.run("fn second(a, b) => b\nfn f(xs) {\n  let n = second(1, do { var s = 0; for x in xs { s += x }; s })\n"
             "  second(n, sum(map(xs, x => x + 1)))\n}\nlet xs = list(0..20000)");
-  for (int round = 0; round < 5; ++round) {
-    world.run("print(f(xs), \"\")");
-    posset_runtime_settle(world.runtime());
-  }
+  world.run_often("print(f(xs), \"\")");
   CHECK(world.printed() == "200010000 200010000 200010000 200010000 200010000 ");
   for (const char* loop : {"loop=0", "loop=1"}) {
     CHECK_MESSAGE(world.trace().find("tier_entered unit=f (a.posset:2:1) " + std::string(loop) + " tier=3") != std::string::npos, loop);
@@ -219,16 +222,10 @@ TEST_CASE("exits: a loop in a later argument and that of a built-in go on in cod
 
 TEST_CASE("exits: a loop's own code is entered whatever variables hold that it writes first") {
   if (!posset_native_tier(3)) return;
-  posset_runtime_options options = hot();
-  options.forced_tier = -1;
-  options.tier1_after = 1000;  // of the function there is never code, of its loops soon
-  NativeWorld world(options);
+  NativeWorld world(of_loops_only());
   world.run("fn f(n, v, inout out) {\n  for i in 0..n {\n    var s = 0.0\n    for j in 0..n { s += v[j] }\n    out[i] = s\n  }\n}\n"
             "var t = fill(2000, 0.0)\nlet u = fill(2000, 1.0)");
-  for (int round = 0; round < 5; ++round) {
-    world.run("f(2000, u, &t)");
-    posset_runtime_settle(world.runtime());
-  }
+  world.run_often("f(2000, u, &t)");
   REQUIRE(world.trace().find("tier_entered unit=f (a.posset:1:1) loop=0 tier=3") != std::string::npos);
   CHECK_MESSAGE(exits_in(world.trace()).find("at entry") == std::string::npos, exits_in(world.trace()));
 }

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -48,10 +49,8 @@ const std::string kLong(50'000, 'x'), kText = "first\n\n" + kLong + "\r\nthird\n
 
 // A file from which `kText` can be read, and then its end is met.
 int regular_file() {
-  char name[] = "/tmp/posset_line_test_XXXXXX";
-  const int file = mkstemp(name);
+  const int file = memfd_create("line_test", MFD_CLOEXEC);
   REQUIRE(file >= 0);
-  unlink(name);
   REQUIRE(write(file, kText.data(), kText.size()) == static_cast<ssize_t>(kText.size()));
   REQUIRE(lseek(file, 0, SEEK_SET) == 0);
   return file;
