@@ -26,7 +26,6 @@ struct CallbackLoop {
   bool splits = false;  // the built-in lets others do half, of a function that takes long
 
   uint32_t parameters() const { return answer == Answer::Fold ? 2 : 1; }
-  bool makes_list() const { return answer == Answer::Append || answer == Answer::Keep; }
   // The item is needed when the function has answered.
   bool keeps_item() const { return answer == Answer::Keep || answer == Answer::Find; }
 };
