@@ -83,7 +83,9 @@ void Compiler::list_of(const NodeList& items, uint16_t dst) {
     Operand o = item.lent ? Operand{alloc(), false} : operand(item.value);
     if (item.lent) emit(Op::LoadNil, o.reg);
     Site site(*this, node);
-    emit(item.spread ? Op::AppendSpread : Op::AppendItem, list, o.reg, 0, consume_flags(o));
+    const bool begins = node->kind == NodeKind::Spread && node == items[0];
+    emit(item.spread ? Op::AppendSpread : Op::AppendItem, list, o.reg, 0,
+         static_cast<uint8_t>(consume_flags(o) | (begins ? kSense : 0)));
     release_operand(o);
   }
   emit(Op::Move, dst, list);

@@ -214,6 +214,7 @@ bool append_item(Context& context, Borrowed* list, Borrowed* value, uint8_t x) {
 }
 
 bool append_spread_items(Context& context, Borrowed* list, Borrowed* value, uint8_t x) {
+  if (x & kSense) return interp::begin_with_spread(context, *list, operand_value(*value, x & kConsumeB));
   bool ok = interp::append_spread(context, *list, *value);
   if (x & kConsumeB) drop(*value);
   return ok;
@@ -281,7 +282,7 @@ bool make_range(Context& context, Borrowed* dst, Borrowed* first, Borrowed* last
 
 bool interpolate(Context& context, Borrowed* dst, Borrowed* first, const std::vector<Piece>& pieces,
                  const interp::Function& function) {
-  interp::StringBuilder out(context.heap);
+  interp::Interpolated out(context);
   uint32_t next = 0;
   bool ok = true;
   for (const Piece& piece : pieces) {
@@ -291,11 +292,10 @@ bool interpolate(Context& context, Borrowed* dst, Borrowed* first, const std::ve
     }
     Value v = move_out(first[next++]);
     if (!ok) continue;
-    ok = interp::append_formatted(context, out, v, piece.spec ? &*piece.spec : nullptr);
+    ok = out.append(std::move(v), piece.spec ? &*piece.spec : nullptr);
     if (!ok) context.note_failure(function, piece.site);
   }
-  if (!ok) return false;
-  return finish(interp::or_memory_limit(context, out.finish()), dst);
+  return ok && finish(out.finish(), dst);
 }
 
 bool make_closure(Context& context, Borrowed* dst, Closure* running, uint32_t child, Borrowed* registers) {

@@ -57,8 +57,26 @@ std::string type_name_of(const syntax::TypeExpr& type);
 
 // ---- building ----
 bool append_spread(Context& context, Borrowed& list, Borrowed spread);   // ..xs into a list under construction
-// Interpolation piece: appends v by the format (null: plain).
+// The same as the first of a list literal: [..xs, x] costs what `xs + [x]` does, as an Interpolated that begins with a string.
+bool begin_with_spread(Context& context, Borrowed& list, Value spread);
+// Appends v by the format (null: plain).
 bool append_formatted(Context& context, StringBuilder& out, Borrowed v, const syntax::FormatSpec* spec);
+// An interpolation under construction. One that begins with a string, "{s}...", costs what `s + ...` does: nothing is charged for
+// what was there, and a long one that nobody else has grows at its end.
+class Interpolated {
+ public:
+  explicit Interpolated(Context& context) : context_(context), out_(context.heap) {}
+  void append(std::string_view text) { begun_ = true, out_.append(text); }
+  bool append(Value v, const syntax::FormatSpec* spec);  // as append_formatted
+  Value finish();
+
+ private:
+  bool begin(Value text);
+  Context& context_;
+  Value first_;         // nil: what it begins with is in out_
+  StringBuilder out_;
+  bool begun_ = false;
+};
 Value make_variant(Context& context, const Shape* shape, Borrowed* fields, uint32_t count);  // takes the fields
 
 }  // namespace posset::interp

@@ -20,6 +20,16 @@ bool append_spread(Context& context, Borrowed& list, Borrowed spread) {
   return false;
 }
 
+bool begin_with_spread(Context& context, Borrowed& list, Value spread) {
+  if (!spread->is_list()) return append_spread(context, list, spread);
+  if (is_unique(spread->object())) {
+    release(std::exchange(list, spread.take()));
+    return true;
+  }
+  const auto* items = spread->as<List>();
+  return look_up(context, items->size) && or_memory_limit(context, list_append(context.heap, list, items));
+}
+
 namespace {
 
 FormatOptions format_options(const syntax::FormatSpec& spec) {
@@ -59,6 +69,35 @@ bool append_formatted(Context& context, StringBuilder& out, Borrowed v,
   if (!v.is_short_string() || (spec && spec->present)) return append_charged(context, out, v, spec);
   out.append_short(v);  // too short to be charged for
   return or_memory_limit(context, !out.failed());
+}
+
+namespace {
+
+// Shorter ones are put together faster where there is no object yet (string_builder.cpp).
+constexpr size_t kGrownInPlace = 256;
+
+}  // namespace
+
+bool Interpolated::append(Value v, const syntax::FormatSpec* spec) {
+  const bool is_first = !std::exchange(begun_, true);
+  if (is_first && v->is(Tag::Str) && !(spec && spec->present)) return begin(std::move(v));
+  return append_formatted(context_, out_, v, spec);
+}
+
+bool Interpolated::begin(Value text) {
+  const size_t bytes = text->as<Str>()->size;
+  if (bytes >= kGrownInPlace && is_unique(text->object())) {
+    first_ = std::move(text);
+    return true;
+  }
+  out_.append(string_view_of(text));
+  return or_memory_limit(context_, !out_.failed()) && look_up(context_, bytes);
+}
+
+Value Interpolated::finish() {
+  Value made = or_memory_limit(context_, out_.finish());
+  if (made.failed() || first_->is_nil()) return made;
+  return or_memory_limit(context_, concatenate(context_.heap, std::move(first_), made));
 }
 
 Value make_variant(Context& context, const Shape* shape, Borrowed* fields, uint32_t count) {

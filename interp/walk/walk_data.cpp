@@ -29,7 +29,7 @@ Value Walker::visit(const InterpolationNode& node) {
     Value v = eval(piece->value);
     if (v.failed() || !values.push(std::move(v))) return Value::failure();
   }
-  StringBuilder out(context_.heap);
+  Interpolated out(context_);
   uint32_t next = 0;
   for (const Node* part : node.parts) {
     if (auto* text = as<StringLiteralNode>(part)) {
@@ -37,12 +37,11 @@ Value Walker::visit(const InterpolationNode& node) {
       continue;
     }
     auto* piece = static_cast<const FormatPartNode*>(part);
-    Value v = values.take(next++);
-    if (append_formatted(context_, out, v, piece->spec.present ? &piece->spec : nullptr)) continue;
+    if (out.append(values.take(next++), &piece->spec)) continue;
     note(piece);
     return Value::failure();
   }
-  return or_memory_limit(context_, out.finish());
+  return out.finish();
 }
 
 // ---- lists and maps ----
@@ -83,9 +82,9 @@ bool Walker::append_items(Borrowed& list, const NodeList& items) {
     const ListItem item(node);
     Value v = eval(item.value);
     if (v.failed()) return false;
-    const bool ok = item.spread
-                        ? append_spread(context_, list, v)
-                        : or_memory_limit(context_, list_push(context_.heap, list, std::move(v)));
+    const bool ok = !item.spread       ? or_memory_limit(context_, list_push(context_.heap, list, std::move(v)))
+                    : node->kind == NodeKind::Spread && node == items[0] ? begin_with_spread(context_, list, std::move(v))
+                                       : append_spread(context_, list, v);
     if (ok) continue;
     if (item.spread) note(node);
     return false;
