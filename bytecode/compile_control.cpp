@@ -111,7 +111,8 @@ void Compiler::let_view(const LetNode& node, uint16_t slot) {
     release_operand(at);
     return;
   }
-  const Binding& binding = as<NameNode>(node.value)->binding;
+  auto* name = as<NameNode>(node.value);
+  const Binding& binding = name ? name->binding : container_binding(node.value);
   emit(binding.kind == BindingKind::Captured ? Op::ViewCaptured : Op::ViewLink, view, binding.index);
 }
 

@@ -60,6 +60,12 @@ void Compiler::interpolation(const InterpolationNode& node, uint16_t dst) {
   emit(Op::Interpolate, dst, first, descriptor(chunk_->texts, std::move(pieces)));
 }
 
+void Compiler::container_literal(const Node* node, uint16_t dst) {
+  if (const Binding& made = container_binding(node); made.kind == BindingKind::Link) return void(emit(Op::GetLink, dst, made.index));
+  if (auto* list = as<ListLiteralNode>(node)) return list_of(list->items, dst);
+  map_literal(*static_cast<const MapLiteralNode*>(node), dst);
+}
+
 void Compiler::list_of(const NodeList& items, uint16_t dst) {
   Temps temps(*this);
   bool spread = std::any_of(items.begin(), items.end(), [](Node* n) { return ListItem(n).spread; });

@@ -116,6 +116,10 @@ Operand Compiler::operand(const Node* node, const Node* later) {
     if (binding.kind == BindingKind::Link && !is_host_global(binding)) return view_link(binding);
     return owned_operand(node);
   }
+  if (const Binding& made = container_binding(node); made.kind == BindingKind::Link) {
+    Site site(*this, node);
+    return view_link(made);
+  }
   if (can_view(node, later)) return chain_base(node, later);
   return owned_operand(node);
 }
@@ -188,8 +192,8 @@ void Compiler::expression(const Node* node, uint16_t dst) {
     case NodeKind::FloatLiteral:
     case NodeKind::StringLiteral: return literal(node, dst);
     case NodeKind::Interpolation: return interpolation(*static_cast<const InterpolationNode*>(node), dst);
-    case NodeKind::ListLiteral: return list_of(static_cast<const ListLiteralNode*>(node)->items, dst);
-    case NodeKind::MapLiteral: return map_literal(*static_cast<const MapLiteralNode*>(node), dst);
+    case NodeKind::ListLiteral:
+    case NodeKind::MapLiteral: return container_literal(node, dst);
     case NodeKind::RecordLiteral: return record_literal(*static_cast<const RecordLiteralNode*>(node), dst);
     case NodeKind::RangeLiteral: return range_literal(*static_cast<const RangeLiteralNode*>(node), dst);
     case NodeKind::Comprehension: return comprehension(*static_cast<const ComprehensionNode*>(node), dst, false);

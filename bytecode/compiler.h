@@ -199,6 +199,7 @@ class Compiler {
   void literal(const Node* node, uint16_t dst);
   void string_literal(const StringLiteralNode& node, uint16_t dst);
   void interpolation(const InterpolationNode& node, uint16_t dst);
+  void container_literal(const Node* node, uint16_t dst);
   void list_of(const NodeList& items, uint16_t dst);
   void map_literal(const MapLiteralNode& node, uint16_t dst);
   void record_literal(const RecordLiteralNode& node, uint16_t dst);

@@ -80,8 +80,15 @@ bool disturbs(const Node* node, uint32_t slot) {
   return any_child(node, [&](const Node* child) { return disturbs(child, slot); });
 }
 
+const Binding& container_binding(const Node* node) {
+  static constexpr Binding kNone;
+  if (auto* list = as<ListLiteralNode>(node)) return list->binding;
+  auto* map = as<MapLiteralNode>(node);
+  return map ? map->binding : kNone;
+}
+
 bool transparent(const Node* node) {
-  if (!node) return true;
+  if (!node || container_binding(node).kind == BindingKind::Link) return true;
   switch (node->kind) {
     case NodeKind::NilLiteral:
     case NodeKind::BoolLiteral:

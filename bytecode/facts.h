@@ -42,6 +42,8 @@ const syntax::NameNode* place_root(const syntax::Node* place);
 bool disturbs(const syntax::Node* node, uint32_t slot);
 // Evaluating `node` runs no script code and changes nothing, so views stay good across it.
 bool transparent(const syntax::Node* node);
+// Where a list or map literal that is only looked at is kept (BindingKind::Link); None: it is made.
+const syntax::Binding& container_binding(const syntax::Node* node);
 // A loop inside `node` (functions excluded) holds a call marked `tail`.
 bool has_tail_call(const syntax::Node* node);
 

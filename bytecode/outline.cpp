@@ -27,6 +27,7 @@ Outline::Link link_of(const interp::RuntimeState& runtime, const syntax::Link& l
   Outline::Link made{link.kind, false, 0, std::string(link.name), native_of(runtime, link)};
   // Dumps show no more of a text.
   if (link.kind == Kind::Literal) made.name.resize(std::min(made.name.size(), interp::kMaxShort + 1));
+  if (link.kind == Kind::Container) made.name = link.literal->kind == syntax::NodeKind::MapLiteral ? "[:]" : "[]";
   if (link.kind == Kind::Function && link.function) {
     made.count = static_cast<uint32_t>(link.function->parameters.size());
     made.exact = !link.function->has_rest;

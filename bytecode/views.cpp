@@ -56,6 +56,7 @@ class Search {
     if (auto* index = as<IndexNode>(node)) {
       return !index->fallback && as<NameNode>(index->index) && names_lasting(as<NameNode>(index->base));
     }
+    if (container_binding(node).kind == BindingKind::Link) return true;
     return names_lasting(as<NameNode>(node));
   }
   bool names_lasting(const NameNode* name) const {
@@ -86,6 +87,9 @@ class Search {
     switch (node->kind) {
       case NodeKind::Name: return use(node);
       case NodeKind::Index: return look(*static_cast<IndexNode*>(node));
+      case NodeKind::Binary:
+        if (looks_for_item(*static_cast<BinaryNode*>(node))) return visit(static_cast<BinaryNode*>(node)->left);
+        break;
       case NodeKind::Call:
         if (looks_at_length(*static_cast<CallNode*>(node))) return;
         if (static_cast<CallNode*>(node)->is_loop) define(static_cast<CallNode*>(node)->hidden, kCallbackSlots);
@@ -108,6 +112,7 @@ class Search {
     if (local_slot(node.base) < 0 || node.fallback) visit(node.base);
     visit(node.index);
   }
+  bool looks_for_item(const BinaryNode& node) const { return node.op == BinaryOp::In && local_slot(node.right) >= 0; }
   bool looks_at_length(const CallNode& node) const {
     auto* callee = as<NameNode>(node.callee);
     if (!callee || callee->binding.kind != BindingKind::Link || node.arguments.size() != 1 || node.optional) return false;

@@ -1,7 +1,7 @@
 // Variables that need not own what they name: a `let` of what the function refers to outside of itself, a captured value or a
-// let of its module, or of an item of that, where the variable is only ever looked into (`at[k]`, `len(at)`). Nobody can
-// change that value or let it go while the function runs: what is captured is a closure's own, and a let of a module is never
-// assigned. So the variable is a view, whose reference nobody counts: executors that run the function at the same time would
+// let of its module, of an item of that, or of a literal that is made once, where the variable is only ever looked into
+// (`at[k]`, `len(at)`, `k in at`). Nobody can change that value or let it go while the function runs: what is captured is a
+// closure's own, and neither a let of a module nor such a literal is ever assigned. So the variable is a view, whose reference nobody counts: executors that run the function at the same time would
 // wait for each other to count one object, and it costs more than many a look.
 //
 // A view is in a register of its own, above the slots. The variable's slot is nil, or owns the value where it was made

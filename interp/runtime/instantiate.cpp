@@ -5,7 +5,11 @@
 #include "interp/runtime/call.h"
 #include "interp/runtime/channel.h"
 #include "interp/runtime/host_object.h"
+#include "interp/runtime/ops.h"
 #include "interp/runtime/program.h"
+#include "interp/runtime/work.h"
+#include "interp/value/list.h"
+#include "interp/value/map.h"
 #include "interp/value/record.h"
 
 namespace posset::interp {
@@ -119,6 +123,62 @@ class Linker {
     return made;
   }
 
+  // What it refers to itself has lower numbers.
+  Value linked(const Function& function, const syntax::Binding& binding) { return Value::copy(*function.link_cells[binding.index]); }
+
+  Value constant(const Function& function, const syntax::Node* node) {
+    using namespace syntax;
+    switch (node->kind) {
+      case NodeKind::BoolLiteral: return Value::boolean(static_cast<const BoolLiteralNode*>(node)->value);
+      case NodeKind::IntLiteral: return Value::integer(static_cast<const IntLiteralNode*>(node)->value);
+      case NodeKind::FloatLiteral: return Value::floating(static_cast<const FloatLiteralNode*>(node)->value);
+      case NodeKind::StringLiteral: {
+        auto* text = static_cast<const StringLiteralNode*>(node);
+        return text->binding.kind == BindingKind::Link ? linked(function, text->binding) : literal(text->value);
+      }
+      case NodeKind::Unary: return unary(context_, UnaryOp::Neg, constant(function, static_cast<const UnaryNode*>(node)->operand));
+      case NodeKind::Name: return linked(function, static_cast<const NameNode*>(node)->binding);
+      case NodeKind::Field: return linked(function, static_cast<const FieldNode*>(node)->binding);
+      case NodeKind::ListLiteral: return constant_list(function, static_cast<const ListLiteralNode*>(node)->items);
+      case NodeKind::MapLiteral: return constant_map(function, static_cast<const MapLiteralNode*>(node)->entries);
+      case NodeKind::RecordLiteral: return constant_record(function, static_cast<const RecordLiteralNode*>(node)->fields);
+      default: return Value();
+    }
+  }
+
+  Value constant_list(const Function& function, const syntax::NodeList& items) {
+    Value list = list_value(given(new_list(context_.heap, Packing::Any, items.count)));
+    for (const syntax::Node* item : items) {
+      Borrowed place = list.take();
+      const bool ok = list_push(context_.heap, place, constant(function, item));
+      list = Value::adopt(place);
+      if (!ok) throw std::bad_alloc();
+    }
+    return list;
+  }
+
+  Value constant_map(const Function& function, const syntax::NodeList& entries) {
+    Value map = Value::adopt(Borrowed::heap(Tag::Map, given(new_map(context_.heap, entries.count))));
+    for (const syntax::Node* item : entries) {
+      auto* entry = static_cast<const syntax::MapEntryNode*>(item);
+      if (!map_set(context_.heap, map->as<Map>(), constant(function, entry->key), constant(function, entry->value))) {
+        throw std::bad_alloc();
+      }
+    }
+    return map;
+  }
+
+  Value constant_record(const Function& function, const syntax::NodeList& fields) {
+    RecordBuilder record(context_.heap);
+    for (const syntax::Node* item : fields) {
+      auto* field = static_cast<const syntax::RecordFieldNode*>(item);
+      record.set(context_.runtime.shapes.symbol(field->name), constant(function, field->value));
+    }
+    Value made = record.finish();
+    if (made.failed()) throw std::bad_alloc();
+    return made;
+  }
+
   const Borrowed* builtin(Function& function, const Link& link) {
     auto host = context_.host_functions.find(std::string(link.name));
     if (host != context_.host_functions.end()) return own(function, Value::adopt(Borrowed::builtin(host->second)));
@@ -157,6 +217,7 @@ class Linker {
         return own(function, Value());
       case Link::Kind::Module: return module_value(function, link);
       case Link::Kind::Literal: return own(function, literal(link.name));
+      case Link::Kind::Container: return own(function, constant(function, link.literal));
       case Link::Kind::HostGlobal: return context_.host_globals.at(std::string(link.name)).get();
     }
     return nullptr;

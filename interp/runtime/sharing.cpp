@@ -39,6 +39,8 @@ bool Sharing::mark_part(Closure& closure, syntax::Node* node) {
   if (auto* name = syntax::as<syntax::NameNode>(node)) ok = mark_named(closure, name->binding);
   if (auto* field = syntax::as<syntax::FieldNode>(node)) ok = mark_named(closure, field->binding);
   if (auto* text = syntax::as<syntax::StringLiteralNode>(node)) ok = mark_named(closure, text->binding);
+  if (auto* list = syntax::as<syntax::ListLiteralNode>(node)) ok = mark_named(closure, list->binding);
+  if (auto* map = syntax::as<syntax::MapLiteralNode>(node)) ok = mark_named(closure, map->binding);
   if (auto* pattern = syntax::as<syntax::ConstructorPatternNode>(node)) ok = mark_named(closure, pattern->binding);
   if (auto* lambda = syntax::as<syntax::LambdaNode>(node)) ok = mark_child(closure, lambda->child);
   if (auto* function = syntax::as<syntax::FunctionStatementNode>(node)) ok = mark_child(closure, function->child);

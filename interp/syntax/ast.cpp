@@ -144,6 +144,7 @@ const Node* unwrapped(const Node* node) {
 }
 
 Module* Link::home() const { return function ? function->module : type ? type->module : module; }
+bool Link::is_fieldless_constructor() const { return kind == Kind::Constructor && type->constructors[index].fields.empty(); }
 
 FunctionDecl* Module::new_function() {
   arena.count(sizeof(FunctionDecl));

@@ -239,16 +239,19 @@ struct Link {
     Module,       // `module` or `owner` as a value
     HostGlobal,   // `name`: a value the host has set on the context
     Literal,      // `name`: the text of a long string literal
+    Container,    // `literal`: a list or map of literals that is only looked at
   } kind = Kind::Builtin;
   Text name;
   Text owner;
   FunctionDecl* function = nullptr;
   TypeDecl* type = nullptr;
   Module* module = nullptr;
+  const Node* literal = nullptr;
   uint32_t index = 0;
 
   // The module of what it refers to, whose text `name` may be part of; null: this one, or none.
   Module* home() const;
+  bool is_fieldless_constructor() const;
 };
 
 enum class Purity : uint8_t { Unknown, Pure, Impure, Unproved };

@@ -211,6 +211,8 @@ void FormWriter::link(const Link& link) {
     case Link::Kind::HostGlobal:
     case Link::Kind::Literal:
       return value(link.name);
+    case Link::Kind::Container:
+      return;  // its elements are in the tree, where it stands
     case Link::Kind::BuiltinExport:
       value(link.owner);
       return value(link.name);

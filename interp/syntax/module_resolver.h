@@ -161,6 +161,8 @@ class ModuleResolver {
   bool is_lent(const Meaning& meaning);
   void name(Node*& node);
   void text(StringLiteralNode* node);
+  bool is_constant(const Node* node, uint32_t levels);
+  void share_constant(Node* node);
   Node* copy_literal(const Node& literal, Span span);
   void report_undefined(Text name, Span span);
   void report_module_var(Text name, Span span);
@@ -173,6 +175,7 @@ class ModuleResolver {
   void expression(Node*& node);
   void statement(Node* node);
   void children(Node* node);
+  void binary(BinaryNode* node);
   void items(const NodeList& list);
   void field(Node*& node);
   void record(RecordLiteralNode* node);

@@ -373,6 +373,7 @@ void Collector::call_link(const Link& target, CallNode* node) {
     case Link::Kind::Type:
     case Link::Kind::Module:
     case Link::Kind::Literal:
+    case Link::Kind::Container:
       return;  // pure, or an error
   }
 }

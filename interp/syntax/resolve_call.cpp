@@ -153,7 +153,8 @@ bool ModuleResolver::is_callable(const Meaning& meaning) {
     case Link::Kind::Type:
     case Link::Kind::Module:
     case Link::Kind::HostGlobal:
-    case Link::Kind::Literal:  // no name means one
+    case Link::Kind::Literal:
+    case Link::Kind::Container:  // no name means one
       return false;
   }
   return false;
@@ -262,6 +263,7 @@ void ModuleResolver::note_loop(CallNode* node, const Callee& callee) {
     if (!argument || argument->spread || argument->inout) return;
   }
   const ScopeGuard scope(scopes_);
+  share_constant(static_cast<ArgumentNode*>(node->arguments[0])->value);
   node->hidden = scopes_.reserve(kCallbackSlots);
   node->is_loop = true;
 }

@@ -19,6 +19,10 @@ void ModuleResolver::expression(Node*& node) {
     case NodeKind::MethodCall: return method_call(node);
     case NodeKind::Call: return call(static_cast<CallNode*>(node));
     case NodeKind::Field: return field(node);
+    case NodeKind::Binary: return binary(static_cast<BinaryNode*>(node));
+    case NodeKind::Index:
+      children(node);
+      return share_constant(static_cast<IndexNode*>(node)->base);
     case NodeKind::ListLiteral: return items(static_cast<ListLiteralNode*>(node)->items);
     case NodeKind::RecordLiteral: return record(static_cast<RecordLiteralNode*>(node));
     case NodeKind::Lambda: return function(*static_cast<LambdaNode*>(node)->function, kNone);
@@ -31,9 +35,7 @@ void ModuleResolver::expression(Node*& node) {
     case NodeKind::RecordField:
     case NodeKind::RangeLiteral:
     case NodeKind::Unary:
-    case NodeKind::Binary:
     case NodeKind::Logical:
-    case NodeKind::Index:
     case NodeKind::OptionalChain:
     case NodeKind::Argument:
     case NodeKind::Await:
@@ -80,6 +82,30 @@ void ModuleResolver::expression(Node*& node) {
 
 void ModuleResolver::children(Node* node) {
   for_each_child(node, [this](Node*& child) { expression(child); });
+}
+
+namespace {
+
+bool only_looks(BinaryOp op) {
+  switch (op) {
+    case BinaryOp::Eq:
+    case BinaryOp::Ne:
+    case BinaryOp::Lt:
+    case BinaryOp::Le:
+    case BinaryOp::Gt:
+    case BinaryOp::Ge:
+    case BinaryOp::In: return true;
+    default: return false;
+  }
+}
+
+}  // namespace
+
+void ModuleResolver::binary(BinaryNode* node) {
+  children(node);
+  if (!only_looks(node->op)) return;
+  share_constant(node->left);
+  share_constant(node->right);
 }
 
 // Elements of a list or record: the places where a Spread may stand.

@@ -168,6 +168,56 @@ void ModuleResolver::text(StringLiteralNode* node) {
   node->binding = {.kind = BindingKind::Link, .index = scopes_.link(link)};
 }
 
+namespace {
+
+bool is_negated_number(const UnaryNode& node) {
+  if (node.op != UnaryOp::Neg) return false;
+  const auto* number = as<IntLiteralNode>(node.operand);
+  return number ? number->value != INT64_MIN : as<FloatLiteralNode>(node.operand) != nullptr;
+}
+
+}  // namespace
+
+// A literal, a constructor without fields, or a list, map or record of such, not nested deeper than that.
+bool ModuleResolver::is_constant(const Node* node, uint32_t levels) {
+  const auto fieldless = [this](const Binding& binding) {
+    if (binding.kind != BindingKind::Link) return false;
+    return scopes_.function().links[binding.index].is_fieldless_constructor();
+  };
+  switch (node->kind) {
+    case NodeKind::NilLiteral:
+    case NodeKind::BoolLiteral:
+    case NodeKind::IntLiteral:
+    case NodeKind::FloatLiteral:
+    case NodeKind::StringLiteral: return true;
+    case NodeKind::Unary: return is_negated_number(*static_cast<const UnaryNode*>(node));
+    case NodeKind::Name: return fieldless(static_cast<const NameNode*>(node)->binding);
+    case NodeKind::Field: return fieldless(static_cast<const FieldNode*>(node)->binding);
+    case NodeKind::ListLiteral:
+    case NodeKind::MapLiteral:
+    case NodeKind::MapEntry:
+    case NodeKind::RecordLiteral:
+    case NodeKind::RecordField: break;
+    default: return false;
+  }
+  bool all = levels != 0;
+  for_each_child(const_cast<Node*>(node), [&](Node*& child) { all = all && is_constant(child, levels - 1); });
+  return all;
+}
+
+// Called for what stands where it is only looked at, resolved: a list or map of literals is a link there, made once. What runs
+// once itself would only make it earlier; an empty one is there to be filled.
+void ModuleResolver::share_constant(Node* node) {
+  auto* list = as<ListLiteralNode>(node);
+  auto* map = as<MapLiteralNode>(node);
+  const bool is_filled = list ? !list->items.empty() : map && !map->entries.empty();
+  constexpr uint32_t kLevels = 16;  // instantiate.cpp makes them without asking for stack
+  if (!is_filled || (scopes_.function().is_top_level && !scopes_.in_loop()) || !is_constant(node, kLevels)) return;
+  Link link{.kind = Link::Kind::Container};
+  link.literal = node;
+  (list ? list->binding : map->binding) = {.kind = BindingKind::Link, .index = scopes_.link(link)};
+}
+
 Node* ModuleResolver::copy_literal(const Node& literal, Span span) {
   Arena& arena = module_.arena;
   const auto copy = [&]<class T>(const T& from) {

@@ -157,7 +157,8 @@ void ModuleResolver::report_not_assignable(const PlacePath& path, PlaceUse use) 
       case Link::Kind::HostGlobal:
         what = "a value the host has set";
         break;
-      case Link::Kind::Literal:  // no name means one
+      case Link::Kind::Literal:
+      case Link::Kind::Container:  // no name means one
         break;
     }
   }

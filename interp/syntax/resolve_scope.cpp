@@ -50,6 +50,9 @@ LinkKey key_of(const Link& link) {
     case Link::Kind::Literal:
       key.name = link.name;
       break;
+    case Link::Kind::Container:
+      key.object = link.literal;
+      break;
     case Link::Kind::BuiltinExport:
       key.name = link.name;
       key.owner = link.owner;

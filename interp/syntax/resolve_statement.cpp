@@ -104,7 +104,10 @@ void ModuleResolver::statements(BlockNode* node) {
 }
 
 void ModuleResolver::let(LetNode* node) {
-  if (node->value) expression(node->value);
+  if (node->value) {
+    expression(node->value);
+    if (!node->is_var) share_constant(node->value);
+  }
   annotation(node->type);
   const VariableKind kind = node->is_var ? VariableKind::Var : VariableKind::Let;
   if (node->pattern) pattern(node->pattern, kind, node->is_var ? nullptr : node->value);
@@ -189,6 +192,7 @@ void ModuleResolver::while_loop(WhileNode* node) {
 void ModuleResolver::for_loop(ForNode* node) {
   discard(node->body);
   expression(node->iterable);
+  share_constant(node->iterable);
   const ScopeGuard scope(scopes_);
   node->hidden = scopes_.reserve(3);
   pattern(node->pattern, VariableKind::Loop);
@@ -199,6 +203,7 @@ void ModuleResolver::for_loop(ForNode* node) {
 
 void ModuleResolver::comprehension(ComprehensionNode* node) {
   expression(node->iterable);
+  share_constant(node->iterable);
   const ScopeGuard scope(scopes_);
   node->hidden = scopes_.reserve(4);  // the fourth holds the list under construction
   pattern(node->pattern, VariableKind::Loop);

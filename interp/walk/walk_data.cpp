@@ -53,7 +53,10 @@ constexpr uint32_t kMostRoom = UINT16_MAX;
 
 }  // namespace
 
-Value Walker::visit(const ListLiteralNode& node) { return list_of(node.items); }
+Value Walker::visit(const ListLiteralNode& node) {
+  if (node.binding.kind == BindingKind::Link) return Value::copy(*function_.links[node.binding.index]);
+  return list_of(node.items);
+}
 
 Value Walker::list_of(const NodeList& items) {
   const bool spread = std::any_of(items.begin(), items.end(), [](const Node* n) { return ListItem(n).spread; });
@@ -93,6 +96,7 @@ bool Walker::append_items(Borrowed& list, const NodeList& items) {
 }
 
 Value Walker::visit(const MapLiteralNode& node) {
+  if (node.binding.kind == BindingKind::Link) return Value::copy(*function_.links[node.binding.index]);
   Holder map;
   Map* made = new_map(context_.heap, std::min(node.entries.count, kMostRoom));
   if (!made) return context_.raise_memory_limit();
