@@ -1,6 +1,8 @@
 // Names, operators, conditions, reading containers. Evaluation order is left to right; a local that is
 // read directly by a later instruction is safe only while nothing in between disturbs it, which `operand`
 // decides with the help of facts.h.
+#include <algorithm>
+
 #include "bytecode/compiler.h"
 
 namespace posset::bytecode {
@@ -41,7 +43,11 @@ bool compared_literal(const Node* node, BinaryOp op, Borrowed& out) {
     out = Borrowed::nil();
     return true;
   }
-  return number_literal(node, out);
+  auto* negated = as<UnaryNode>(node);
+  if (!negated || negated->op != UnaryOp::Neg || !number_literal(negated->operand, out)) return number_literal(node, out);
+  if (out.is_int() && out.as_int() == INT64_MIN) return false;
+  out = out.is_int() ? Borrowed::integer(-out.as_int()) : Borrowed::floating(-out.as_float());
+  return true;
 }
 
 // The four forms of an arithmetic opcode; None where there is no such form.
@@ -271,7 +277,22 @@ void Compiler::unary(const UnaryNode& node, uint16_t dst) {
   release_operand(o);
 }
 
+// True where control falls through, false where it goes to `no`.
+void Compiler::load_truth(Label& no, uint16_t dst) {
+  Label done;
+  emit(Op::LoadBool, dst, true);
+  jump(done, Op::Jump);
+  bind(no);
+  emit(Op::LoadBool, dst, false);
+  bind(done);
+}
+
 void Compiler::binary(const BinaryNode& node, uint16_t dst) {
+  if (const Among known = among(node); known.value) {
+    Label no;
+    among_jump(known, false, no, false);
+    return load_truth(no, dst);
+  }
   CompareForms compare;
   if (compare_forms(node.op, compare) || node.op == BinaryOp::In) {
     Temps temps(*this);
@@ -313,6 +334,82 @@ void Compiler::arithmetic(BinaryOp op, const Node* left, const Node* right, uint
   }
 }
 
+// ---- one of a few constants ----
+
+namespace {
+
+// From so many on looking through a list charges steps (interp/runtime/work.h).
+constexpr uint32_t kMostCompared = 15;
+
+}  // namespace
+
+// The link of a constructor without fields, which is its one value: what equals that was made by it. -1: the node is none.
+int64_t Compiler::fieldless_link(const Node* node) const {
+  auto* name = as<NameNode>(node);
+  auto* field = as<FieldNode>(node);
+  const Binding binding = name ? name->binding : field ? field->binding : Binding();
+  if (binding.kind != BindingKind::Link || !function_.links[binding.index].is_fieldless_constructor()) return -1;
+  return binding.index;
+}
+
+// `v == Dot`, `v != Dot`, `v in [1, 2, Dot]`; no value: the node is none of these.
+Compiler::Among Compiler::among(const BinaryNode& node) const {
+  if (node.op == BinaryOp::Eq || node.op == BinaryOp::Ne) {
+    const bool equal = node.op == BinaryOp::Eq;
+    if (fieldless_link(node.right) >= 0) return {node.left, {&node.right, 1}, equal};
+    if (fieldless_link(node.left) >= 0) return {node.right, {&node.left, 1}, equal};
+    return {};
+  }
+  auto* list = as<ListLiteralNode>(node.right);
+  if (node.op != BinaryOp::In || !list || list->binding.kind != BindingKind::Link || list->items.size() > kMostCompared) return {};
+  const bool all = std::all_of(list->items.begin(), list->items.end(), [this](const Node* item) {
+    Borrowed literal;
+    return fieldless_link(item) >= 0 || compared_literal(item, BinaryOp::Eq, literal);
+  });
+  return all ? Among{node.left, {list->items.begin(), list->items.size()}, true} : Among{};
+}
+
+// Jumps ahead when (value is the constant `item`) equals the sense.
+void Compiler::constant_jump(uint16_t value, const Node* item, bool sense, Label& target) {
+  const uint8_t x = sense ? kSense : 0;
+  int64_t imm;
+  Borrowed literal;
+  if (small_int(item, imm)) return jump3(target, Op::JumpEqI, value, static_cast<uint16_t>(imm), x);
+  if (compared_literal(item, BinaryOp::Eq, literal)) return jump3(target, Op::JumpEqK, value, constant(literal), x);
+  const auto link = static_cast<uint32_t>(fieldless_link(item));
+  if (!sense) return jump3(target, Op::TestVariant, value, link);
+  Label other;
+  jump3(other, Op::TestVariant, value, link);
+  jump(target, Op::Jump);
+  bind(other);
+}
+
+void Compiler::among_jump(const Among& node, bool jump_when, Label& target, bool backwards) {
+  Temps temps(*this);
+  const Operand value = operand(node.value);
+  const bool held = value.consume && is_temp(value.reg);
+  const bool when_among = jump_when == node.sense;
+  const bool direct = !held && !backwards;
+  Label among, done;
+  for (Node* const& item : node.items) {
+    const bool ends = direct && !when_among && &item == &node.items.back();
+    constant_jump(value.reg, item, !ends, ends || (direct && when_among) ? target : among);
+  }
+  if (direct) return bind(among);
+  const Op leave = backwards ? Op::Loop : Op::Jump;
+  auto drop_held = [&] {
+    if (held) emit(Op::Drop, value.reg);
+    release_operand(value);
+  };
+  drop_held();
+  when_among ? jump(done, Op::Jump) : jump(target, leave);
+  if (held) own(value.reg);
+  bind(among);
+  drop_held();
+  if (when_among) jump(target, leave);
+  bind(done);
+}
+
 // ---- conditions ----
 
 void Compiler::compare_jump(const BinaryNode& node, bool jump_when, Label& target, bool backwards) {
@@ -348,6 +445,10 @@ void Compiler::compare_jump(const BinaryNode& node, bool jump_when, Label& targe
 
 void Compiler::condition(const Node* node, bool jump_when, Label& target, bool backwards) {
   auto* compare = as<BinaryNode>(node);
+  if (const Among known = compare ? among(*compare) : Among(); known.value) {
+    Site site(*this, node);
+    return among_jump(known, jump_when, target, backwards);
+  }
   CompareForms forms;
   if (compare && compare_forms(compare->op, forms)) return compare_jump(*compare, jump_when, target, backwards);
   if (auto* negated = as<UnaryNode>(node); negated && negated->op == UnaryOp::Not) {

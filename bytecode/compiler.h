@@ -14,6 +14,7 @@
 
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -180,6 +181,17 @@ class Compiler {
   void release_operand(Operand o);                   // after the instruction: no longer owned
   void condition(const Node* node, bool jump_when, Label& target, bool backwards = false);
   void compare_jump(const BinaryNode& node, bool jump_when, Label& target, bool backwards);
+  // Whether a value is one of a few constants (`sense`), or none of them.
+  struct Among {
+    const Node* value = nullptr;
+    std::span<Node* const> items;
+    bool sense = true;
+  };
+  Among among(const BinaryNode& node) const;
+  int64_t fieldless_link(const Node* node) const;
+  void constant_jump(uint16_t value, const Node* item, bool sense, Label& target);
+  void among_jump(const Among& node, bool jump_when, Label& target, bool backwards);
+  void load_truth(Label& no, uint16_t dst);
   void name(const NameNode& node, uint16_t dst);
   void unary(const UnaryNode& node, uint16_t dst);
   void binary(const BinaryNode& node, uint16_t dst);
