@@ -130,9 +130,43 @@ void Compiler::record_literal(const RecordLiteralNode& node, uint16_t dst) {
   // Where there can be no such shape, building fails.
   if (const interp::Shape* shape = spread ? nullptr : runtime_.shapes.record(names)) {
     emit(Op::MakeRecord, dst, first, descriptor(chunk_->shapes, shape));
-  } else {
-    emit(Op::BuildRecord, dst, first, descriptor(chunk_->field_names, std::move(names)));
+    return;
   }
+  Label built;
+  const std::vector<uint16_t> owned = owned_;
+  if (is_update(names)) replace_fields(node, first, dst, built);
+  owned_ = owned;
+  emit(Op::BuildRecord, dst, first, descriptor(chunk_->field_names, std::move(names)));
+  bind(built);
+}
+
+// {..r, x: v}
+bool Compiler::is_update(const FieldNames& names) {
+  constexpr size_t kMost = 8;  // whose code is no longer than what it saves
+  return !names[0] && names.size() > 1 && names.size() <= 1 + kMost && std::count(names.begin(), names.end(), nullptr) == 1;
+}
+
+// Where `first` is a record that has all the fields, which goes on to `built`.
+void Compiler::replace_fields(const RecordLiteralNode& node, uint16_t first, uint16_t dst, Label& built) {
+  Label other;
+  std::vector<uint16_t> caches;
+  jump3(other, Op::TestRecord, first, 0);
+  const uint16_t unused = alloc();
+  for (uint32_t i = 1; i < node.fields.count; ++i) {
+    caches.push_back(field_cache(static_cast<RecordFieldNode*>(node.fields[i])->name));
+    jump3(other, Op::TestField, unused, first);
+    emit_word(caches.back());
+  }
+  for (uint32_t i = 1; i < node.fields.count; ++i) {
+    const auto value = static_cast<uint16_t>(first + i);
+    const bool counted = !facts_.plain(static_cast<RecordFieldNode*>(node.fields[i])->value);
+    emit(Op::SetField, first, caches[i - 1], value, counted ? kConsumeC : 0);
+    if (counted) disown(value);
+  }
+  emit(Op::Move, dst, first);
+  disown(first);
+  jump(built, Op::Jump);
+  bind(other);
 }
 
 void Compiler::range_literal(const RangeLiteralNode& node, uint16_t dst) {

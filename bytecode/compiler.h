@@ -215,6 +215,8 @@ class Compiler {
   void list_of(const NodeList& items, uint16_t dst);
   void map_literal(const MapLiteralNode& node, uint16_t dst);
   void record_literal(const RecordLiteralNode& node, uint16_t dst);
+  static bool is_update(const FieldNames& names);
+  void replace_fields(const RecordLiteralNode& node, uint16_t first, uint16_t dst, Label& built);
   void range_literal(const RangeLiteralNode& node, uint16_t dst);
   void closure(uint32_t child, const Node* node, uint16_t dst);
 

@@ -38,6 +38,13 @@ int64_t fill_cache(Context& context, Borrowed base, FieldCache& cache) {
   return at;
 }
 
+// As the cache has it where that knows the shape.
+int64_t field_number(Context& context, Borrowed base, FieldCache& cache) {
+  if (!base.is_record() && !base.is_variant()) return -1;
+  const uint64_t seen = cache.seen.load(std::memory_order_relaxed);
+  return seen >> 32 == base.as<Record>()->shape ? static_cast<int64_t>(seen & 0xffffffff) : fill_cache(context, base, cache);
+}
+
 // A built-in called on a place directly: its value lent as the first argument, then put back.
 Value call_on_place(Context& context, size_t number, Borrowed* place, Borrowed* arguments, uint32_t count) {
   arguments[0] = std::exchange(*place, Borrowed::nil());
@@ -131,8 +138,12 @@ bool slow_set_index(Context& context, Borrowed* container, Borrowed* index, Borr
 }
 
 bool slow_set_field(Context& context, Borrowed* container, FieldCache& cache, Borrowed* value, bool consume) {
-  fill_cache(context, *container, cache);
-  return interp::store_field(context, container, cache.name, operand_value(*value, consume));
+  const int64_t at = field_number(context, *container, cache);
+  Value v = operand_value(*value, consume);
+  if (at < 0) return interp::store_field(context, container, cache.name, std::move(v));
+  if (!interp::or_memory_limit(context, interp::make_unique_record(context.heap, *container))) return false;
+  interp::release(container->as<Record>()->store(static_cast<uint32_t>(at), v.take()));
+  return true;
 }
 
 namespace {
@@ -352,9 +363,7 @@ bool fits_constructor(const Closure*, Borrowed value, Borrowed constructor) {
 }
 
 bool test_field(Context& context, Borrowed* dst, Borrowed base, FieldCache& cache) {
-  uint64_t seen = cache.seen.load(std::memory_order_relaxed);
-  int64_t at = seen >> 32 == base.as<Record>()->shape ? static_cast<int64_t>(seen & 0xffffffff)
-                                                      : fill_cache(context, base, cache);
+  const int64_t at = field_number(context, base, cache);
   if (at < 0) return false;
   *dst = base.as<Record>()->fields()[at];
   return true;

@@ -149,7 +149,9 @@ Plan Kinds::read_field_plan(uint32_t pc, const Insn& insn, const State& before) 
     return {Way::Inline, Kind::Any, Kind::Ref, Kind::Any, speculated_part(pc)};
   }
   if (exited(pc) || !has_fields(base)) return otherwise;
-  Plan plan{Way::Inline, Kind::Any, base, Kind::Any, speculated_part(pc)};
+  // Where it is only asked whether the field is there, nothing is expected of it.
+  const bool is_read = op != Op::TestField || live(pc + chunk_.length_at(pc), insn.a);
+  Plan plan{Way::Inline, Kind::Any, base, Kind::Any, is_read ? speculated_part(pc) : Kind::Any};
   if (!find_field(cache, before.shapes[insn.b], base, plan)) return otherwise;
   const uint16_t told = field_of_kind(plan.field, plan.result);
   const bool consumes = op == Op::Field && (insn.x & bytecode::kConsumeB);

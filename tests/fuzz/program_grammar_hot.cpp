@@ -16,7 +16,8 @@ const std::vector<Production> kHotProductions = {
     {'J', 1, "(if $K { $J } else { $J })"}, {'J', 1, "($J ** 2)"}, {'J', 1, "math.sin($J)"}, {'J', 1, "math.fmod($J, $I)"},
     {'J', 1, "math.atan2($I, $J)"},
     {'K', 2, "$.b"}, {'K', 4, "($I < $I)"}, {'K', 3, "($I $c $I)"}, {'K', 2, "($J $c $J)"}, {'K', 2, "($I % 3 == $k)"}, {'K', 1, "(not $K)"},
-    {'K', 1, "($K and $K)"}, {'K', 1, "($K or $K)"}, {'K', 1, "($.s == \"a\")"}, {'K', 1, "($a == nil)"}, {'K', 1, "($K == $K)"}, {'K', 1, "($I in $.L)"},
+    {'K', 1, "($K and $K)"}, {'K', 1, "($K or $K)"}, {'K', 1, "($.s == \"a\")"}, {'K', 1, "($a == nil)"}, {'K', 1, "($K == $K)"}, {'K', 1, "($I in $.L)"}, {'K', 1, "($I in [0, 2, 5, -1])"}, {'K', 1, "($.V == Dot)"},
+    {'K', 1, "($.s in [\"a\", \"7\"])"},
 
     // ---- short statements in the middle of others ----
     {'e', 1, "nil"}, {'e', 5, "$-i += $I"}, {'e', 3, "$-i -= $I"}, {'e', 2, "$-i = $I"}, {'e', 4, "$-f += $J"}, {'e', 2, "$-f = $J"}, {'e', 1, "$-f *= $J"},
@@ -24,6 +25,7 @@ const std::vector<Production> kHotProductions = {
     {'e', 2, "%if $K { continue }"}, {'e', 2, "%if $K { break }"}, {'e', 1, "^if $K { return $I }"}, {'e', 1, "if $K { throw $a }"},
     {'e', 1, "$-s += $.s"}, {'e', 1, "$-s = $.s + $-s"}, {'e', 1, "$&L.push($I)"}, {'e', 1, "$-L = [$I, $I]"}, {'e', 1, "[$-i, $-i] = [$I, $I]"},
     {'e', 1, "$&S.push($.s)"}, {'e', 1, "$-P.w *= $J"}, {'e', 1, "$-X.x += $J"}, {'e', 1, "$.C.value += $I"}, {'e', 1, "$.C.value = $I"}, {'e', 1, "$-X = {x: $J, y: $J, n: $I}"}, {'e', 1, "$-X.y = $J"}, {'e', 1, "$-R.x += $I"}, {'e', 1, "println($a)"}, {'e', 1, "$-a = $a"},
+    {'e', 1, "$-X = {..$.X, x: $J}"}, {'e', 1, "$-P = {..$.P, n: $I, w: $J}"}, {'e', 1, "$-L = [..$.L, $I]"}, {'e', 1, "$-V = Dot"},
 
     // ---- recursion ----
     {'h', 2, "${do {\n$!fn g($=i) $|=> if $1 < 2 { $I } else { g($1 - 1) + g($1 - 2) }$>\nfor q in 0..7 { println(g(q)) }\n}$}"},
@@ -98,6 +100,15 @@ const std::vector<Production> kHotProductions = {
 
     {'h', 2, "${do {\nvar all = []\n${for $=i in 0..$n $|{\nvar p = {x: $J, y: $I, n: $1}\nlet before = p\np.x = $J\nvar q = p\nq.n = $I\np = if $K { q } else { before }\nq.y = $1\n"
              "if $1 % 3 == $k { all.push(before) }\nif $1 % 4 == $k { all.push(p) }\n$@$e\nif $K { all.push(q) }\n$-f += p.x + q.y + before.x\n}$}\nprintln(all)\n}$}"},
+
+    {'h', 2, "${do {\nvar $~X = {x: $J, y: $J, n: 0}$|\nvar all = []\n${for $=i in 0..$n $|{\nlet before = $1\n$1 = {..$1, y: $1.x, x: $J}\n$@$e\n"
+             "if $2 % 3 == $k { all.push(before) }\nif $2 == $n { $1 = {..$1, n: $a, more: $2} }\n}$}\nprintln(all, $1)\n}$}"},
+
+    // ---- literals that are made once: looked into, kept, changed by who has got them ----
+    {'h', 2, "${do {\n${for $=i in 0..$n $|{\nlet $=L = [3, 1, 4]$|\nvar $~L = $2$|\n$3.push($I)\n$3[$1 % 3] += $1\n$@$e\n"
+             "for [qa, qb] in [[0, 1], [2, -3]] { $-i += qa * $1 + qb }\nprintln($2[$1 % 3], $3, $1 in $2)\n}$}\n}$}"},
+    {'h', 2, "${do {\n$!fn g($=a) $|=> if $1 in [1, 2.0, \"a\", Dot] { [\"a\": [1], Dot: {x: 1}][$1, nil] } else { if $1 == Dot or $1 != $a { 1 } else { $I } }$>\n"
+             "${for $=i in 0..$n $|{ println(g(if $1 % 3 == $k { $a } else { if $1 % 2 == 0 { $I } else { $.V } })) }$}\n}$}"},
 
     // ---- short lists of numbers, the same way ----
     {'h', 3, "${do {\n$!fn g($=i, $=i) $|=> [$1 // ($2 * $2 + 1), $I, $J]$>\nvar $~i = $I$|\ntry {\n${for $=i in 0..$n $|{\nlet [qa, qb, qc] = g($1, $2)\n$1 = qa + qb % 5\n$-f += qc\n$@$e\n}$}\n"
