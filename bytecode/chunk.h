@@ -22,6 +22,7 @@
 #include "bytecode/outline.h"
 #include "interp/runtime/context.h"
 #include "interp/runtime/function.h"
+#include "interp/runtime/native.h"
 #include "interp/runtime/signatures.h"
 #include "interp/runtime/tier.h"
 #include "interp/runtime/type_tags.h"
@@ -67,6 +68,7 @@ constexpr uint8_t kConsumeA = 2;  // instructions whose value operand is a
 constexpr uint8_t kSense = 4;
 constexpr uint8_t kHolds = 4;  // ViewIndex: the slot that its register is the view of owns what nobody else does (views.h)
 constexpr uint8_t kFree = 8;              // of a loop's next round: charges no step
+constexpr uint8_t kCharged = 4;           // CallValue: a round of a loop, charged a step whatever is called
 constexpr uint8_t kSplits = 8;            // CallbackReady: the built-in does it in halves if the function says so
 constexpr uint8_t kParametersShift = 4;   // CallbackReady: how many arguments the function gets
 constexpr uint16_t kNoRegister = 0xffff;
@@ -165,7 +167,8 @@ struct RaiseInfo {
 };
 
 // What an instruction has met, in one word: for its first and second operand of kind R and its operand of kind
-// V a mask each, by tag, and for lists also by packing; for a call whom it has called.
+// V a mask each, by tag, and for lists also by packing; for a call whom it has called: a unit, or a built-in function as what
+// the tiers know it as.
 struct Seen {
   static constexpr int kBits = 20, kOtherTag = 15, kFirstPacking = 16;  // the last bit of tags is for all that follow
   static constexpr uint64_t kTags = 0xffff;
@@ -174,6 +177,7 @@ struct Seen {
   // Calls of closures have the number of the callee's unit in place of the second mask and the third.
   static constexpr int kCallee = kBits;
   static constexpr uint64_t kSeveralCallees = 1ULL << (kCallee + 32);
+  static constexpr uint32_t kNative = 1U << 31;  // in place of a unit's number: of a built-in function, with its Intrinsic
   enum Operand : int { First, Second, Changed };
   uint64_t word = 0;
 
@@ -182,7 +186,12 @@ struct Seen {
   static constexpr uint64_t of(interp::Tag tag) { return 1ULL << number_of(tag); }
   static constexpr int number_of(interp::Tag tag) { return static_cast<int>(tag) < kOtherTag ? static_cast<int>(tag) : kOtherTag; }
   // 0: none, or several.
-  uint32_t callee() const { return word & kSeveralCallees ? 0 : static_cast<uint32_t>(word >> kCallee); }
+  uint32_t called() const { return word & kSeveralCallees ? 0 : static_cast<uint32_t>(word >> kCallee); }
+  // A unit.
+  uint32_t callee() const { return called() & kNative ? 0 : called(); }
+  interp::Intrinsic native() const {
+    return called() & kNative ? static_cast<interp::Intrinsic>(called() & ~kNative) : interp::Intrinsic::None;
+  }
   // Of two words of one instruction: what both have met. Two callees are several.
   static constexpr uint64_t joined(uint64_t one, uint64_t other, bool is_call) {
     constexpr uint64_t kOne = uint64_t{UINT32_MAX} << kCallee;
@@ -193,7 +202,7 @@ struct Seen {
 };
 
 // What an instruction has met inside containers, as masks of the same form: the item or field it has read or was
-// to replace, and what stood at the place that a walk had come to.
+// to replace, and what stood at the place that a walk had come to. Of a call of a built-in function: all arguments together.
 struct SeenInside {
   uint64_t word = 0;
 

@@ -3,11 +3,11 @@
 // together.
 //
 // The built-in in interp/runtime stays the one place of the semantics. A loop is entered only behind
-// CallbackReady (callback_loop_fits): something that `for` takes (or a count), and a script function that takes exactly these
-// arguments, none of them inout; and where several workers are allowed, not behind it for a function whose calls are pure
+// CallbackReady (callback_loop_fits): something that `for` takes (or a count), and a built-in, or a script function that takes
+// exactly these arguments, none of them inout; and where several workers are allowed, not behind it for a function whose calls are pure
 // and take long, because the built-in lets others do half. Everything else goes on at the ordinary call. What the loop does is what the
-// built-in would have done: the same items by the same protocol, and no step of its own (interp/runtime/work.h:
-// the calls charge theirs). All of it has the site of the call, as errors of the built-in have.
+// built-in would have done: the same items by the same protocol, and one step for each round (interp/runtime/work.h:
+// calls of script functions charge theirs). All of it has the site of the call, as errors of the built-in have.
 //
 // In tier 0 such a call is a loop of the function's with slots of its own (interp/walk), which is compiled from its head.
 #include "bytecode/compiler.h"
@@ -137,7 +137,7 @@ void Compiler::callback_round(uint16_t link, const CallbackRegisters& in, Label&
   } else if (in.loop.answer == Answer::Fold) {
     emit(Op::Move, in.call + 2, in.result);
   }
-  emit(Op::CallValue, in.call, in.function, in.loop.parameters());
+  emit(Op::CallValue, in.call, in.function, in.loop.parameters(), kCharged);
   emit_word(0);
   switch (in.loop.answer) {
     case Answer::Append:

@@ -122,10 +122,12 @@ Borrowed called_at(const NativeFrame& frame, uint32_t at) {
 Answer ask_callee(const Guard& guard) {
   const Op op = guard.op();
   if (!is_call(op)) return std::nullopt;
-  const uint32_t wanted = Seen{guard.chunk.profile[guard.at].load(std::memory_order_relaxed)}.callee();
+  const Seen seen{guard.chunk.profile[guard.at].load(std::memory_order_relaxed)};
+  const uint32_t wanted = seen.callee();
   const Borrowed callee = called_at(guard.frame, guard.at);
   const std::string name = wanted ? guard.chunk.runtime->units.name_of(wanted) : "";
   const std::string known = name.empty() ? "the callee seen before" : "callee " + name;
+  if (callee.is(Tag::Builtin) && seen.native() == callee.as_builtin()->intrinsic) return std::nullopt;
   if (!callee.is(Tag::Fn)) return std::pair{known, value_kind(callee)};
   const interp::Function& function = *callee.as<Closure>()->function;
   if (function.unit->number == wanted) return std::nullopt;

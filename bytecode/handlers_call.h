@@ -72,7 +72,15 @@ POSSET_HANDLER const Insn* op_CallLink(State& s, Insn i) {
   undefined_link(s.cx, s.closure, i.b);
   return nullptr;
 }
-POSSET_HANDLER const Insn* op_CallValue(State& s, Insn i) { return call_any(s, s.r[i.b], i); }
+// The step of a round whose callee charges none. False: refused, and the arguments are gone.
+POSSET_HANDLER bool charge_round(Context& cx, Borrowed callee, Insn i, Borrowed* window) {
+  if (!(i.x & kCharged) || callee.is(interp::Tag::Fn) || cx.charge_one()) [[likely]] return true;
+  for (uint32_t n = 0; n < i.c; ++n) drop(window[2 + n]);
+  return false;
+}
+POSSET_HANDLER const Insn* op_CallValue(State& s, Insn i) {
+  return charge_round(s.cx, s.r[i.b], i, &s.r[i.a]) ? call_any(s, s.r[i.b], i) : nullptr;
+}
 POSSET_HANDLER const Insn* op_CallNative(State& s, Insn i) {
   Borrowed callee = link_cell(s, i.b);
   Value result = interp::call_native(s.cx, callee.as_builtin(), &s.r[i.a] + 2, i.c);

@@ -108,7 +108,10 @@ bool native_call(NativeFrame* frame, const Insn* pc) try {
   switch (static_cast<Op>(pc->op)) {
     case Op::CallKnown: return call_closure_here(*frame->context, links[pc->b]->as<Closure>(), window, pc->c);
     case Op::CallLink: return call_link(*frame, *links[pc->b], window, pc);
-    default: return call_with_marks(*frame, frame->registers[pc->b], window, pc->c, pc);
+    default: {
+      const Borrowed callee = frame->registers[pc->b];
+      return charge_round(*frame->context, callee, *pc, window) && call_with_marks(*frame, callee, window, pc->c, pc);
+    }
   }
 } catch (const std::bad_alloc&) {
   frame->context->raise_no_memory();

@@ -39,6 +39,13 @@ bool iterates_nothing(Op op, Borrowed v) {
   return (op == Op::IterBegin || op == Op::ForNext) && v.is_list() && v.as<interp::List>()->size == 0;
 }
 
+// A built-in function may be one on numbers: all arguments together.
+uint64_t seen_as_arguments(const Insn& insn, const Borrowed* registers) {
+  uint64_t seen = 0;
+  for (uint16_t n = 0; n < insn.c; ++n) seen |= bits_of(registers[insn.a + 2 + n], false);
+  return seen;
+}
+
 uint64_t seen_by(const Insn& insn, const Borrowed* registers) {
   const Op opcode = static_cast<Op>(insn.op);
   const OpInfo& op = info(opcode);
@@ -58,23 +65,24 @@ uint64_t seen_by(const Insn& insn, const Borrowed* registers) {
     note(op.b, insn.b);
     note(op.c, insn.c);
   }
-  // Of a built-in function, which may be one on numbers: all arguments together.
-  for (uint16_t n = 0; n < insn.c && opcode == Op::CallNative; ++n) seen |= bits_of(registers[insn.a + 2 + n], false) << (Seen::kBits * Seen::First);
+  if (opcode == Op::CallNative) seen |= seen_as_arguments(insn, registers) << (Seen::kBits * Seen::First);
   return seen;
 }
 
-// Whom a call of a closure is about to call; null: something else, or no call.
-const Function* callee_of(const Insn& insn, const Borrowed* registers, const Function& function) {
+// Whom a call is about to call, by number; 0: no call, or of something that is neither.
+uint32_t callee_of(const Insn& insn, const Borrowed* registers, const Function& function) {
   const Op op = static_cast<Op>(insn.op);
-  if (!is_call(op)) return nullptr;
+  if (!is_call(op)) return 0;
   const Borrowed callee = op == Op::CallValue ? registers[insn.b] : *function.links[insn.b];
-  return callee.is(interp::Tag::Fn) ? callee.as<Closure>()->function : nullptr;
+  if (callee.is(interp::Tag::Fn)) return callee.as<Closure>()->function->unit->number;
+  if (callee.is(interp::Tag::Builtin)) return Seen::kNative | static_cast<uint32_t>(callee.as_builtin()->intrinsic);
+  return 0;
 }
 
-uint64_t with_callee(uint64_t before, uint32_t unit) {
+uint64_t with_callee(uint64_t before, uint32_t callee) {
   const uint64_t known = before >> Seen::kCallee & UINT32_MAX;
-  if (known != 0 && known != unit) return Seen::kSeveralCallees;
-  return uint64_t{unit} << Seen::kCallee;
+  if (known != 0 && known != callee) return Seen::kSeveralCallees;
+  return uint64_t{callee} << Seen::kCallee;
 }
 
 // ---- inside containers ----
@@ -193,9 +201,11 @@ void note(Chunk& chunk, uint32_t at, const Borrowed* registers, const Borrowed* 
   const Insn& insn = chunk.at(at);
   uint64_t seen = seen_by(insn, registers) | Seen::kRan;
   const uint64_t before = chunk.profile[at].load(std::memory_order_relaxed);
-  if (const Function* callee = callee_of(insn, registers, function)) seen |= with_callee(before, callee->unit->number);
+  const uint32_t callee = callee_of(insn, registers, function);
+  if (callee != 0) seen |= with_callee(before, callee);
   add_bits(chunk.profile[at], seen);
-  add_bits(chunk.insides[at], seen_inside(chunk, at, registers, place) | seen_in_link(insn, function));
+  const uint64_t arguments = callee & Seen::kNative ? seen_as_arguments(insn, registers) : 0;
+  add_bits(chunk.insides[at], seen_inside(chunk, at, registers, place) | seen_in_link(insn, function) | arguments);
 }
 
 bool record(Chunk& chunk, const Insn* pc, const Borrowed* registers, const Borrowed* place, const Function& function) {

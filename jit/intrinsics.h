@@ -10,13 +10,13 @@
 
 namespace posset::jit {
 
-// Of a CallNative; None: it is none of them.
-interp::Intrinsic intrinsic_called(const bytecode::Chunk& chunk, const bytecode::Insn& insn);
+// Of a call of a built-in function, or of a value that has always been one (`seen`); None: it is none of them.
+interp::Intrinsic intrinsic_called(const bytecode::Chunk& chunk, uint32_t pc, bytecode::Seen seen);
 
 // What it gives for arguments of one kind; nothing: not done in place.
 std::optional<Kind> intrinsic_result(interp::Intrinsic which, Kind argument, uint32_t count);
 
-// Whether a CallNative calls, with as many arguments as it takes, what may be called with floats alone.
-bool calls_of_floats(const bytecode::Chunk& chunk, const bytecode::Insn& insn);
+// Whether that, with so many arguments, may be called with floats alone.
+bool is_of_floats(interp::Intrinsic which, uint32_t count);
 
 }  // namespace posset::jit

@@ -20,7 +20,8 @@ bool calls_closure(const Chunk& chunk, uint32_t pc) {
 
 // One callee as a part's number, from 1; one that is no part, and several, as several.
 uint64_t outward(uint64_t word, const Bindings& bindings) {
-  const uint32_t callee = Seen{word}.callee();
+  const uint32_t callee = Seen{word}.called();
+  if (callee & Seen::kNative) return word;
   const auto& parts = bindings.parts();
   const auto part = std::find_if(parts.begin(), parts.end(), [&](const Bindings::Part& each) { return each.unit == callee; });
   word &= ~kCalleeBits;
@@ -30,7 +31,8 @@ uint64_t outward(uint64_t word, const Bindings& bindings) {
 }
 
 uint64_t inward(uint64_t word, const Bindings& bindings) {
-  const uint32_t part = Seen{word}.callee();
+  const uint32_t part = Seen{word}.called();
+  if (part & Seen::kNative) return word;
   word &= ~kCalleeBits;
   if (part == 0) return word;
   const bool known = part <= bindings.parts().size() && bindings.parts()[part - 1].unit != 0;

@@ -811,27 +811,34 @@ Plan Kinds::data_plan(uint32_t pc, const Insn& insn, const State& before) const 
   }
 }
 
+interp::Intrinsic Kinds::intrinsic(uint32_t pc) const {
+  return exited(pc) ? interp::Intrinsic::None : intrinsic_called(chunk_, pc, seen(pc));
+}
+
 // The profile has one mask for all arguments.
 Kind Kinds::speculated_argument(uint32_t pc, uint32_t n, const State& before) const {
   const uint32_t reg = chunk_.at(pc).a + 2U + n;
-  return pinned(reg) ? Kind::Any : speculated(before.kinds[reg], pc, Seen::First);
+  if (pinned(reg)) return Kind::Any;
+  if (chunk_.op_at(pc) == Op::CallNative) return speculated(before.kinds[reg], pc, Seen::First);
+  return before.kinds[reg] == Kind::Any ? speculated_part(pc) : before.kinds[reg];
 }
 
+// Operand a stands for the first argument, operand c for the second, if that may be of another kind.
 Plan Kinds::intrinsic_plan(uint32_t pc, const Insn& insn, const State& before) const {
-  if (exited(pc)) return {Way::Exec};
-  if (calls_of_floats(chunk_, insn)) return float_plan(pc, insn, before);
+  const interp::Intrinsic which = intrinsic(pc);
+  if (is_of_floats(which, insn.c)) return float_plan(pc, insn, before);
   Kind argument = Kind::None;
   for (uint32_t n = 0; n < insn.c; ++n) argument = joined(argument, speculated_argument(pc, n, before));
-  const auto result = intrinsic_result(intrinsic_called(chunk_, insn), argument, insn.c);
+  const auto result = intrinsic_result(which, argument, insn.c);
   if (!result) return {Way::Exec};
-  return {Way::Inline, Kind::Any, argument, Kind::Any, *result};
+  return {Way::Inline, argument, Kind::Any, Kind::Any, *result};
 }
 
 Plan Kinds::float_plan(uint32_t pc, const Insn& insn, const State& before) const {
   const Kind first = speculated_argument(pc, 0, before);
-  const Kind second = insn.c == 2 ? speculated_argument(pc, 1, before) : first;
-  if (!is_number(first) || !is_number(second)) return {Way::Exec};
-  return {Way::Inline, Kind::Any, first, second, Kind::Float};
+  const Kind second = insn.c == 2 ? speculated_argument(pc, 1, before) : Kind::Any;
+  if (!is_number(first) || (insn.c == 2 && !is_number(second))) return {Way::Exec};
+  return {Way::Inline, first, Kind::Any, second, Kind::Float};
 }
 
 // ---- effects ----
@@ -849,7 +856,7 @@ State Kinds::after(uint32_t pc, const Plan& plan, const State& before) const {
     refine(known.a, insn.a, plan.a);
     if (known.b != 'W') refine(known.b, insn.b, plan.b);
     refine(known.c, insn.c, plan.c);
-    if (is_in(op, Op::CallKnown, Op::CallValue)) pass_back(pc, insn, state);
+    if (inlined(pc)) pass_back(pc, insn, state);
   }
   if (plan.way == Way::Dynamic) forget_consumed(pc, state);
   return moved(pc, plan, std::move(state));

@@ -208,6 +208,8 @@ class Kinds {
   bool for_each_reached(const std::function<bool(uint32_t pc, const Plan& plan, const State& before)>& visit) const;
   // Whether the call of itself is made only where its leaf, which is inlined, comes to an end: kinds_call.cpp.
   bool has_leaf(uint32_t pc) const;
+  // Of a call: the built-in function on numbers that it is, or has always been; None: it is none, or nothing known.
+  interp::Intrinsic intrinsic(uint32_t pc) const;
   // Of a Binary.
   syntax::BinaryOp operator_at(uint32_t pc) const;
   const Returned& returned() const { return returned_; }

@@ -117,6 +117,7 @@ Kinds::Callee& Kinds::callee_at(uint32_t pc, const Insn& insn, const State& befo
   Callee& callee = found->second;
   if (!fresh) return callee;
   const Seen seen = this->seen(pc);
+  callee.boxes = seen.native() != interp::Intrinsic::None;
   if (seen.callee() == 0 || (seen.word & Seen::kExited)) return callee;
   const Chunk* body = shared_->bodies(seen.callee());
   callee.recursive = body == &outermost() && static_cast<Op>(insn.op) == Op::CallKnown && body->outline.takes(insn.c);
@@ -138,6 +139,7 @@ Kinds::Callee& Kinds::callee_at(uint32_t pc, const Insn& insn, const State& befo
 
 Plan Kinds::call_plan(uint32_t pc, const Insn& insn, const State& before) const {
   Callee& callee = callee_at(pc, insn, before);
+  if (intrinsic(pc) != interp::Intrinsic::None) return intrinsic_plan(pc, insn, before);
   std::vector<Known> arguments(insn.c);
   for (uint32_t n = 0; n < insn.c; ++n) {
     arguments[n] = before.known(insn.a + 2U + n);

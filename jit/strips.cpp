@@ -312,9 +312,15 @@ std::optional<int> Body::function_called(uint32_t pc, const Insn& insn) {
 
 bool Body::pass_call(uint32_t pc, const Insn& insn, const Plan& plan) {
   const Kinds* callee = kinds_.inlined(pc);
-  if (plan.way != Way::Inline || !callee || !is_plain(plan.result)) return false;
+  const bool native = kinds_.intrinsic(pc) != interp::Intrinsic::None;
+  if (plan.way != Way::Inline || (!callee && !native) || !is_plain(plan.result)) return false;
   const std::optional<int> function = function_called(pc, insn);
   if (function) strip_.same_calls.push_back({{&kinds_, pc}, *function});
+  if (native) {
+    strip_.calls += (insn.x & bytecode::kCharged) != 0;
+    forget(insn.a, chunk_.registers);
+    return true;
+  }
   InlinedBody body(strip_, *callee, function);
   for (uint16_t n = 0; n < insn.c; ++n) {
     const auto argument = static_cast<uint16_t>(insn.a + 2 + n);

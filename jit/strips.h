@@ -83,7 +83,7 @@ struct Strip {
     uint16_t list;
     Kind kind;      // that the list is taken to have: packed, and the item fits
   };
-  // An inlined call of a function that is the same in all rounds.
+  // An inlined call of a function, a built-in perhaps, that is the same in all rounds.
   struct Call {
     Place place;
     int function;  // a term
@@ -104,7 +104,7 @@ struct Strip {
   uint16_t counter = 0;
   bool upwards = true, strict = false;  // by comparison, like these terms:
   int step = -1, limit = -1;
-  uint32_t calls = 0;           // inlined ones in a round, at most: each is charged a step
+  uint32_t calls = 0;           // inlined ones in a round, at most, that are charged a step
   uint32_t words = 0;           // of the body, with what is inlined
 };
 

@@ -158,8 +158,11 @@ void Translator::callback_loop_fits(uint32_t pc, const Insn& insn) {
   llvm::BasicBlock* other = block_at(chunk_.target_at(pc));
   const Operand callee = read(insn.b);
   auto* closure = block("closure");
+  auto* native = block("native");
   auto* fits = block("fits");
-  b_.CreateCondBr(b_.CreateICmpEQ(tag_of(callee), tag_word(Tag::Fn)), closure, other);
+  b_.CreateCondBr(b_.CreateICmpEQ(tag_of(callee), tag_word(Tag::Fn)), closure, native);
+  go_on_in(native);
+  b_.CreateCondBr(b_.CreateICmpEQ(tag_of(callee), tag_word(Tag::Builtin)), fits, other);
   go_on_in(closure);
   llvm::Value* function = load(b_.getPtrTy(), word_pointer(object(callee), offsetof(interp::Closure, function)));
   llvm::Value* ready = takes_plainly(function, insn.x >> bytecode::kParametersShift);

@@ -132,13 +132,7 @@ Translator::Callee Translator::load_callee(const Insn& insn, llvm::BasicBlock* s
 
 // What is called, if it is a closure that takes the call's arguments as they are, else `slow`.
 llvm::Value* Translator::fitting_closure(const Insn& insn, llvm::BasicBlock* slow) {
-  Operand callee;
-  if (static_cast<Op>(insn.op) == Op::CallValue) {
-    callee = read(insn.b);
-  } else {
-    llvm::Value* cell = link_cell(closure(), insn.b);
-    callee = unknown(load_word(cell, 0), load_word(cell, 8));
-  }
+  const Operand callee = called_by(insn);
   auto* closure = block("closure");
   auto* fits = block("fits");
   b_.CreateCondBr(b_.CreateICmpEQ(tag_of(callee), tag_word(Tag::Fn)), closure, slow);

@@ -61,15 +61,16 @@ void Translator::inline_call(uint32_t pc, const Insn& insn) {
 llvm::Value* Translator::closure_called(uint32_t pc, const Insn& insn) {
   // Functions of a module are where they are for good; what a let holds is not.
   if (static_cast<Op>(insn.op) == Op::CallKnown) return closure_of_link(closure(), insn.b);
-  Operand callee;
-  if (static_cast<Op>(insn.op) == Op::CallValue) {
-    callee = read(insn.b);
-  } else {
-    llvm::Value* cell = link_cell(closure(), insn.b);
-    callee = unknown(load_word(cell, 0), load_word(cell, 8));
-  }
+  const Operand callee = called_by(insn);
   require_function(callee, exit_at(pc));
   return object(callee);
+}
+
+// A CallLink or CallValue.
+Operand Translator::called_by(const Insn& insn) {
+  if (static_cast<Op>(insn.op) == Op::CallValue) return read(insn.b);
+  llvm::Value* cell = link_cell(closure(), insn.b);
+  return unknown(load_word(cell, 0), load_word(cell, 8));
 }
 
 llvm::Value* Translator::link_cell(llvm::Value* closure, uint16_t link) {

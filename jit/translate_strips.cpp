@@ -124,8 +124,13 @@ void Translator::require_lists(const Strip& strip, llvm::BasicBlock* failed) {
 // captured what that is made for.
 void Translator::require_functions(const Strip& strip, llvm::BasicBlock* failed) {
   for (const Strip::Call& call : strip.same_calls) {
+    const Term& function = strip.terms[static_cast<size_t>(call.function)];
+    if (const auto which = call.place.body->intrinsic(call.place.pc); which != interp::Intrinsic::None) {
+      proved_->natives[{call.place.body, call.place.pc}] = require_intrinsic(value_in_strip(function), which, failed);
+      continue;
+    }
     const auto [place, fresh] = proved_->functions.try_emplace(call.function, nullptr);
-    if (fresh) place->second = function_in_strip(strip.terms[static_cast<size_t>(call.function)], failed);
+    if (fresh) place->second = function_in_strip(function, failed);
     require_unit(*call.place.body, call.place.pc, unit_number(place->second), failed);
     std::map<uint32_t, Operand>& captured = proved_->captured[{call.place.body, call.place.pc}];
     for (const auto& [number, kind] : call.place.body->inlined(call.place.pc)->captured()) {
@@ -135,12 +140,20 @@ void Translator::require_functions(const Strip& strip, llvm::BasicBlock* failed)
 }
 
 llvm::Value* Translator::function_in_strip(const Term& function, llvm::BasicBlock* failed) {
-  const bool own = function.within == Term::kOwn;
-  llvm::Value* within = own ? closure() : proved_->functions.at(function.within);
-  if (function.form == Term::Form::LinkedFunction) return closure_of_link(within, static_cast<uint16_t>(function.value));
-  const Operand v = function.form == Term::Form::Function ? read(function.reg) : captured_by(within, static_cast<uint32_t>(function.value));
+  if (function.form == Term::Form::LinkedFunction) return closure_of_link(around_in_strip(function), static_cast<uint16_t>(function.value));
+  const Operand v = value_in_strip(function);
   require_function(v, failed);
   return object(v);
+}
+
+// Of one that is no link.
+Operand Translator::value_in_strip(const Term& function) {
+  if (function.form == Term::Form::Function) return read(function.reg);
+  return captured_by(around_in_strip(function), static_cast<uint32_t>(function.value));
+}
+
+llvm::Value* Translator::around_in_strip(const Term& function) {
+  return function.within == Term::kOwn ? closure() : proved_->functions.at(function.within);
 }
 
 // False: the callee is not known beforehand.

@@ -175,6 +175,7 @@ class Translator {
   struct Proved {
     std::map<int, llvm::Value*> functions;
     std::map<std::pair<const Kinds*, uint32_t>, std::map<uint32_t, Operand>> captured;  // by call
+    std::map<std::pair<const Kinds*, uint32_t>, llvm::Value*> natives;  // by call
     struct Size {
       uint16_t reg;
       llvm::Value* list;
@@ -213,6 +214,8 @@ class Translator {
   void require_lists(const Strip& strip, llvm::BasicBlock* failed);
   void require_functions(const Strip& strip, llvm::BasicBlock* failed);
   llvm::Value* function_in_strip(const Term& function, llvm::BasicBlock* failed);
+  Operand value_in_strip(const Term& function);
+  llvm::Value* around_in_strip(const Term& function);
   bool begin_proved_call(uint32_t pc, Translator& callee);
   void take_sizes(const Strip& strip);
   llvm::AllocaInst* size_in_strip(uint16_t list) const;
@@ -388,10 +391,16 @@ class Translator {
 
   // ---- translate_math.cpp ----
   bool intrinsic(uint32_t pc, const Insn& insn);
-  bool call_of_floats(uint32_t pc, const Insn& insn);
+  llvm::Value* require_native(uint32_t pc, const Insn& insn, interp::Intrinsic which);
+  llvm::Value* require_intrinsic(const Operand& callee, interp::Intrinsic which, llvm::BasicBlock* otherwise);
+  Operand on_numbers(uint32_t pc, const Insn& insn, interp::Intrinsic which);
+  Operand call_of_floats(uint32_t pc, const Insn& insn, llvm::Value* function);
+  llvm::Value* entry_of_floats(llvm::Value* function, uint32_t count);
+  llvm::Value* linked_of_floats(uint32_t link, llvm::FunctionType* type);
   Operand absolute(uint32_t pc, const Operand& v);
-  Operand whole(uint32_t pc, const Operand& v, bool down);
+  Operand whole(uint32_t pc, const Operand& v, unsigned rounding);
   Operand better(const Operand& v, const Operand& best, bool larger);
+  llvm::Value* is_beyond(const Operand& v, const Operand& limit, bool above);
 
   // ---- translate_control.cpp ----
   bool move(const Insn& insn);
@@ -617,6 +626,7 @@ class Translator {
   Translator(Translator& caller, const Kinds& kinds, uint32_t call_pc);
   void inline_call(uint32_t pc, const Insn& insn);
   llvm::Value* closure_called(uint32_t pc, const Insn& insn);
+  Operand called_by(const Insn& insn);
   llvm::Value* link_cell(llvm::Value* closure, uint16_t link);
   llvm::Value* closure_of_link(llvm::Value* closure, uint16_t link);
   llvm::Value* fixed_pointer(llvm::Value* base, uint64_t offset);

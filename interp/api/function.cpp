@@ -137,6 +137,8 @@ NativeFunction descriptor_of(const posset_function_row& row, const char* module,
   made.data = data;
   made.of_float = row.of_float;
   made.of_floats = row.of_floats;
+  if (row.of_float) made.intrinsic = interp::Intrinsic::OfFloat;
+  if (row.of_floats) made.intrinsic = interp::Intrinsic::OfFloats;
   made.module = module;
   return made;
 }
@@ -157,6 +159,7 @@ posset_status define(posset_context* context, posset_function_row read, std::uni
   read.doc = made->doc.c_str();
   made->native = posset::api::descriptor_of(read, "", &made->row);
   made->native.is_host = true;
+  made->native.intrinsic = posset::interp::Intrinsic::None;  // what is inlined is not seen by the host's pace and traces
   // Kept before it is known by its name.
   context->host_rows.push_back(std::move(made));
   HostFunction& kept = *context->host_rows.back();

@@ -44,15 +44,18 @@ const CallbackLoop* callback_loop(Intrinsic intrinsic) {
 }
 
 bool callback_loop_fits(uint32_t parameters, bool counts, bool shares, Borrowed over, Borrowed function) {
-  if (!function.is(Tag::Fn)) return false;
-  const Function& f = *function.as<Closure>()->function;
-  if (f.parameter_count != parameters || f.has_rest || f.inout_mask != 0 || (shares && f.splits)) return false;
+  if (function.is(Tag::Fn)) {
+    const Function& f = *function.as<Closure>()->function;
+    if (f.parameter_count != parameters || f.has_rest || f.inout_mask != 0 || (shares && f.splits)) return false;
+  } else if (!function.is(Tag::Builtin)) {
+    return false;
+  }
   if (counts) return over.is_int() && over.as_int() >= 0;
   return over.is_list() || over.is_range() || over.is_map() || over.is_string();
 }
 
 CallbackRun::CallbackRun(Context& context, const CallbackLoop& loop, const char* name, Borrowed* slots)
-    : context_(context), loop_(loop), name_(name), slots_(slots), meter_(context, slots[kCallbackFunction]) {}
+    : context_(context), loop_(loop), name_(name), slots_(slots) {}
 
 Borrowed& CallbackRun::result() { return slots_[kCallbackResult]; }
 Value CallbackRun::take_result() { return Value::adopt(std::exchange(result(), Borrowed::nil())); }
@@ -88,7 +91,7 @@ Step CallbackRun::round() {
   Value item;
   const Step step = next_item(context_, slots_, item);
   if (step != Step::Item) return step;
-  if (!meter_.add(1)) return Step::Failed;
+  if (!slots_[kCallbackFunction].is(Tag::Fn) && !context_.charge_one()) return Step::Failed;
   if (++rounds_ % kRoundsPerLook == 0 && context_.must_stop() && !context_.poll()) return Step::Failed;
   Callback f(context_, slots_[kCallbackFunction]);
   switch (loop_.answer) {

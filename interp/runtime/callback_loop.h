@@ -33,8 +33,8 @@ struct CallbackLoop {
 // Null: that built-in is none.
 const CallbackLoop* callback_loop(Intrinsic intrinsic);
 
-// Whether a loop may be entered: over something that `for` takes (or a count), with a function of the script that takes
-// exactly so many arguments, none of them inout; where the built-in shares calls with others (`shares`), not with one whose
+// Whether a loop may be entered: over something that `for` takes (or a count), with a built-in, whose call sees to its
+// arguments, or a function of the script that takes exactly so many, none of them inout; where the built-in shares calls with others (`shares`), not with one whose
 // calls it would. Everything else is for the built-in.
 bool callback_loop_fits(uint32_t parameters, bool counts, bool shares, Borrowed over, Borrowed function);
 inline bool callback_loop_fits(const CallbackLoop& loop, bool has_helpers, Borrowed over, Borrowed function) {
@@ -62,7 +62,6 @@ class CallbackRun {
   const CallbackLoop& loop_;
   const char* name_;  // of the built-in
   Borrowed* slots_;
-  Meter meter_;
   uint32_t rounds_ = 0;
 };
 

@@ -3,7 +3,8 @@
 // The scheme of steps. A function entry or a loop iteration of a script is one step. C++ loops
 // charge by the size of what they walk, the same in every tier and on every path (fast or general):
 //   one step per 16 elements, one step per 64 bytes of text, fractions dropped;
-//   a built-in that calls a script function for every element charges nothing more: the calls do;
+//   a built-in that calls a script function for every element charges nothing more: the calls do; where it calls
+//   another built-in, map and its kin (callback_loop.h) charge one step for each, as a loop would;
 //   comparing, hashing or printing a container: one step per 16 values inside (`charge_weight`),
 //   before it is done; growing a list or string at its end (`+`, `push`, `extend`) charges what is
 //   added, never what was there, because whether the old part is copied depends on counts no script

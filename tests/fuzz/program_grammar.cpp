@@ -89,6 +89,7 @@ const std::vector<Production> kProductions = {
     {'i', 3, "$F($i)"}, {'i', 1, "($i |> $F)"}, {'i', 1, "($i |> ($<$=i$| => $i$>))"},
     {'i', 2, "sum($L)"}, {'i', 1, "product($L)"}, {'i', 1, "min($i, $i)"}, {'i', 1, "max($L)"},
     {'i', 1, "first($L)"}, {'i', 1, "$L.last()"}, {'i', 1, "abs($i)"}, {'i', 1, "clamp($i, $k, $i)"},
+    {'i', 1, "fold($L, $i, max)"}, {'i', 1, "reduce($L, min)"},
     {'i', 1, "reduce($L, ($<($=i, $=i) $|=> $i$>))"}, {'i', 1, "count($L, ($<$=i$| => $b$>))"},
     {'i', 1, "(index_of($L, $i) ?? $i)"}, {'i', 1, "(find($L, ($<$=i$| => $b$>)) ?? $i)"},
     {'i', 1, "floor($f)"}, {'i', 1, "round($f)"}, {'i', 1, "int($f)"}, {'i', 1, "int($s)"}, {'i', 1, "code($s, $k)"},
@@ -102,7 +103,7 @@ const std::vector<Production> kProductions = {
     {'f', 1, "sum([$f, $f, $f])"}, {'f', 1, "max($f, $f)"}, {'f', 1, "float($s)"}, {'f', 1, "[$f, $f, $f][$k]"},
     {'f', 3, "$P.w"}, {'f', 2, "$B[$k].w"}, {'f', 1, "$Q.body.w"},
 
-    {'f', 3, "$W[$k]"}, {'f', 1, "sum($W)"}, {'f', 1, "min($f, $f)"},
+    {'f', 3, "$W[$k]"}, {'f', 1, "sum($W)"}, {'f', 1, "min($f, $f)"}, {'f', 1, "fold($W, $f, max)"},
 
     // ---- bool ----
     {'b', 1, "true"}, {'b', 1, "false"}, {'b', 4, "$.b"},
@@ -115,7 +116,7 @@ const std::vector<Production> kProductions = {
     {'b', 1, "($i in [1, -2, 3, 70])"}, {'b', 1, "($L == [1, 2, 3])"}, {'b', 1, "($q in [\"a\": 1, \"b\": [2]])"},
     {'b', 1, "($L < $L)"}, {'b', 1, "($V <= $V)"}, {'b', 1, "($T == $T)"}, {'b', 1, "(($R).name == $s)"},
 
-    {'b', 2, "$G[$k]"},
+    {'b', 2, "$G[$k]"}, {'b', 1, "any($W, math.isnan)"},
 
     // ---- str ----
     {'s', 2, "\"a\""}, {'s', 4, "$.s"}, {'s', 1, "\"h\u00e9llo\""}, {'s', 1, "('raw \\n')"}, {'s', 1, "\"7\""}, {'s', 1, "\"a,b c\""},
@@ -136,7 +137,7 @@ const std::vector<Production> kProductions = {
     {'L', 1, "[${for [_, $=i] in $M $|=> $@$i$}]"},
     {'L', 2, "map($L, $F)"}, {'L', 2, "map($r, ($<$=i$| => $i$>))"}, {'L', 2, "filter($L, ($<$=i$| => $b$>))"},
     {'L', 1, "map($a, ($<$=a$| => $i$>))"}, {'L', 1, "map($k..$i, $F)"}, {'L', 1, "tabulate($i % 9, ($<$=i$| => $i$>))"},
-    {'L', 1, "map(filter($L, ($<$=i$| => $b$>)), ($<$=i$| => $i$>))"}, {'L', 1, "filter($L, $F)"}, {'L', 1, "map($L, $a)"},
+    {'L', 1, "map(filter($L, ($<$=i$| => $b$>)), ($<$=i$| => $i$>))"}, {'L', 1, "filter($L, $F)"}, {'L', 1, "map($L, $a)"}, {'L', 1, "map($L, abs)"}, {'L', 1, "map($W, round)"}, {'L', 1, "map($S, len)"},
     {'L', 1, "sort($L)"}, {'L', 1, "sort_by($L, $F)"}, {'L', 1, "sort_with($L, ($<($=i, $=i) $|=> $b$>))"},
     {'L', 1, "reverse($L)"}, {'L', 1, "list($r)"}, {'L', 2, "$L[$k..$k]"}, {'L', 2, "$R.items"}, {'L', 2, "$N[$k]"},
     {'L', 1, "$D[$q, $L]"}, {'L', 1, "$D[$q]"}, {'L', 1, "tabulate($k, $F)"}, {'L', 1, "fill($k, $i)"},
