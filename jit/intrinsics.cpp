@@ -29,11 +29,14 @@ std::optional<Kind> intrinsic_result(Intrinsic which, Kind argument, uint32_t co
   switch (which) {
     case Intrinsic::Min:
     case Intrinsic::Max: return fits(2, UINT32_MAX, argument);
+    case Intrinsic::Clamp: return fits(3, 3, argument);
     case Intrinsic::Abs: return fits(1, 1, argument);
     case Intrinsic::Sqrt:
     case Intrinsic::Float: return fits(1, 1, Kind::Float);
     case Intrinsic::Int:
-    case Intrinsic::Floor: return fits(1, 1, Kind::Int);
+    case Intrinsic::Floor:
+    case Intrinsic::Ceil:
+    case Intrinsic::Round: return fits(1, 1, Kind::Int);
     default: return std::nullopt;
   }
 }

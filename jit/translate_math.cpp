@@ -56,6 +56,9 @@ Operand Translator::on_numbers(uint32_t pc, const Insn& insn, Intrinsic which) {
     case Intrinsic::Abs: return absolute(pc, v);
     case Intrinsic::Int: return whole(pc, v, llvm::Intrinsic::not_intrinsic);
     case Intrinsic::Floor: return whole(pc, v, llvm::Intrinsic::floor);
+    case Intrinsic::Ceil: return whole(pc, v, llvm::Intrinsic::ceil);
+    case Intrinsic::Round: return whole(pc, v, llvm::Intrinsic::round);
+    case Intrinsic::Clamp: return clamped(pc, v, read(static_cast<uint16_t>(first + 1)), read(static_cast<uint16_t>(first + 2)));
     default: break;
   }
   Operand best = v;
@@ -116,6 +119,14 @@ Operand Translator::whole(uint32_t pc, const Operand& v, unsigned rounding) {
 // Of two of one kind; the first when neither is.
 Operand Translator::better(const Operand& v, const Operand& best, bool larger) {
   return either(is_beyond(v, best, larger), v, best);
+}
+
+// As builtin_clamp: the lower bound is asked for first, and NaN is beyond nothing.
+Operand Translator::clamped(uint32_t pc, const Operand& v, const Operand& low, const Operand& high) {
+  auto* ordered = block("ordered");
+  b_.CreateCondBr(is_beyond(high, low, false), exit_at(pc), ordered);
+  go_on_in(ordered);
+  return either(is_beyond(v, low, false), low, better(high, v, false));
 }
 
 llvm::Value* Translator::is_beyond(const Operand& v, const Operand& limit, bool above) {

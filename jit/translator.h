@@ -400,6 +400,7 @@ class Translator {
   Operand absolute(uint32_t pc, const Operand& v);
   Operand whole(uint32_t pc, const Operand& v, unsigned rounding);
   Operand better(const Operand& v, const Operand& best, bool larger);
+  Operand clamped(uint32_t pc, const Operand& v, const Operand& low, const Operand& high);
   llvm::Value* is_beyond(const Operand& v, const Operand& limit, bool above);
 
   // ---- translate_control.cpp ----

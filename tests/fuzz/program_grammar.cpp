@@ -89,7 +89,7 @@ const std::vector<Production> kProductions = {
     {'i', 3, "$F($i)"}, {'i', 1, "($i |> $F)"}, {'i', 1, "($i |> ($<$=i$| => $i$>))"},
     {'i', 2, "sum($L)"}, {'i', 1, "product($L)"}, {'i', 1, "min($i, $i)"}, {'i', 1, "max($L)"},
     {'i', 1, "first($L)"}, {'i', 1, "$L.last()"}, {'i', 1, "abs($i)"}, {'i', 1, "clamp($i, $k, $i)"},
-    {'i', 1, "fold($L, $i, max)"}, {'i', 1, "reduce($L, min)"},
+    {'i', 1, "fold($L, $i, max)"}, {'i', 1, "reduce($L, min)"}, {'i', 1, "ceil($f)"},
     {'i', 1, "reduce($L, ($<($=i, $=i) $|=> $i$>))"}, {'i', 1, "count($L, ($<$=i$| => $b$>))"},
     {'i', 1, "(index_of($L, $i) ?? $i)"}, {'i', 1, "(find($L, ($<$=i$| => $b$>)) ?? $i)"},
     {'i', 1, "floor($f)"}, {'i', 1, "round($f)"}, {'i', 1, "int($f)"}, {'i', 1, "int($s)"}, {'i', 1, "code($s, $k)"},
@@ -103,7 +103,7 @@ const std::vector<Production> kProductions = {
     {'f', 1, "sum([$f, $f, $f])"}, {'f', 1, "max($f, $f)"}, {'f', 1, "float($s)"}, {'f', 1, "[$f, $f, $f][$k]"},
     {'f', 3, "$P.w"}, {'f', 2, "$B[$k].w"}, {'f', 1, "$Q.body.w"},
 
-    {'f', 3, "$W[$k]"}, {'f', 1, "sum($W)"}, {'f', 1, "min($f, $f)"}, {'f', 1, "fold($W, $f, max)"},
+    {'f', 3, "$W[$k]"}, {'f', 1, "sum($W)"}, {'f', 1, "min($f, $f)"}, {'f', 1, "fold($W, $f, max)"}, {'f', 1, "clamp($f, $f, $f)"},
 
     // ---- bool ----
     {'b', 1, "true"}, {'b', 1, "false"}, {'b', 4, "$.b"},

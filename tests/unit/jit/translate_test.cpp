@@ -316,6 +316,16 @@ TEST_CASE("translate: a built-in that is a value is done in place, and asked for
   CHECK(look("texts", 2).calls_helper("call"));
 }
 
+TEST_CASE("translate: numbers are rounded and clamped in place") {
+  run("fn rounded(x, y) => round(x) + ceil(x) + ceil(y) + round(y)\nfn held(x, y) => clamp(x, 0.0, 1.0) + clamp(y, 0, 1)\n"
+      "fn mixed(x) => clamp(x, 0, 1)\nfor k in 0..60 { rounded(k * 0.3, k); held(k * 0.3, k); mixed(k * 0.3) }");
+  for (int stage : {1, 2}) {
+    CHECK(look("rounded", stage).execs() == 0);
+    CHECK(look("held", stage).execs() == 0);
+    CHECK(look("mixed", stage).execs() == 1);
+  }
+}
+
 TEST_CASE("translate: a sum of floats that begins as an int leaves nothing to exec") {
   run("fn total(xs) {\n  var t = 0\n  for i in 0..len(xs) { t += xs[i] * 0.5 }\n  t\n}\n"
       "let xs = [for i in 0..40 => i * 0.5]\nfor k in 0..60 { total(xs) }");
