@@ -87,24 +87,7 @@ void Compiler::call(const CallNode& node, uint16_t dst) {
   window_call(node, dst);
 }
 
-// ---- built-ins with an opcode ----
-
-bool Compiler::intrinsic_call(const CallNode& node, const Link& link, uint16_t dst) {
-  Temps temps(*this);
-  size_t n = node.arguments.size();
-  if (link.name == "len" && n == 1) {
-    Operand o = chain_base(argument(node, 0).value, nullptr);
-    emit(Op::Len, dst, o.reg, 0, consume_flags(o));
-    return true;
-  }
-  if (link.name == "code" && n == 2) {
-    Operand s = chain_base(argument(node, 0).value, argument(node, 1).value);
-    Operand i = operand(argument(node, 1).value);
-    emit(Op::CodeAt, dst, s.reg, i.reg, consume_flags(s, i));
-    return true;
-  }
-  return false;
-}
+// ---- built-ins with an opcode that change a place ----
 
 bool Compiler::intrinsic_inout(const CallNode& node, const Link& link, uint16_t dst) {
   size_t n = node.arguments.size();

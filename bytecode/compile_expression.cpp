@@ -294,6 +294,7 @@ void Compiler::binary(const BinaryNode& node, uint16_t dst) {
     return load_truth(no, dst);
   }
   CompareForms compare;
+  if (asks_type(node)) return type_question(node, dst);
   if (compare_forms(node.op, compare) || node.op == BinaryOp::In) {
     Temps temps(*this);
     Operand l = operand(node.left, node.right);
@@ -418,6 +419,11 @@ void Compiler::compare_jump(const BinaryNode& node, bool jump_when, Label& targe
   CompareForms forms;
   compare_forms(node.op, forms);
   uint8_t sense = jump_when ? kSense : 0;
+  if (asks_type(node)) {
+    const uint16_t answer = alloc();
+    type_question(node, answer);
+    return jump(target, backwards ? Op::LoopIf : Op::JumpIf, answer, sense);
+  }
   int64_t imm;
   Borrowed literal;
   const Node *left = node.left, *right = node.right;

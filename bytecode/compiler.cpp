@@ -296,6 +296,9 @@ uint16_t Compiler::type_index(const TypeExpr* type) {
   return descriptor(chunk_->types, Chunk::Type{type, interp::tags_of(*type), is_list ? interp::tags_of(*type->element) : interp::TypeTags()});
 }
 
+// A type that no annotation names, and that tags tell everything of.
+uint16_t Compiler::tags_index(interp::TypeTags tags) { return descriptor(chunk_->types, Chunk::Type{nullptr, tags, {}}); }
+
 void Compiler::finish(Chunk& chunk) {
   chunk.size = here();
   chunk.registers = uint32_t{high_} + 4;

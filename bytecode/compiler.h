@@ -222,7 +222,6 @@ class Compiler {
 
   // ---- compile_call.cpp ----
   void call(const CallNode& node, uint16_t dst);
-  bool intrinsic_call(const CallNode& node, const Link& link, uint16_t dst);
   bool intrinsic_inout(const CallNode& node, const Link& link, uint16_t dst);
   void window_call(const CallNode& node, uint16_t dst);
   void spread_call(const CallNode& node, uint16_t dst);
@@ -244,6 +243,16 @@ class Compiler {
   const Link* callee_link(const CallNode& node) const;
   uint32_t callee_index(const CallNode& node) const;   // of a callee that is a link
   bool method_may_lend(const CallNode& node) const;
+
+  // ---- compile_builtin.cpp ----
+  bool intrinsic_call(const CallNode& node, const Link& link, uint16_t dst);
+  void end_call(const CallNode& node, bool last, uint16_t dst);
+  void assert_call(const CallNode& node, uint16_t dst);
+  void assert_comparison(const CallNode& node, uint16_t dst);
+  bool asks_type(const BinaryNode& node) const;  // with a literal as its answer
+  void type_question(const BinaryNode& node, uint16_t dst);
+  const CallNode* type_call(const Node* node) const;
+  uint16_t tags_index(interp::TypeTags tags);
 
   // ---- compile_callback.cpp ----
   bool is_split(const CallNode& node) const;

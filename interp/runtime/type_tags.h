@@ -23,6 +23,10 @@ struct TypeTags {
   bool is_open(Borrowed v) const { return (open & bit(v.tag())) != 0; }
 };
 
+// What `type` gives a name by the tag alone; a variant has that of its declaration, and of what is the host's the host says one.
+constexpr bool is_named_by_value(Tag tag) { return tag == Tag::Variant || tag == Tag::Host; }
+constexpr TypeTags kNamedByTag{~(TypeTags::bit(Tag::Variant) | TypeTags::bit(Tag::Host)), 0};
+
 TypeTags tags_of(syntax::TypeKind kind);
 TypeTags tags_of(const syntax::TypeExpr& type);
 

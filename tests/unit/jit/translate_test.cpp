@@ -326,6 +326,17 @@ TEST_CASE("translate: numbers are rounded and clamped in place") {
   }
 }
 
+TEST_CASE("translate: types are compared, assertions made and ends of lists read without a call") {
+  run("fn counted(xs) {\n  var n = 0\n  for x in xs { if type(x) == \"int\" { n += 1 } }\n  n\n}\n"
+      "fn checked(xs) {\n  var n = 0\n  for x in xs {\n    assert(x >= 0, \"negative\")\n    n += x\n  }\n  n\n}\n"
+      "fn ends(xs) => first(xs) + last(xs)\n"
+      "let xs = [for i in 0..40 => i]\nlet some = [1, \"a\", nil, [2], 2.5, x => x]\nfor k in 0..60 { counted(some); checked(xs); ends(xs) }");
+  for (int stage : {1, 2}) {
+    for (const char* name : {"counted", "checked", "ends"}) CHECK_FALSE(look(name, stage).calls_helper("exec_CallNative"));
+  }
+  CHECK(look("checked", 2).blocks.contains("strip"));
+}
+
 TEST_CASE("translate: a sum of floats that begins as an int leaves nothing to exec") {
   run("fn total(xs) {\n  var t = 0\n  for i in 0..len(xs) { t += xs[i] * 0.5 }\n  t\n}\n"
       "let xs = [for i in 0..40 => i * 0.5]\nfor k in 0..60 { total(xs) }");
