@@ -798,6 +798,7 @@ Plan Kinds::data_plan(uint32_t pc, const Insn& insn, const State& before) const 
       if (is_list(a) && b == Kind::Int && c == Kind::Int) return {Way::Inline, a, b, c};
       return {Way::Exec};
     }
+    case Op::In: return meets_texts(pc, Seen::Second) ? text_plan(pc, Kind::Bool, {Way::Exec}) : Plan{Way::Exec};
     case Op::CallNative: return intrinsic_plan(pc, insn, before);
     case Op::Len: {
       if (before.kinds[insn.b] == Kind::UnboxedList) return {Way::Inline, Kind::Any, Kind::UnboxedList, Kind::Any, Kind::Int};

@@ -40,6 +40,7 @@ bool Translator::data(uint32_t pc, const Insn& insn) {
       if (plan_.way == Way::Exec) return false;
       code_at(pc, insn);
       return true;
+    case Op::In: character_in(pc, insn); return true;
     default: return false;
   }
 }

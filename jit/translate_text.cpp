@@ -184,6 +184,28 @@ void Translator::next_character(uint32_t pc, const Insn& insn) {
   });
 }
 
+// One byte in a short text, all of whose bytes are looked at together: in UTF-8 it is no part of a longer character. Bytes
+// beyond the text's end are zero, which that of the character must not be.
+void Translator::character_in(uint32_t pc, const Insn& insn) {
+  constexpr uint64_t kEach = 0x0101010101010101, kHigh = 0x8080808080808080, kNone = uint64_t{0xffff} << (8 * kBytesInFirst);
+  const Operand part = read(insn.b), whole = read(insn.c);
+  auto* after = block("after");
+  auto* bytes = block("bytes");
+  auto* slow = slow_way(pc, after);
+  llvm::Value* byte = b_.CreateAnd(b_.CreateLShr(tag_of(part), kFirstByte), word(0xff));
+  llvm::Value* single = b_.CreateICmpEQ(b_.CreateAnd(tag_of(part), word(0xffff)), word(interp::make_ascii(0).word0));
+  llvm::Value* is_short = b_.CreateICmpEQ(b_.CreateAnd(tag_of(whole), word(0xff)), tag_word(interp::Tag::ShortStr));
+  b_.CreateCondBr(b_.CreateAnd(b_.CreateAnd(single, is_short), b_.CreateICmpNE(byte, word(0))), bytes, slow);
+  go_on_in(bytes);
+  llvm::Value* wanted = b_.CreateMul(byte, word(kEach));
+  auto zeros = [&](llvm::Value* v) { return b_.CreateAnd(b_.CreateAnd(b_.CreateSub(v, word(kEach)), b_.CreateNot(v)), word(kHigh)); };
+  llvm::Value* first = b_.CreateOr(b_.CreateXor(b_.CreateLShr(tag_of(whole), kFirstByte), wanted), word(kNone));
+  llvm::Value* found = b_.CreateOr(zeros(first), zeros(b_.CreateXor(payload_of(whole), wanted)));
+  write(insn.a, {Kind::Bool, nullptr, b_.CreateZExt(b_.CreateICmpNE(found, word(0)), b_.getInt64Ty())});
+  b_.CreateBr(after);
+  go_on_in(after);
+}
+
 void Translator::code_at(uint32_t pc, const Insn& insn) {
   const Operand text = read(insn.b), at = read(insn.c);
   if (plan_.way == Way::Inline) return write(insn.a, {Kind::Int, nullptr, ascii_byte(text, at, exit_at(pc))});

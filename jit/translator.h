@@ -472,6 +472,7 @@ class Translator {
   void text_branch(int which, const Operand& b, const Operand& c, llvm::BasicBlock* holds, llvm::BasicBlock* fails, llvm::BasicBlock* slow);
   llvm::Value* order_of_short(const Operand& v);
   void code_at(uint32_t pc, const Insn& insn);
+  void character_in(uint32_t pc, const Insn& insn);
   llvm::Value* list_size(const Operand& v, llvm::BasicBlock* slow);
   void length_of(uint32_t pc, const Insn& insn);
   llvm::Value* is_unique(const Operand& v);
