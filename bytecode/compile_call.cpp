@@ -174,6 +174,13 @@ uint32_t absent_arguments(const CallNode& node, const Link* link) {
 
 }  // namespace
 
+// What calls functions may let others do parts of it, of which a trace tells the place.
+void Compiler::call_native(const CallNode& node, uint16_t window, uint32_t index, uint32_t count) {
+  const auto found = runtime_.builtins.find(callee_link(node)->name);
+  const bool calls = callee_link(node)->kind == Link::Kind::Builtin && found != runtime_.builtins.end() && found->second->calls_mask != 0;
+  emit(Op::CallNative, window, index, count, calls ? kSense : 0);
+}
+
 void Compiler::emit_call(const CallNode& node, uint16_t window, Operand callee, uint32_t count) {
   const Link* link = callee_link(node);
   if (!link) {
@@ -185,7 +192,7 @@ void Compiler::emit_call(const CallNode& node, uint16_t window, Operand callee, 
   if (link->kind == Link::Kind::Function) {
     emit(Op::CallKnown, window, index, count);
   } else if (link->kind == Link::Kind::Builtin || link->kind == Link::Kind::BuiltinExport) {
-    emit(Op::CallNative, window, index, count);
+    call_native(node, window, index, count);
   } else {
     emit(Op::CallLink, window, index, count);
     emit_word(marks_of(node));

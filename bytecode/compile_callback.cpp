@@ -72,7 +72,7 @@ bool Compiler::callback_call(const CallNode& node, const Link& link, uint16_t ds
   bind(other);
   owned_ = evaluated;
   for (uint32_t i = 0; i < loop.arguments; ++i) disown(static_cast<uint16_t>(first + i));
-  emit(Op::CallNative, window, callee_index(node), loop.arguments);
+  call_native(node, window, callee_index(node), loop.arguments);
   bind(done);
   emit(Op::Move, dst, window);  // last of all: the variable of a let lives from here on
   return true;

@@ -297,7 +297,7 @@ void Compiler::for_loop(const ForNode& node, uint16_t dst, bool enter_at_head) {
 void Compiler::comprehension(const ComprehensionNode& node, uint16_t dst, bool enter_at_head) {
   Temps temps(*this);
   auto hidden = static_cast<uint16_t>(node.hidden);
-  auto list = static_cast<uint16_t>(hidden + 3);
+  auto list = static_cast<uint16_t>(hidden + syntax::kComprehensionList);
   uint16_t saved = locals_;
   if (!enter_at_head) {
     begin_iteration(node.iterable, hidden);
@@ -307,8 +307,10 @@ void Compiler::comprehension(const ComprehensionNode& node, uint16_t dst, bool e
     } else {
       emit(Op::NewListFor, list, hidden);
     }
+    locals_ = static_cast<uint16_t>(list + 1);
+    emit(Op::LoadQuanta, hidden + syntax::kComprehensionBegun);
   }
-  locals_ = static_cast<uint16_t>(list + 1);
+  locals_ = static_cast<uint16_t>(hidden + syntax::kComprehensionSlots);
   uint16_t item = item_register(node.pattern, 0);
   Label body, next, leave;
   jump(next, Op::Jump);
@@ -333,6 +335,7 @@ void Compiler::comprehension(const ComprehensionNode& node, uint16_t dst, bool e
   leave_block(outer);
   scopes_.pop_back();
   bind(next);
+  if (node.division != 0) emit(Op::Rounds, hidden, node.division - 1);
   uint32_t at = here();
   next_round(node.pattern, node.iterable, hidden, body);
   code_[at].b = item;

@@ -155,7 +155,7 @@ void Compiler::compile_loop_only(Node* loop) {
     locals_ = chunk_->first_local;
     for_loop(*for_node, result, true);
   } else if (auto* list_node = as<ComprehensionNode>(loop)) {
-    chunk_->first_local = static_cast<uint16_t>(list_node->hidden + 4);
+    chunk_->first_local = static_cast<uint16_t>(list_node->hidden + syntax::kComprehensionSlots);
     locals_ = chunk_->first_local;
     comprehension(*list_node, result, true);
   } else if (auto* call_node = as<CallNode>(loop)) {

@@ -240,6 +240,7 @@ class Compiler {
   void give_back_failed(Lending& lending);
   void put_back(Lending& lending, size_t i);
   void emit_call(const CallNode& node, uint16_t window, Operand callee, uint32_t count);
+  void call_native(const CallNode& node, uint16_t window, uint32_t index, uint32_t count);
   const Link* callee_link(const CallNode& node) const;
   uint32_t callee_index(const CallNode& node) const;   // of a callee that is a link
   bool method_may_lend(const CallNode& node) const;

@@ -209,7 +209,7 @@ void Facts::visit(Node* node) {
     }
     case NodeKind::Comprehension: {
       auto* loop = static_cast<ComprehensionNode*>(node);
-      for (uint32_t i = 0; i < 4; ++i) define(loop->hidden + i, false);
+      for (uint32_t i = 0; i < syntax::kComprehensionSlots; ++i) define(loop->hidden + i, false);
       define_pattern(loop->pattern, gives_ints(loop->iterable));
       break;
     }

@@ -83,6 +83,7 @@ POSSET_HANDLER const Insn* op_CallValue(State& s, Insn i) {
 }
 POSSET_HANDLER const Insn* op_CallNative(State& s, Insn i) {
   Borrowed callee = link_cell(s, i.b);
+  if ((i.x & kSense) && s.cx.runtime.trace) [[unlikely]] note_call_place(s.cx, *s.chunk, s.closure, s.pc);
   Value result = interp::call_native(s.cx, callee.as_builtin(), &s.r[i.a] + 2, i.c);
   if (result.failed()) [[unlikely]] return nullptr;
   s.r[i.a] = result.take();
@@ -103,6 +104,11 @@ POSSET_HANDLER const Insn* op_Await(State& s, Insn i) {
 POSSET_HANDLER const Insn* op_Fork(State& s, Insn i) {
   for (uint32_t n = i.b; n-- > 0;) interp::fork(s.cx, i.a + n, s.r, s.closure);
   return s.pc + 1;
+}
+POSSET_HANDLER const Insn* op_Rounds(State& s, Insn i) {
+  if (!interp::is_rest_wanted(s.cx, s.r[i.a + syntax::kComprehensionBegun])) [[likely]] return s.pc + 1;
+  s.cx.stack_top = s.r + s.chunk->registers;
+  return interp::divide_rest(s.cx, s.closure, s.r, i.b) ? s.pc + 1 : nullptr;
 }
 POSSET_HANDLER const Insn* op_Merge(State& s, Insn i) {
   Value result;

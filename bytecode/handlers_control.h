@@ -55,6 +55,10 @@ POSSET_HANDLER const Insn* op_DropRange(State& s, Insn i) {
   for (uint32_t n = 0; n < i.b; ++n) drop(s.r[i.a + n]);
   return s.pc + 1;
 }
+POSSET_HANDLER const Insn* op_LoadQuanta(State& s, Insn i) {
+  s.r[i.a] = Borrowed::integer(s.cx.quanta);
+  return s.pc + 1;
+}
 POSSET_HANDLER const Insn* op_LoadUnset(State& s, Insn i) {
   s.r[i.a] = Borrowed::unset();
   return s.pc + 1;

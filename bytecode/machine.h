@@ -10,6 +10,7 @@
 #include "interp/runtime/iterate.h"
 #include "interp/runtime/ops.h"
 #include "interp/runtime/place.h"
+#include "interp/runtime/rounds.h"
 #include "interp/runtime/forks.h"
 #include "interp/value/compare.h"
 #include "interp/value/list.h"

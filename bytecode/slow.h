@@ -88,6 +88,8 @@ void ask_again(Context& context, const interp::Function& function, const Chunk& 
 // Where code goes on at the end of a slice of steps that has no native code yet: it records a little more, so that what
 // its first rounds did not meet is known when native code is made.
 const Insn* record_again(Context& context, const interp::Function& function, Chunk& chunk, const Insn* head);
+// Where the built-in stands that is going to be called.
+void note_call_place(Context& context, const Chunk& chunk, const Closure* closure, const Insn* pc);
 // The slice of steps ends in a call of the function: the same for its body. False: a limit was hit.
 bool end_slice_in_call(Context& context, const interp::Function& function);
 // How native code of the chunk is entered at this loop head; 0: not here.

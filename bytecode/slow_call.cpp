@@ -70,6 +70,10 @@ const Insn* record_again(Context& context, const interp::Function& function, Chu
   return chunk.code.get() + chunk.index_of(head);
 }
 
+void note_call_place(Context& context, const Chunk& chunk, const Closure* closure, const Insn* pc) {
+  context.call_place = {closure->function->decl, chunk.site_of(chunk.index_of(pc), false)};
+}
+
 bool end_slice_in_call(Context& context, const interp::Function& function) {
   if (!context.poll()) return false;
   context.runtime.control.ask_again(function, -1, -1);

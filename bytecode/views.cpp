@@ -13,7 +13,6 @@ namespace {
 
 // Hidden slots of loops and matches, see ast.h.
 constexpr uint32_t kHiddenOfFor = 3;
-constexpr uint32_t kHiddenOfComprehension = 4;
 
 class Search {
  public:
@@ -31,6 +30,9 @@ class Search {
       for (const Capture& each : child->captures) {
         if (each.from == Capture::From::Local) lets_.erase(each.index);
       }
+    }
+    for (const syntax::Division& each : function_.divisions) {
+      for (const uint32_t slot : each.inputs) lets_.erase(slot);
     }
     visit(function_.body);
     if (has_forks_) return {};
@@ -98,7 +100,7 @@ class Search {
       case NodeKind::RestPattern: define(static_cast<RestPatternNode*>(node)->binding); break;
       case NodeKind::FunctionStatement: define(static_cast<FunctionStatementNode*>(node)->binding); break;
       case NodeKind::For: define(static_cast<ForNode*>(node)->hidden, kHiddenOfFor); break;
-      case NodeKind::Comprehension: define(static_cast<ComprehensionNode*>(node)->hidden, kHiddenOfComprehension); break;
+      case NodeKind::Comprehension: define(static_cast<ComprehensionNode*>(node)->hidden, kComprehensionSlots); break;
       case NodeKind::Match: define(static_cast<MatchNode*>(node)->hidden, 1); break;
       case NodeKind::Fork:
       case NodeKind::Merge: has_forks_ = true; break;

@@ -761,6 +761,7 @@ Plan Kinds::data_plan(uint32_t pc, const Insn& insn, const State& before) const 
     case Op::LoopReturn:
     case Op::Fork:
     case Op::Merge:
+    case Op::Rounds:
     case Op::CallbackReady: return {Way::Inline};
     case Op::ViewCaptured:
     case Op::GetCaptured: {
@@ -927,7 +928,8 @@ State Kinds::moved(uint32_t pc, const Plan& plan, State state) const {
   switch (static_cast<Op>(insn.op)) {
     case Op::LoadNil: set(insn.a, Kind::Nil); break;
     case Op::LoadBool: set(insn.a, Kind::Bool); break;
-    case Op::LoadInt: set(insn.a, Kind::Int); break;
+    case Op::LoadInt:
+    case Op::LoadQuanta: set(insn.a, Kind::Int); break;
     case Op::LoadConst: set(insn.a, constant_kind(insn.b)); break;
     case Op::Copy:
       copy(insn.a, insn.b);

@@ -43,6 +43,7 @@ bool Translator::move(const Insn& insn) {
     case Op::LoadBool: write(insn.a, {Kind::Bool, nullptr, word(insn.b != 0)}); return true;
     case Op::LoadInt: write(insn.a, integer(insn.imm_b())); return true;
     case Op::LoadConst: write(insn.a, constant(insn.b)); return true;
+    case Op::LoadQuanta: write(insn.a, {Kind::Int, nullptr, quanta()}); return true;
     case Op::Copy: {
       const Operand v = read(insn.b);
       if (!lend_argument(insn)) retain(v);
@@ -310,6 +311,7 @@ bool Translator::jump(uint32_t pc, const Insn& insn) {
     }
     case Op::Fork: return leave_forks(insn);
     case Op::Merge: return take_back_fork(pc, insn);
+    case Op::Rounds: return leave_rounds(pc, insn);
     case Op::ForRange: for_range(pc, insn); return true;
     case Op::IterRange: iter_range(pc, insn); return true;
     case Op::ForNext:

@@ -327,6 +327,8 @@ class Translator {
   llvm::Value* is_exit_forced();
 
   // ---- translate_forks.cpp ----
+  llvm::Value* quanta();
+  bool leave_rounds(uint32_t pc, const bytecode::Insn& insn);
   bool leave_forks(const Insn& insn);
   bool leaves_records() const;
   bool take_back_fork(uint32_t pc, const Insn& insn);

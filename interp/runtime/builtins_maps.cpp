@@ -1,5 +1,6 @@
 // Maps: keys, values, items, get, has, group_by.
 #include "interp/runtime/builtins.h"
+#include "interp/runtime/halves.h"
 #include "interp/runtime/iterate.h"
 #include "interp/runtime/place.h"
 #include "interp/value/compare.h"
@@ -56,10 +57,8 @@ Value builtin_has(NativeCall& call) {
 
 namespace {
 
-// Adds an item to the list under its key. The list is the map's own, so it grows in place.
-bool add_to_group(Context& context, Map* map, Borrowed key, Value item) {
-  const KeyScope scope(context);
-  if (!check_key(context, map, key)) return false;
+// Adds an item to the list under its key, which has been checked. The list is the map's own, so it grows in place.
+bool add_to_checked_group(Context& context, Map* map, Borrowed key, Value item) {
   bool inserted = false;
   Borrowed* slot = map_slot(context.heap, map, key, inserted, context.heap.known_key());
   if (!slot) return or_memory_limit(context, false);
@@ -71,6 +70,59 @@ bool add_to_group(Context& context, Map* map, Borrowed key, Value item) {
   return or_memory_limit(context, list_push(context.heap, *slot, std::move(item)));
 }
 
+bool add_to_group(Context& context, Map* map, Borrowed key, Value item) {
+  const KeyScope scope(context);
+  return check_key(context, map, key) && add_to_checked_group(context, map, key, std::move(item));
+}
+
+// group_by in halves. Elsewhere the keys are computed, charged for and checked, in the order of the elements; the groups are
+// made where all is.
+struct GroupWork {
+  class Out;
+  Borrowed items, callee;
+  TracePoint place;
+
+  bool share(Sharing& sharing) const { return sharing.add(callee) && sharing.add(items); }
+};
+
+class GroupWork::Out {
+ public:
+  // Without groups: the keys.
+  Out(Context& context, const GroupWork& work, uint64_t elements, Map* groups = nullptr)
+      : context_(context), work_(work), keys_(context, elements), groups_(groups) {}
+
+  bool ok() const { return true; }
+  Step piece(uint64_t from, uint64_t to) {
+    Callback f(context_, work_.callee);
+    for (uint64_t i = from; i < to; ++i) {
+      Value key = f(element_at(work_.items, i));
+      if (key.failed() || !add(std::move(key), i)) return Step::Failed;
+    }
+    return Step::Item;
+  }
+  Step add(Value part, uint64_t from, uint64_t to) {
+    const auto* keys = part->as<List>();
+    if (!groups_) return keys_.append(keys) ? Step::Item : Step::Failed;
+    for (uint64_t i = from; i < to; ++i) {
+      const Value key = list_copy(keys, i - from);
+      if (!add_to_checked_group(context_, groups_, key, element_at(work_.items, i))) return Step::Failed;
+    }
+    return Step::Item;
+  }
+  Value part(Step) { return keys_.finish(); }
+
+ private:
+  bool add(Value key, uint64_t i) {
+    if (groups_) return add_to_group(context_, groups_, key, element_at(work_.items, i));
+    return charge_light_key(context_, key) && keys_.push(std::move(key));
+  }
+
+  Context& context_;
+  const GroupWork& work_;
+  ListBuilder keys_;
+  Map* const groups_;
+};
+
 }  // namespace
 
 Value builtin_group_by(NativeCall& call) {
@@ -78,6 +130,12 @@ Value builtin_group_by(NativeCall& call) {
   Map* map = new_map(call.context.heap);
   if (!map) return call.context.raise_memory_limit();
   Value groups = Value::adopt(Borrowed::heap(Tag::Map, map));
+  if (has_halves(call.context, call[0], call[1])) {
+    const GroupWork work{call[0], call[1], call.context.take_call_place()};
+    const uint64_t elements = item_count(call[0]);
+    GroupWork::Out out(call.context, work, 0, map);
+    return in_halves(call.context, work, out, elements) == Step::Failed ? Value::failure() : std::move(groups);
+  }
   Callback f(call.context, call[1]);
   Meter meter(call.context, call[1]);
   bool ok = for_each_item(call.context, call[0], [&](Value item) {

@@ -31,16 +31,17 @@ T over_tree(uint64_t from, uint64_t to, Leaf& leaf, Combine& combine) {
 // The same for reduce, where others may do the right sides.
 class ReducedPart final : public RightSide {
  public:
-  ReducedPart(Borrowed items, Borrowed callee, uint64_t from, uint64_t to)
-      : items_(items), callee_(callee), from_(from), to_(to) {}
+  ReducedPart(Borrowed items, Borrowed callee, const TracePoint& place, uint64_t from, uint64_t to)
+      : items_(items), callee_(callee), place_(place), from_(from), to_(to) {}
 
   bool share(Sharing& sharing) const override { return sharing.add(callee_) && sharing.add(items_); }
+  TracePoint place() const override { return place_; }
   Value run(Context& context) override {
     if (to_ - from_ <= kLeaf) return leaf(context);
     const uint64_t middle = from_ + (to_ - from_) / 2;
-    ReducedPart right_part(items_, callee_, middle, to_);
+    ReducedPart right_part(items_, callee_, place_, middle, to_);
     BuiltinFork fork(context, right_part);
-    Value left = ReducedPart(items_, callee_, from_, middle).run(context);
+    Value left = ReducedPart(items_, callee_, place_, from_, middle).run(context);
     if (left.failed()) return left;
     Value right;
     if (!fork.merge(right)) right = right_part.run(context);
@@ -48,9 +49,7 @@ class ReducedPart final : public RightSide {
   }
 
  private:
-  Value element(uint64_t i) const {
-    return items_.is_list() ? list_copy(items_.as<List>(), i) : Value::integer(items_.as<Range>()->at(i));
-  }
+  Value element(uint64_t i) const { return element_at(items_, i); }
   Value leaf(Context& context) const {
     Callback f(context, callee_);
     Value state = element(from_);
@@ -59,6 +58,7 @@ class ReducedPart final : public RightSide {
   }
 
   const Borrowed items_, callee_;
+  const TracePoint place_;
   const uint64_t from_, to_;
 };
 
@@ -69,8 +69,9 @@ Value builtin_reduce(NativeCall& call) {
   Elements elements(call.context, call[0]);
   if (!elements.ok()) return Value::failure();
   if (elements.size() == 0) return raise_empty(call, type_name(call[0].tag()));
-  const bool halves = (call[0].is_list() || call[0].is(Tag::Range)) && may_split(call.context, call[1]);
-  if (halves) return ReducedPart(call[0], call[1], 0, elements.size()).run(call.context);
+  if (has_halves(call.context, call[0], call[1])) {
+    return ReducedPart(call[0], call[1], call.context.take_call_place(), 0, elements.size()).run(call.context);
+  }
   Callback f(call.context, call[1]);
   Meter meter(call.context, call[1]);
   auto leaf = [&](uint64_t from, uint64_t to) {

@@ -54,62 +54,16 @@ Value builtin_range(NativeCall& call) {
   return stepped_list(call.context, a, stepped_count(a, b, step), step);
 }
 
-// ---- in halves ----
-
-namespace {
-
-// What map, filter and tabulate make of the elements [from, to): a list. Without `items` the elements are numbers.
-struct ListWork {
-  using Out = ListBuilder;
-  Borrowed items, callee;
-  bool keeps;  // the element, where the answer is true
-
-  Value element(uint64_t i) const {
-    if (items.is_list()) return list_copy(items.as<List>(), i);
-    return Value::integer(items.is_nil() ? static_cast<int64_t>(i) : items.as<Range>()->at(i));
-  }
-  bool piece(Context& context, uint64_t from, uint64_t to, Out& out) const {
-    Callback f(context, callee);
-    for (uint64_t i = from; i < to; ++i) {
-      if (keeps) {
-        const int keep = f.test(element(i), "the result of filter's function");
-        if (keep < 0 || (keep > 0 && !out.push(element(i)))) return false;
-      } else {
-        Value made = f(element(i));
-        if (made.failed() || !out.push(std::move(made))) return false;
-      }
-    }
-    return true;
-  }
-  bool add(Context&, Value part, Out& out) const { return part->as<List>()->size == 0 || out.append(part->as<List>()); }
-  bool share(Sharing& sharing) const { return sharing.add(callee) && sharing.add(items); }
-};
-
-bool has_halves(const Context& context, Borrowed items, Borrowed callee) {
-  return (items.is_list() || items.is(Tag::Range)) && may_split(context, callee);
-}
-
-Value in_halves(Context& context, const ListWork& work, uint64_t n) {
-  ListBuilder out(context, work.keeps ? 0 : n);
-  return Half(work, 0, n, piece_size(n)).into(context, out) ? out.finish() : Value::failure();
-}
-
-}  // namespace
-
 // ---- one result for each element ----
 
 Value builtin_map(NativeCall& call) {
   if (!want_iterable(call, 0) || !want_function(call, 1)) return Value::failure();
-  if (has_halves(call.context, call[0], call[1])) {
-    return in_halves(call.context, {call[0], call[1], false}, item_count(call[0]));
-  }
   return run_callbacks(call);
 }
 
 Value builtin_tabulate(NativeCall& call) {
   uint64_t n = 0;
   if (!want_count(call, 0, n) || !want_function(call, 1)) return Value::failure();
-  if (may_split(call.context, call[1])) return in_halves(call.context, {Borrowed::nil(), call[1], false}, n);
   return run_callbacks(call);
 }
 
@@ -133,9 +87,6 @@ Value builtin_enumerate(NativeCall& call) {
 
 Value builtin_filter(NativeCall& call) {
   if (!want_iterable(call, 0) || !want_function(call, 1)) return Value::failure();
-  if (has_halves(call.context, call[0], call[1])) {
-    return in_halves(call.context, {call[0], call[1], true}, item_count(call[0]));
-  }
   return run_callbacks(call);
 }
 
@@ -147,10 +98,56 @@ bool append_all(Context& context, ListBuilder& out, Meter& meter, Borrowed items
                        [&](Value item) { return meter.add(1) && out.push(std::move(item)); });
 }
 
+// flat_map in halves. What is charged for the results depends on how many there are before: elsewhere as much as that can
+// be at most, and what was too much is given back.
+struct FlatMapWork {
+  class Out;
+  Borrowed items, callee;
+  TracePoint place;
+
+  bool share(Sharing& sharing) const { return sharing.add(callee) && sharing.add(items); }
+};
+
+class FlatMapWork::Out {
+ public:
+  static constexpr uint64_t kMostBefore = kElementsPerStep - 1;
+  Out(Context& context, const FlatMapWork& work, uint64_t, uint64_t before = kMostBefore)
+      : context_(context), work_(work), list_(context), results_(context, before) {}
+
+  bool ok() const { return true; }
+  Step piece(uint64_t from, uint64_t to) {
+    Callback f(context_, work_.callee);
+    for (uint64_t i = from; i < to; ++i) {
+      Value several = f(element_at(work_.items, i));
+      if (several.failed() || !append_all(context_, list_, results_, several)) return Step::Failed;
+    }
+    return Step::Item;
+  }
+  Step add(Value part, uint64_t, uint64_t) {
+    const auto* more = part->as<List>();
+    const uint64_t charged = (kMostBefore + more->size) / kElementsPerStep;
+    context_.fuel += static_cast<int64_t>(charged - results_.note(more->size));
+    return more->size == 0 || list_.append(more) ? Step::Item : Step::Failed;
+  }
+  Value part(Step) { return list_.finish(); }
+
+ private:
+  Context& context_;
+  const FlatMapWork& work_;
+  ListBuilder list_;
+  Meter results_;
+};
+
 }  // namespace
 
 Value builtin_flat_map(NativeCall& call) {
   if (!want_iterable(call, 0) || !want_function(call, 1)) return Value::failure();
+  if (has_halves(call.context, call[0], call[1])) {
+    const FlatMapWork work{call[0], call[1], call.context.take_call_place()};
+    const uint64_t elements = item_count(call[0]);
+    FlatMapWork::Out made(call.context, work, elements, 0);
+    return in_halves(call.context, work, made, elements) == Step::Failed ? Value::failure() : made.part(Step::Item);
+  }
   ListBuilder out(call.context);
   Callback f(call.context, call[1]);
   Meter meter(call.context, call[1]);

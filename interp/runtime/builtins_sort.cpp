@@ -10,6 +10,8 @@
 #include <cstring>
 
 #include "interp/runtime/builtins.h"
+#include "interp/runtime/callback_loop.h"
+#include "interp/runtime/halves.h"
 #include "interp/value/compare.h"
 
 namespace posset::interp {
@@ -392,8 +394,12 @@ struct Keyed {
   Borrowed item;
 };
 
-// The keys in a list, made by calling f for each element in order.
+// The keys in a list, made by calling f for each element in order, or in halves.
 Value keys_of(NativeCall& call, const Elements& elements) {
+  if (may_split(call.context, call[1])) {
+    const Borrowed items = elements.list() ? Borrowed::heap(Tag::List, elements.list()) : call[0];
+    return map_in_halves(call.context, call.function->name, items, call[1]);
+  }
   ListBuilder keys(call.context, elements.size());
   Callback f(call.context, call[1]);
   Meter meter(call.context, call[1]);

@@ -177,6 +177,7 @@ Value call_native(Context& context, const NativeFunction* function, Borrowed* ba
     result = context.raise_no_memory();
   }
   context.stack_top = saved_top;
+  context.call_place.function = nullptr;
   drop_arguments(base, count, function->inout_mask);
   return result;
 }

@@ -1,10 +1,12 @@
 // See callback_loop.h.
 #include "interp/runtime/callback_loop.h"
 
+#include <cassert>
 #include <string>
 
 #include "interp/runtime/builtins.h"
 #include "interp/runtime/call.h"
+#include "interp/runtime/halves.h"
 #include "interp/syntax/ast.h"
 
 namespace posset::interp {
@@ -19,9 +21,9 @@ namespace {
 constexpr CallbackLoop kCallbackLoops[] = {
     {Intrinsic::Map, 2, Answer::Append, false, true},  {Intrinsic::Tabulate, 2, Answer::Append, true, true},
     {Intrinsic::Filter, 2, Answer::Keep, false, true}, {Intrinsic::Fold, 3, Answer::Fold},
-    {Intrinsic::Each, 2, Answer::Ignore},              {Intrinsic::Find, 2, Answer::Find},
-    {Intrinsic::Any, 2, Answer::Any},                  {Intrinsic::All, 2, Answer::All},
-    {Intrinsic::Count, 2, Answer::Count},
+    {Intrinsic::Each, 2, Answer::Ignore},              {Intrinsic::Find, 2, Answer::Find, false, true},
+    {Intrinsic::Any, 2, Answer::Any, false, true},     {Intrinsic::All, 2, Answer::All, false, true},
+    {Intrinsic::Count, 2, Answer::Count, false, true},
 };
 
 constexpr size_t place_of(Intrinsic intrinsic) {
@@ -60,7 +62,7 @@ CallbackRun::CallbackRun(Context& context, const CallbackLoop& loop, const char*
 Borrowed& CallbackRun::result() { return slots_[kCallbackResult]; }
 Value CallbackRun::take_result() { return Value::adopt(std::exchange(result(), Borrowed::nil())); }
 
-bool CallbackRun::begin() {
+bool CallbackRun::begin(uint64_t most) {
   if (loop_.counts) {
     const Borrowed count = std::exchange(slots_[0], Borrowed::nil());
     if (!begin_counted(context_, slots_, Borrowed::integer(0), count, false)) return false;
@@ -71,7 +73,7 @@ bool CallbackRun::begin() {
     case Answer::Append:
     case Answer::Keep: {
       // Numbers are expected; the first element says what they are.
-      const uint64_t expected = loop_.answer == Answer::Append ? items_expected(slots_) : 0;
+      const uint64_t expected = loop_.answer == Answer::Append ? std::min(most, items_expected(slots_)) : 0;
       List* list = new_list_expecting(context_, Packing::Int, expected);
       if (list) result() = Borrowed::heap(Tag::List, list);
       return or_memory_limit(context_, list != nullptr);
@@ -131,22 +133,121 @@ Step CallbackRun::tested(Value item) {
 
 bool CallbackRun::append(Value v) { return or_memory_limit(context_, list_push(context_.heap, result(), std::move(v))); }
 
+namespace {
+
+struct Slots {
+  Borrowed all[kCallbackSlots];
+  ~Slots() {
+    release(all[0]);
+    release(all[kCallbackResult]);
+  }
+  Value take_result() { return Value::adopt(std::exchange(all[kCallbackResult], Borrowed::nil())); }
+};
+
+// The elements of a list or range, or numbers from 0, done in halves (halves.h): a run for each executor, which goes from
+// place to place.
+struct CallbackWork {
+  class Out;
+  const CallbackLoop& loop;
+  const char* name;
+  Borrowed items, callee;
+  TracePoint place;
+
+  bool share(Sharing& sharing) const { return sharing.add(callee) && sharing.add(items); }
+};
+
+class CallbackWork::Out {
+ public:
+  Out(Context& context, const CallbackWork& work, uint64_t elements)
+      : context_(context),
+        loop_(work.loop),
+        slots_{{Value::copy(work.items).take(), Borrowed::nil(), Borrowed::nil(), work.callee, Borrowed::nil()}},
+        run_(context, work.loop, work.name, slots_.all),
+        ok_(run_.begin(elements)) {
+    if (ok_) first_ = slots_.all[1].as_int();
+  }
+
+  bool ok() const { return ok_; }
+  Step piece(uint64_t from, uint64_t to) {
+    slots_.all[1] = Borrowed::integer(first_ + static_cast<int64_t>(from));
+    Step step = Step::Item;
+    for (uint64_t i = from; i < to && step == Step::Item; ++i) step = run_.round();
+    return step;
+  }
+  Step add(Value part, uint64_t, uint64_t);
+  Value result() { return slots_.take_result(); }
+  // What was found may be nil.
+  Value part(Step step) {
+    if (loop_.answer != Answer::Find || step != Step::End) return result();
+    const Borrowed found = slots_.all[kCallbackResult];
+    List* const list = new_list_of(context_.heap, &found, 1);
+    if (!list) return context_.raise_memory_limit();
+    static_cast<void>(result().take());
+    return list_value(list);
+  }
+
+ private:
+  Context& context_;
+  const CallbackLoop& loop_;
+  Slots slots_;
+  CallbackRun run_;
+  const bool ok_;
+  int64_t first_ = 0;
+};
+
+Step CallbackWork::Out::add(Value part, uint64_t, uint64_t) {
+  Borrowed& result = slots_.all[kCallbackResult];
+  switch (loop_.answer) {
+    case Answer::Append:
+    case Answer::Keep:
+      if (part->as<List>()->size == 0) return Step::Item;
+      return or_memory_limit(context_, list_append(context_.heap, result, part->as<List>())) ? Step::Item : Step::Failed;
+    case Answer::Count: result = Borrowed::integer(result.as_int() + part->as_int()); return Step::Item;
+    case Answer::Any:
+    case Answer::All:
+      if (part->as_bool() == (loop_.answer == Answer::All)) return Step::Item;
+      result = part;
+      return Step::End;
+    case Answer::Find:
+      if (part->is_nil()) return Step::Item;
+      result = list_copy(part->as<List>(), 0).take();
+      return Step::End;
+    case Answer::Fold:
+    case Answer::Ignore: break;
+  }
+  assert(!"such a loop is not split");
+  return Step::Failed;
+}
+
+bool is_halved(const NativeCall& call, const CallbackLoop& loop) {
+  if (!loop.splits) return false;
+  return loop.counts ? may_split(call.context, call[1]) : has_halves(call.context, call[0], call[1]);
+}
+
+Value callbacks_in_halves(Context& context, const CallbackWork& work) {
+  const uint64_t elements = work.loop.counts ? static_cast<uint64_t>(work.items.as_int()) : item_count(work.items);
+  CallbackWork::Out out(context, work, elements);
+  return out.ok() && in_halves(context, work, out, elements) != Step::Failed ? out.result() : Value::failure();
+}
+
+}  // namespace
+
+Value map_in_halves(Context& context, const char* name, Borrowed items, Borrowed callee) {
+  return callbacks_in_halves(context, {*callback_loop(Intrinsic::Map), name, items, callee, context.take_call_place()});
+}
+
 Value run_callbacks(NativeCall& call) {
   const CallbackLoop& loop = *callback_loop(call.function->intrinsic);
-  struct Slots {
-    Borrowed all[kCallbackSlots];
-    ~Slots() {
-      release(all[0]);
-      release(all[kCallbackResult]);
-    }
-  } slots{{Value::copy(call[0]).take(), Borrowed::nil(), Borrowed::nil(), call[loop.arguments - 1u],
-           loop.answer == Answer::Fold ? call.take(1).take() : Borrowed::nil()}};
+  if (is_halved(call, loop)) {
+    return callbacks_in_halves(call.context, {loop, call.function->name, call[0], call[1], call.context.take_call_place()});
+  }
+  Slots slots{{Value::copy(call[0]).take(), Borrowed::nil(), Borrowed::nil(), call[loop.arguments - 1u],
+               loop.answer == Answer::Fold ? call.take(1).take() : Borrowed::nil()}};
   CallbackRun run(call.context, loop, call.function->name, slots.all);
   if (!run.begin()) return Value::failure();
   Step step;
   while ((step = run.round()) == Step::Item) continue;
-  if (step == Step::Failed) return Value::failure();
-  return Value::adopt(std::exchange(slots.all[kCallbackResult], Borrowed::nil()));
+  return step == Step::Failed ? Value::failure() : slots.take_result();
 }
 
 }  // namespace posset::interp

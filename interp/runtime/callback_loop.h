@@ -47,8 +47,8 @@ class CallbackRun {
  public:
   CallbackRun(Context& context, const CallbackLoop& loop, const char* name, Borrowed* slots);
   // The first slot has what is iterated, or the count; that of the function the function, that of the result a fold's start.
-  // False: raised.
-  bool begin();
+  // Results are expected for `most` items. False: raised.
+  bool begin(uint64_t most = UINT64_MAX);
   // Item: go on. End: the result is there. Failed: raised.
   Step round();
 
@@ -65,7 +65,9 @@ class CallbackRun {
   uint32_t rounds_ = 0;
 };
 
-// The built-in itself, for any function and iterable. Takes the fold's start.
+// The built-in itself, for any function and iterable. Takes the fold's start. Others do parts of it where it is worth that.
 Value run_callbacks(NativeCall& call);
+// What `map` gives for a list or range, and a function that may be split, to the built-in of that name.
+Value map_in_halves(Context& context, const char* name, Borrowed items, Borrowed callee);
 
 }  // namespace posset::interp

@@ -197,6 +197,15 @@ class Context : public Strand {
   Unwinding set_error_aside();
   void go_on_with(Unwinding unwinding);
 
+  // Where the built-in is called that runs, as the trace is told of its parts; set while there is one. It takes it.
+  TracePoint call_place;
+  TracePoint take_call_place() { return std::exchange(call_place, {}); }
+
+  // ---- loops whose rounds others may do (rounds.h) ----
+  // Quanta that have been used, and which of them a loop must have begun before for somebody to want its rest.
+  int64_t quanta = 1;
+  int64_t rest_wanted = 0;
+
   // ---- steps, limits, safepoints (context.cpp) ----
   // Counts down at every function entry and loop iteration; below zero calls `poll`.
   int64_t fuel = 0;

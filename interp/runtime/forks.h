@@ -19,6 +19,7 @@ class Sharing;
 class RightSide {
  public:
   virtual bool share(Sharing& sharing) const = 0;
+  virtual TracePoint place() const { return {}; }
   // On any thread, with the context of that.
   virtual Value run(Context& context) = 0;
   // Instead, where it was sent to a thread that had no memory for that.
@@ -118,7 +119,7 @@ class BuiltinFork {
     record_->part = &part;
     ++context.fork_top;
   }
-  // After an error.
+  // After an error, or where it is not wanted any more.
   ~BuiltinFork() {
     if (record_) drop_forks(context_, record_);
   }

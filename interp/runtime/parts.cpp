@@ -72,7 +72,10 @@ void Delegate::skip_unless_run() {
 
 // In the source, for people.
 std::string Delegate::place() const {
-  if (record_.header & ForkRecord::kBuiltin) return "in a built-in";
+  if (record_.header & ForkRecord::kBuiltin) {
+    const TracePoint place = record_.part->place();
+    return place.function ? place.function->module->source->place(place.function->spans[place.site].begin) : "in a built-in";
+  }
   const syntax::FunctionDecl& decl = *record_.closure->function->decl;
   return decl.module->source->place(decl.fork_point(record_.point()).span.begin);
 }

@@ -170,6 +170,8 @@ bool Seat::pause() {
   ForkRecord* const rest = linear_part(given);
   const auto done = [&](ForkDepth::Need need) {
     context_.fork_depth.end_quantum(context_.depth, need);
+    context_.rest_wanted = need == ForkDepth::Need::Unmet ? context_.quanta : 0;
+    ++context_.quanta;
     return true;
   };
   if (!has_offer()) return done(ForkDepth::Need::None);

@@ -1,6 +1,10 @@
 // Source text to a resolved program, and the names a resolution may use.
 #include "interp/runtime/program.h"
 
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
 #include "interp/runtime/callback_loop.h"
 #include "interp/syntax/parser.h"
 #include "sched/base/stack_pool.h"
@@ -17,6 +21,23 @@ bool goes_over_all(const NativeFunction& function) {
   return name == "sum" || name == "product" || name == "sort";
 }
 
+using Divides = syntax::BuiltinInfo::Divides;
+
+// How those that call a function for every element divide them (halves.h).
+constexpr std::pair<std::string_view, Divides> kDivides[] = {
+    {"map", Divides::Sequences},   {"filter", Divides::Sequences},   {"tabulate", Divides::All},
+    {"find", Divides::Sequences},  {"any", Divides::Sequences},      {"all", Divides::Sequences},
+    {"count", Divides::Sequences}, {"reduce", Divides::Sequences},   {"flat_map", Divides::Sequences},
+    {"sort_by", Divides::All},     {"group_by", Divides::Sequences}, {"fold", Divides::InOrder},
+    {"each", Divides::InOrder},    {"sort_with", Divides::InOrder},  {"remove_if", Divides::InOrder},
+};
+
+Divides divides(const NativeFunction& function) {
+  if (*function.module || function.is_host) return Divides::No;
+  const auto* const found = std::find_if(std::begin(kDivides), std::end(kDivides), [&](const auto& row) { return row.first == function.name; });
+  return found == std::end(kDivides) ? Divides::No : found->second;
+}
+
 syntax::BuiltinInfo info_of(const NativeFunction& function) {
   syntax::BuiltinInfo info;
   info.inout_mask = function.inout_mask;
@@ -24,6 +45,7 @@ syntax::BuiltinInfo info_of(const NativeFunction& function) {
   info.calls_mask = function.calls_mask;
   if (const CallbackLoop* loop = callback_loop(function.intrinsic)) info.loop_arguments = loop->arguments;
   info.costly = goes_over_all(function) || function.is_host;
+  info.divides = divides(function);
   info.min_args = function.min_arguments;
   info.max_args = function.max_arguments == NativeFunction::kAnyCount ? -1 : function.max_arguments;
   return info;

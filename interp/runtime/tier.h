@@ -70,6 +70,8 @@ struct Refusal {
   CacheUse cache;  // of code as well as of none
 };
 
+struct Rounds;  // rounds.h
+
 struct TierInterface {
   int version = 1;
   int level = 0;                 // 1 bytecode, 2 and 3 native
@@ -101,6 +103,10 @@ struct TierInterface {
   // Tier 0: what stands at a fork point of the closure's function, with the point's inputs, in order, which it takes. Result:
   // owned, or Failed with the error pending.
   Value (*evaluate_fork)(Context& context, Closure* closure, Value* inputs, uint32_t point) = nullptr;
+
+  // Tier 0: the rounds [from, to) of what is left of a comprehension, for whoever divides it. Takes the list so far, and gives it with
+  // what they add; or Failed with the error pending, as it would be in the loop itself.
+  Value (*do_rounds)(Context& context, const Rounds& rounds, uint64_t from, uint64_t to, Value list) = nullptr;
 
   // Runs a loop from its head. `depth` slots of the frame are live before and after; the loop's hidden
   // slots are set. On Finished or Returned, `value` is the loop's value or the returned one.

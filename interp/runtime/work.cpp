@@ -37,6 +37,13 @@ bool charge_heap_key(Context& context, const Map* map, Borrowed key) {
   return patience.held();
 }
 
+bool charge_light_key(Context& context, Borrowed key) {
+  uint64_t weight = 0;
+  if (key.is(Tag::Str)) return key.as<Str>()->size < kCounted;
+  if (key.is_heap() && !charge_weight(context, key, &weight)) return false;
+  return weight < kPortion && is_valid_key(key) == KeyProblem::None;
+}
+
 List* new_list_expecting(Context& context, Packing packing, uint64_t expected) {
   constexpr uint64_t kModest = 4096;
   constexpr uint64_t kMost = uint64_t{1} << 20;

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <algorithm>
+#include <utility>
 
 #include "interp/runtime/context.h"
 #include "interp/value/compare.h"
@@ -78,6 +79,8 @@ class KeyScope {
 inline bool charge_key(Context& context, const Map* map, Borrowed key) {
   return !key.is_heap() || charge_heap_key(context, map, key);
 }
+// The same for a key without a map, where it does not take long. False: it does, or is no key, or a limit was hit.
+bool charge_light_key(Context& context, Borrowed key);
 // After that.
 inline KeyProblem key_problem(const Context& context, Borrowed key) {
   const KnownKey* const known = context.heap.known_key();
@@ -91,9 +94,14 @@ inline bool look_up(Context& context, uint64_t elements) {
 // Charges a loop as it goes, so that the total does not depend on how it was cut.
 class Meter {
  public:
-  explicit Meter(Context& context) : context_(context) {}
+  explicit Meter(Context& context, uint64_t before = 0) : context_(context), pending_(before) {}
   // A loop that calls `callee` for every element: free when that is a script function.
   Meter(Context& context, Borrowed callee) : context_(context), free_(callee.is(Tag::Fn)) {}
+  // Elements that have been charged for elsewhere: how many steps that are here.
+  uint64_t note(uint64_t elements) {
+    pending_ += elements;
+    return std::exchange(pending_, pending_ % kElementsPerStep) / kElementsPerStep;
+  }
   // False: a limit was hit, the error is pending.
   bool add(uint64_t elements) {
     if (free_) return true;

@@ -89,6 +89,11 @@ constexpr uint32_t kCallbackFunction = 3;
 constexpr uint32_t kCallbackResult = 4;
 constexpr uint32_t kCallbackSlots = 5;
 
+// Those of a comprehension: three of the iteration, the list under construction, and when it has begun (runtime/rounds.h).
+constexpr uint32_t kComprehensionList = 3;
+constexpr uint32_t kComprehensionBegun = 4;
+constexpr uint32_t kComprehensionSlots = 5;
+
 // What a name means, filled in by the resolver.
 enum class BindingKind : uint8_t {
   None,      // unresolved
@@ -293,6 +298,24 @@ struct ForkPoint {
   uint32_t left_point = 0;
 };
 
+// A comprehension whose rounds may be done at the same time: what a round evaluates is pure, and sets nothing that lies outside
+// of it. Inputs and what is given as for a ForkPoint.
+struct Division {
+  Node* node = nullptr;
+  std::vector<uint32_t> inputs;
+  std::vector<Given> given;
+};
+
+// A comprehension, or a call of a built-in that calls a function for every element, as explanations tell of it.
+struct DividedSite {
+  Reason reason = Reason::none;     // none: it is divided, where what it is given is so
+  Span span;
+  PurityStep effect;                // which one, where that says more
+  std::vector<Given> given;         // what must be pure
+  bool unknown = false;             // a function that is known only when it is called: must be pure, and take long
+  bool sequences = false;           // only lists and ranges are
+};
+
 // Two expressions of which one at least may take long, and why the right one is no fork point.
 struct ForkRefusal {
   Reason reason = Reason::none;
@@ -341,6 +364,8 @@ struct FunctionDecl {
   std::vector<ForkPoint> forks;     // by number; found for any number of workers
   std::vector<ForkPoint> small_sides;  // left continuations of which one says so, by number from kMostForks on
   std::vector<ForkRefusal> unforked;  // the first ones, for explanations
+  std::vector<Division> divisions;  // by number; found for any number of workers
+  std::vector<DividedSite> divided;  // and what is not, in the order of the source
   StructuralHash hash;
   std::string canonical;            // the bytes the hash was taken of; equal units have equal bytes
   std::vector<StructuralHash> loop_hashes;

@@ -57,6 +57,7 @@ class FormWriter {
 
   void note_binding(const Binding& binding);
   void note_hidden(uint32_t slot) { number(slot); }
+  void note_division(uint32_t division) { number(division); }
   void note_tail(bool tail) { byte(tail); }
   void note_is_loop(bool is_loop) { byte(is_loop); }
   void note_loop(uint32_t) {}   // follows from the order

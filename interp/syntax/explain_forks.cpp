@@ -42,14 +42,37 @@ Text name_of(const Given& given, const FunctionDecl& function) {
   return parameter ? function.parameters[given.index].name : Text();
 }
 
-std::string provided(const FunctionDecl& function, const ForkPoint& point) {
+std::string names_of(const std::vector<Given>& given, const FunctionDecl& function) {
   std::string names;
-  for (const Given& each : point.given) {
+  for (const Given& each : given) {
     const Text name = name_of(each, function);
     names += names.empty() ? "" : ", ";
     names += name.empty() ? "a variable" : "'" + std::string(name) + "'";
   }
-  return names.empty() ? names : ", where " + names + (point.given.size() > 1 ? " are pure" : " is pure");
+  return names;
+}
+
+std::string provided(const FunctionDecl& function, const std::vector<Given>& given) {
+  const std::string names = names_of(given, function);
+  return names.empty() ? names : ", where " + names + (given.size() > 1 ? " are pure" : " is pure");
+}
+
+std::string provided(const FunctionDecl& function, const DividedSite& site) {
+  std::string text = site.sequences ? " over a list or range" : "";
+  if (!site.unknown) return text + provided(function, site.given);
+  const std::string names = names_of(site.given, function);
+  return text + ", where " + (names.empty() ? "the function given" : names) + " is pure and may take long";
+}
+
+// One line for each loop or built-in that does the same for every element.
+ForkLine explain_divided(const FunctionDecl& function, const DividedSite& site, Reason off) {
+  const std::string text = place_and_text(*function.module->source, site.span);
+  if (site.reason != Reason::none) {
+    const std::string why = site.effect.what.empty() ? std::string() : explain_step(site.effect);
+    return {site.reason, "not divided: " + text + because(site.reason, why)};
+  }
+  const std::string divided = "divided: " + text + provided(function, site);
+  return {off, off == Reason::none ? divided : divided + because(off, {})};
 }
 
 }  // namespace
@@ -58,7 +81,7 @@ std::vector<ForkLine> explain_forks(const FunctionDecl& function, bool forks) {
   std::vector<ForkLine> lines;
   const Reason off = forks ? Reason::none : Reason::fork_off;
   for (const ForkPoint& each : function.forks) {
-    const std::string text = "fork: " + pair(function, each.span, each.left) + provided(function, each);
+    const std::string text = "fork: " + pair(function, each.span, each.left) + provided(function, each.given);
     lines.push_back({off, forks ? text : text + because(off, {})});
   }
   for (const ForkRefusal& each : function.unforked) {
@@ -66,6 +89,7 @@ std::vector<ForkLine> explain_forks(const FunctionDecl& function, bool forks) {
     lines.push_back({each.reason, "no fork: " + pair(function, each.span, each.left) +
                                       because(each.reason, why)});
   }
+  for (const DividedSite& each : function.divided) lines.push_back(explain_divided(function, each, off));
   return lines;
 }
 

@@ -92,8 +92,31 @@ Candidate ForkJudge::examine(const Sibling& sibling) const {
   made.sibling = sibling;
   made.costly = sibling.may_wrap && is_costly(sibling.first_site(), sibling.end);
   made.outside = outside_of(sibling.node(), sibling.pattern, function_);
-  find_effect(made);
+  find_effect(made, sibling.first_site());
   if (made.outside.leaves) made.obstacle = {Reason::fork_leaves, {}};
+  return made;
+}
+
+Candidate ForkJudge::examine_rounds(ComprehensionNode& list, uint32_t end) const {
+  Node*& begin = list.condition ? list.condition : list.body;
+  Candidate made;
+  made.sibling = {&begin, end};
+  made.costly = is_costly(begin->site, end);
+  Outside& outside = made.outside;
+  outside = outside_of(list.body, list.pattern, function_);
+  if (list.condition) {
+    const Outside more = outside_of(list.condition, nullptr, function_);
+    append(outside.inputs, more.inputs);
+    append(outside.writes, more.writes);
+    append(outside.sets, more.sets);
+    if (!outside.leaves) outside.leaves = more.leaves;
+  }
+  std::sort(outside.inputs.begin(), outside.inputs.end());
+  outside.inputs.erase(std::unique(outside.inputs.begin(), outside.inputs.end()), outside.inputs.end());
+  std::erase_if(outside.inputs, [&](uint32_t slot) { return contains(outside.binds, slot); });
+  append(outside.writes, outside.sets);
+  find_effect(made, begin->site);
+  if (outside.leaves) made.obstacle = {Reason::fork_leaves, {}};
   return made;
 }
 
@@ -107,9 +130,9 @@ bool is_read_by(const Outside& outside, const Given& given) {
 }  // namespace
 
 // The first that cannot be looked up when the fork is there.
-void ForkJudge::find_effect(Candidate& candidate) const {
+void ForkJudge::find_effect(Candidate& candidate, uint32_t first) const {
   const Sibling& sibling = candidate.sibling;
-  auto found = std::lower_bound(effects_.begin(), effects_.end(), sibling.first_site(),
+  auto found = std::lower_bound(effects_.begin(), effects_.end(), first,
                                 [](const Effect& effect, uint32_t site) { return effect.site < site; });
   for (; found != effects_.end() && found->site < sibling.end; ++found) {
     const auto is_known = [&](const Given& each) { return is_read_by(candidate.outside, each); };

@@ -49,6 +49,8 @@ class ForkJudge {
   bool any_costs() const { return !costs_.empty(); }
   bool is_costly(uint32_t first, uint32_t end) const;
   Candidate examine(const Sibling& sibling) const;
+  // What is evaluated in a round of it.
+  Candidate examine_rounds(ComprehensionNode& list, uint32_t end) const;
   // To evaluating `right` before `between`, what is done from the left continuation up to it.
   Obstacle obstacle(const Candidate& right, const Changes& between) const;
 
@@ -63,7 +65,7 @@ class ForkJudge {
   };
 
   void add(const std::vector<PurityStep>& steps, Reason reason);
-  void find_effect(Candidate& candidate) const;
+  void find_effect(Candidate& candidate, uint32_t first) const;
   Obstacle given_obstacle(const Candidate& right, const Changes& between) const;
   bool may_read(const Sibling& sibling, const std::vector<uint32_t>& globals) const;
 

@@ -12,6 +12,14 @@ namespace posset::syntax {
 
 namespace {
 
+// Why built-ins do not divide calls of it.
+Reason why_whole(const FunctionDecl& function) {
+  if (function.purity == Purity::Impure) return Reason::fork_impure;
+  if (function.purity != Purity::Pure) return Reason::fork_unproved;
+  if (function.inout_mask != 0) return Reason::part_inout;
+  return function.costly ? Reason::none : Reason::part_cheap;
+}
+
 class ForkFinder {
  public:
   ForkFinder(const Facts& facts, const FactsOf& all, bool insert)
@@ -21,12 +29,17 @@ class ForkFinder {
     function_.forks.clear();
     function_.small_sides.clear();
     function_.unforked.clear();
+    function_.divisions.clear();
+    function_.divided.clear();
     if (function_.body && judge_.any_costs())
       visit(function_.body, static_cast<uint32_t>(function_.spans.size()));
+    tell_of_calls();
   }
 
  private:
   void visit(Node* node, uint32_t end);
+  void divide(ComprehensionNode& list, uint32_t end);
+  void tell_of_calls();
   void group(const std::vector<Sibling>& siblings);
   void fork(Candidates& candidates, size_t from, size_t to);
   std::vector<size_t> right_of(const Candidates& candidates, size_t left, size_t to) const;
@@ -52,12 +65,49 @@ class ForkFinder {
 // The last child is followed in a loop, so `else if` chains do not need stack.
 void ForkFinder::visit(Node* node, uint32_t end) {
   while (judge_.is_costly(node->site, end)) {
+    if (auto* list = as<ComprehensionNode>(node)) divide(*list, end);
     for (const auto& each : siblings_in(node, end)) group(each);
     const std::vector<Child> children = children_of(node, end);
     if (children.empty()) return;
     for (size_t i = 0; i + 1 < children.size(); ++i) visit(children[i].node, children[i].end);
     node = children.back().node;
   }
+}
+
+// Every executor can do rounds of it.
+void ForkFinder::divide(ComprehensionNode& list, uint32_t end) {
+  Candidate rounds = judge_.examine_rounds(list, end);
+  DividedSite told{.span = list.span, .given = rounds.given, .sequences = true};
+  if (!rounds.costly) {
+    told.reason = Reason::part_cheap;
+  } else if (rounds.obstacle.reason != Reason::none) {
+    told.reason = rounds.obstacle.reason;
+    told.effect = std::move(rounds.obstacle.effect);
+  } else if (!rounds.outside.writes.empty()) {
+    told.reason = Reason::fork_writes;
+  } else {
+    function_.divisions.push_back({&list, std::move(rounds.outside.inputs), std::move(rounds.given)});
+    if (insert_) list.division = static_cast<uint32_t>(function_.divisions.size());
+  }
+  function_.divided.push_back(std::move(told));
+}
+
+// Calls of built-ins that call a function for every element: what they do says so when they are called (runtime/halves.h).
+void ForkFinder::tell_of_calls() {
+  for (const Facts::ForEach& each : facts_.for_each) {
+    const FunctionDecl* const callee = each.passed.function;
+    DividedSite told{.span = each.call->span, .sequences = each.divides == BuiltinInfo::Divides::Sequences};
+    told.unknown = !callee && each.passed.kind != Passed::Kind::Pure;
+    if (each.passed.given) told.given.push_back(each.passed.given);
+    told.reason = each.divides == BuiltinInfo::Divides::InOrder ? Reason::part_in_order
+                  : callee                                      ? why_whole(*callee)
+                  : told.unknown                                ? Reason::none
+                                                                : Reason::part_cheap;
+    if (callee && callee->purity != Purity::Pure) told.effect = {each.call->span, each.what, callee, each.call->site, {}};
+    function_.divided.push_back(std::move(told));
+  }
+  std::stable_sort(function_.divided.begin(), function_.divided.end(),
+                   [](const DividedSite& a, const DividedSite& b) { return a.span.begin < b.span.begin; });
 }
 
 void ForkFinder::group(const std::vector<Sibling>& siblings) {

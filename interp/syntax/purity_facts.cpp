@@ -115,6 +115,7 @@ class Collector {
   void call_link(const Link& link, CallNode* node);
   void call_builtin(Text name, const BuiltinInfo* info, CallNode* node);
   void called_back(Text by, const CallNode* call, const Node* value);
+  std::string passes(const Node* value, Text by);
   Passed passed(const Node* value);
   std::vector<Passed> passed_to(const CallNode* node);
   void place(const Node* node);
@@ -387,7 +388,11 @@ void Collector::call_builtin(Text name, const BuiltinInfo* info, CallNode* node)
   for (size_t i = 0; i < node->arguments.size() && i < 64; ++i) {
     const auto* argument = static_cast<const ArgumentNode*>(node->arguments[i]);
     if (argument->spread) return unproved(argument, "spreads arguments into " + quoted(name), node);
-    if ((info->calls_mask >> i & 1) != 0) called_back(name, node, argument->value);
+    if ((info->calls_mask >> i & 1) == 0) continue;
+    if (info->divides != BuiltinInfo::Divides::No && !argument->inout) {
+      facts_.for_each.push_back({node, info->divides, passed(argument->value), passes(argument->value, name)});
+    }
+    called_back(name, node, argument->value);
   }
 }
 
@@ -420,19 +425,23 @@ std::vector<Passed> Collector::passed_to(const CallNode* node) {
   return all;
 }
 
+// "passes 'f' to 'map'"
+std::string Collector::passes(const Node* value, Text by) {
+  const auto* name = known(value) ? as<NameNode>(value) : nullptr;
+  const std::string told = name ? quoted(name->name) : known(value) ? "a lambda" : describe(value);
+  return "passes " + told + " to " + quoted(by);
+}
+
 // `value` is passed to a built-in that calls it: an effect of the call, not of evaluating `value`.
 void Collector::called_back(Text by, const CallNode* call, const Node* value) {
-  const std::string to = " to " + quoted(by);
   if (const FunctionDecl* callee = known(value)) {
-    const auto* name = as<NameNode>(value);
-    facts_.calls.push_back(
-        {callee, value->span, "passes " + (name ? quoted(name->name) : "a lambda") + to, call->site});
+    facts_.calls.push_back({callee, value->span, passes(value, by), call->site});
     return;
   }
   const auto* name = as<NameNode>(value);
   const auto* field = as<FieldNode>(value);
   const Binding binding = name ? name->binding : field ? field->binding : Binding();
-  const std::string what = "passes " + describe(value) + to;
+  const std::string what = passes(value, by);
   if (value->kind == NodeKind::NilLiteral) return;
   if (binding.kind != BindingKind::Link) return unproved(value, what, call, passed(value).given);
   const Link& target = link(binding);

@@ -42,6 +42,14 @@ struct Facts {
   std::vector<PurityStep> unproved;
   std::vector<KnownCall> calls;
   std::vector<uint32_t> costs;  // sites of calls of built-ins that may take long
+  // Calls of built-ins that call a function for every element, and that function.
+  struct ForEach {
+    const Node* call = nullptr;
+    BuiltinInfo::Divides divides = BuiltinInfo::Divides::No;
+    Passed passed;
+    std::string what;  // "passes 'f' to 'map'"
+  };
+  std::vector<ForEach> for_each;
 };
 
 // What a name that is never assigned was bound to, as far as purity asks.

@@ -205,7 +205,7 @@ void ModuleResolver::comprehension(ComprehensionNode* node) {
   expression(node->iterable);
   share_constant(node->iterable);
   const ScopeGuard scope(scopes_);
-  node->hidden = scopes_.reserve(4);  // the fourth holds the list under construction
+  node->hidden = scopes_.reserve(kComprehensionSlots);
   pattern(node->pattern, VariableKind::Loop);
   scopes_.enter_loop();
   if (node->condition) expression(node->condition);

@@ -35,6 +35,9 @@ struct BuiltinInfo {
   uint64_t calls_mask = 0;   // bit i: calls its argument i (map, fold); pure only if that is
   uint32_t loop_arguments = 0;  // a call with so many arguments is a loop over the first one (map, fold); 0: none is
   bool costly = false;       // a call may take long: it goes over what it is given, or is the host's
+  // What calls a function for every element, which others may do for some of them: of any that `for` takes, or of lists and
+  // ranges only; or one after the other.
+  enum class Divides : uint8_t { No, All, Sequences, InOrder } divides = Divides::No;
   int min_args = 0;
   int max_args = -1;         // -1: any number
 };

@@ -105,7 +105,12 @@ Value Walker::call(const CallNode& node, Borrowed callee) {
   const uint64_t marks = marks_to_check(callee_link(node), node, 0);
   const uint32_t count = window.count();
   window.given_away();
+  note_call_place(node, callee);
   return call_value(context_, callee, window.base(), count, marks);
+}
+
+void Walker::note_call_place(const CallNode& node, Borrowed callee) {
+  if (context_.runtime.trace && callee.is(Tag::Builtin)) context_.call_place = {&decl_, node.site};
 }
 
 // A built-in that is a loop here: what it does is done round by round in slots of the frame, so that the loop's own code can
@@ -122,6 +127,7 @@ Value Walker::callback_loop(const CallNode& node, Borrowed callee) {
     if (!callback_loop_fits(loop, context_.runtime.options.workers > 1, given[0], given[loop.arguments - 1u])) {
       const uint32_t count = window.count();
       window.given_away();
+      note_call_place(node, callee);
       return call_value(context_, callee, window.base(), count, kAnyMarks);
     }
     set_slot(node.hidden + kCallbackFunction, window.take(loop.arguments - 1u));

@@ -4,6 +4,7 @@
 // that at any head another tier can take over, provided that nothing half evaluated lies above the
 // frame. A round's step is charged when it begins.
 #include "interp/runtime/forks.h"
+#include "interp/runtime/rounds.h"
 #include "interp/runtime/iterate.h"
 #include "interp/runtime/messages.h"
 #include "interp/runtime/program.h"
@@ -220,11 +221,20 @@ Value Walker::visit(const ComprehensionNode& node) {
   // Numbers are expected; the first element says what they are.
   List* made = new_list_expecting(context_, Packing::Int, node.condition ? 0 : items_expected(frame_ + node.hidden));
   if (!made) return context_.raise_memory_limit();
-  const uint32_t list = node.hidden + 3;
-  set_slot(list, Value::adopt(Borrowed::heap(Tag::List, made)));
+  set_slot(node.hidden + kComprehensionList, Value::adopt(Borrowed::heap(Tag::List, made)));
+  set_slot(node.hidden + kComprehensionBegun, Value::integer(context_.quanta));
+  return comprehension_rounds(node);
+}
+
+// Those that are left.
+Value Walker::comprehension_rounds(const ComprehensionNode& node) {
+  const uint32_t list = node.hidden + kComprehensionList;
   Value result;
   for (;;) {
     if (go_on_elsewhere(node.loop, result)) return result;
+    if (node.division != 0 && is_rest_wanted(context_, frame_[node.hidden + kComprehensionBegun])) {
+      if (!divide_rest(context_, closure_, frame_, node.division - 1)) return Value::failure();
+    }
     Value item;
     const Step step = next_item(context_, frame_ + node.hidden, item);
     if (step == Step::End) break;

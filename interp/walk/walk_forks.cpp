@@ -13,6 +13,8 @@
 #include "interp/runtime/call.h"
 #include "interp/runtime/forks.h"
 #include "interp/runtime/reach.h"
+#include "interp/runtime/rounds.h"
+#include "interp/runtime/work.h"
 #include "interp/walk/walk.h"
 #include "interp/walk/walker.h"
 
@@ -145,6 +147,41 @@ Value evaluate_fork_walking(Context& context, Closure* closure, Value* inputs, u
   if (!context.has_stack(function.slot_count + 64)) return context.raise_stack_overflow();
   context.stack_top = frame + function.slot_count;
   Value result = Walker(context, closure, frame).run_fork(function.decl->fork_point(point), inputs);
+  context.stack_top = frame;
+  return result;
+}
+
+// In a frame of its own, over what these rounds go over.
+Value Walker::run_rounds(const Rounds& rounds, uint64_t from, uint64_t to, Value list) {
+  const auto& node = *static_cast<const ComprehensionNode*>(rounds.division->node);
+  std::fill(frame_, frame_ + function_.slot_count, Borrowed::nil());
+  for (uint32_t slot : rounds.division->inputs) frame_[slot] = Value::copy(rounds.frame[slot]).take();
+  live_ = node.hidden + kComprehensionSlots;
+  Borrowed* const hidden = frame_ + node.hidden;
+  const Borrowed over = rounds.hidden()[0];
+  const auto at = [&](uint64_t round) { return Borrowed::integer(rounds.first + static_cast<int64_t>(round)); };
+  hidden[1] = over.is_list() ? Borrowed::integer(0) : at(from);
+  hidden[2] = over.is_list() ? Borrowed::integer(0) : at(to);
+  hidden[kComprehensionList] = list.take();
+  hidden[kComprehensionBegun] = Borrowed::integer(context_.quanta);
+  Value piece;
+  if (over.is_list()) {
+    const auto first = static_cast<uint64_t>(rounds.first);
+    piece = or_memory_limit(context_, list_slice(context_.heap, over.as<List>(), first + from, first + to));
+  }
+  const bool ok = !piece.failed();
+  hidden[0] = ok ? piece.take() : Borrowed::nil();
+  Value result = ok ? comprehension_rounds(node) : Value::failure();
+  release_slots(0);
+  return result;
+}
+
+Value do_rounds_walking(Context& context, const Rounds& rounds, uint64_t from, uint64_t to, Value list) {
+  const Function& function = *rounds.closure->function;
+  Borrowed* const frame = context.stack_top;
+  if (!context.has_stack(function.slot_count + 64)) return context.raise_stack_overflow();
+  context.stack_top = frame + function.slot_count;
+  Value result = Walker(context, rounds.closure, frame).run_rounds(rounds, from, to, std::move(list));
   context.stack_top = frame;
   return result;
 }

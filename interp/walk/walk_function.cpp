@@ -328,6 +328,7 @@ const TierInterface& walker_tier() {
       return Walker(context, closure, frame).run();
     };
     made.evaluate_fork = evaluate_fork_walking;
+    made.do_rounds = do_rounds_walking;
     return made;
   }();
   return tier;

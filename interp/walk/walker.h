@@ -27,6 +27,8 @@
 
 namespace posset::interp {
 
+// For TierInterface::do_rounds.
+Value do_rounds_walking(Context& context, const Rounds& rounds, uint64_t from, uint64_t to, Value list);
 // A part of a function, for TierInterface::evaluate_fork.
 Value evaluate_fork_walking(Context& context, Closure* closure, Value* inputs, uint32_t point);
 
@@ -34,6 +36,8 @@ class Walker {
  public:
   Walker(Context& context, Closure* closure, Borrowed* frame);
   Value run();
+  // Rounds of a comprehension (TierInterface::do_rounds).
+  Value run_rounds(const Rounds& rounds, uint64_t from, uint64_t to, Value list);
   // A part of the function, by somebody else (TierInterface::evaluate_fork).
   Value run_fork(const syntax::ForkPoint& point, Value* inputs);
 
@@ -199,6 +203,7 @@ class Walker {
   };
   Value call(const syntax::CallNode& node, Borrowed callee);
   Value callback_loop(const syntax::CallNode& node, Borrowed callee);
+  void note_call_place(const syntax::CallNode& node, Borrowed callee);
   Value lending_call(const syntax::CallNode& node, Borrowed callee, bool lend_receiver);
   Value tail_call(const syntax::CallNode& node);
   bool complete_arguments(Window& window);
@@ -227,6 +232,7 @@ class Walker {
   // True: another tier has run the rest of the loop and `result` is what came of it.
   bool go_on_elsewhere(uint32_t loop, Value& result);
   Value for_round(const syntax::ForNode& node, Value item);
+  Value comprehension_rounds(const syntax::ComprehensionNode& node);
   Value comprehension_round(const syntax::ComprehensionNode& node, Value item, Borrowed& list);
   class LoopFrame;
   Value match_arm(const syntax::MatchArmNode& arm, uint32_t subject, bool& fitted);

@@ -50,6 +50,19 @@ constexpr std::string_view kLinear =
     "fn left(n) => if n == 0 { 0 } else { leaf(n) + left(n - 1) }\n"
     "right(500) - left(500)";
 
+// Built-ins and a comprehension of which others do some elements.
+constexpr std::string_view kElements =
+    "fn work(n) {\n  var x = n\n  for i in 0..20 { x = (x * 1103515245 + 12345) % 2147483648 }\n  x\n}\n"
+    "fn all_of(xs) => [\n"
+    "  count(xs, n => work(n) % 3 == 0),\n"
+    "  any(xs, n => work(n) == 1), any(xs, n => n == 211 and work(n) > 0), all(xs, n => n < 211 or work(n) < 0),\n"
+    "  find(xs, n => n == 211 and work(n) > 0),\n"
+    "  len(flat_map(xs, n => fill(work(n) % 40, n))),\n"
+    "  sort_by(xs, n => work(n))[7], len(group_by(xs, n => [work(n) % 5, \"{n % 3}\"])),\n"
+    "  sum([for n in xs if work(n) % 2 == 0 => work(n + 1) % 100]),\n"
+    "]\n"
+    "all_of(list(0..300))";
+
 std::string written(posset_runtime* runtime) {
   std::string made;
   REQUIRE(posset_trace_write(runtime, POSSET_TRACE_TEXT, append, &made) == POSSET_OK);
@@ -85,11 +98,35 @@ TEST_CASE("parallel: the trace tells what was taken by whom, and what became of 
   for (const auto& [job, line] : taken) {
     CHECK_MESSAGE(computed.count(job) == 1, line);
     CHECK_MESSAGE(merged.count(job) <= 1, line);
-    CHECK_MESSAGE((line.find(" at=<eval>:") != std::string::npos || line.find(" at=in a built-in") != std::string::npos), line);
+    CHECK_MESSAGE(line.find(" at=<eval>:") != std::string::npos, line);
   }
   for (const auto& [job, line] : merged) CHECK_MESSAGE(taken.count(job) == 1, line);
   CHECK(trace.find(" executor_idle took=") != std::string::npos);
   CHECK(trace.find("\n# parts at ") != std::string::npos);
+}
+
+TEST_CASE("parallel: the trace names the place of a built-in or comprehension whose elements are taken, in every tier") {
+  constexpr std::string_view kWork = "fn work(n) {\n  var x = n\n  for i in 0..40 { x = (x * 31 + 7) % 100003 }\n  x\n}\n";
+  constexpr std::string_view kCalls[] = {"map(xs, n => work(n))",     "filter(xs, n => work(n) > 0)",  "count(xs, n => work(n) > 0)",
+                                         "any(xs, n => work(n) < 0)", "flat_map(xs, n => [work(n)])",  "reduce(xs, (n, m) => work(n + m))",
+                                         "sort_by(xs, work)",         "group_by(xs, n => work(n) % 3)", "[for n in xs => work(n)]"};
+  for (const uint8_t tier : {0, 1, 3}) {
+    for (const std::string_view call : kCalls) {
+      posset_runtime_options options = stealing();
+      options.trace_events = 1 << 16;
+      options.max_tier = tier;
+      World world(posset_context_defaults(), options);
+      const std::string program = std::string(kWork) + "fn f(xs) {\n  let made = " + std::string(call) + "\n  made\n}\nfor i in 0..20 { f(2000..4500) }";
+      std::multimap<std::string, std::string> taken;
+      for (int tries = 0; tries < 1000 && taken.empty(); ++tries) {
+        world.show(program);
+        taken = by_job(written(world.runtime), "part_taken");
+      }
+      INFO(program);
+      CHECK(!taken.empty());
+      for (const auto& [job, line] : taken) CHECK_MESSAGE(line.find(" at=<eval>:7:14 ") != std::string::npos, line);
+    }
+  }
 }
 
 TEST_CASE("parallel: with one worker nothing is taken") {
@@ -119,7 +156,7 @@ TEST_CASE("parallel: a cabal limit keeps an evaluation on so many executors") {
 }
 
 TEST_CASE("parallel: any number of workers takes the same steps") {
-  uint64_t expected = 0, of_linear = 0;
+  uint64_t expected = 0, of_linear = 0, of_elements = 0;
   for (uint32_t workers : {1, 2, 3, 8}) {
     World world(posset_context_defaults(), stealing(workers));
     for (int round = 0; round < 5; ++round) {
@@ -130,6 +167,9 @@ TEST_CASE("parallel: any number of workers takes the same steps") {
       CHECK(world.show(kLinear) == "0");
       if (of_linear == 0) of_linear = world.statistics().steps;
       CHECK(world.statistics().steps == of_linear);
+      CHECK(world.show(kElements) == "[101, false, true, false, 211, 5882, 2, 15, 7568]");
+      if (of_elements == 0) of_elements = world.statistics().steps;
+      CHECK(world.statistics().steps == of_elements);
     }
   }
 }
@@ -492,6 +532,47 @@ TEST_CASE("parallel: objects of the host that never change take part, others sta
     }
     posset_runtime_release(runtime);
   }
+}
+
+TEST_CASE("parallel: explanations tell of every built-in and comprehension whether it is divided, and why not") {
+  posset_runtime_options options = stealing(2);
+  World world(posset_context_defaults(), options);
+  world.session("fn work(n) => if n < 2 { n } else { work(n - 1) }");
+  world.session("fn loud(n) {\n  println(n)\n  work(n)\n}");
+  world.session("fn lends(inout n) => work(n)");
+  const auto told = [&](const std::string& body) {
+    world.session("fn f(xs, g) => " + body);
+    const std::string all = explain(world, "f");
+    const size_t at = all.find("divided: ");
+    if (at == std::string::npos) return std::string();
+    const size_t begin = all.rfind('\n', at) + 3;
+    return all.substr(begin, all.find('\n', at) - begin);
+  };
+  for (const std::string name : {"map", "filter", "count", "any", "all", "find", "flat_map", "group_by"}) {
+    const std::string call = name + "(xs, n => work(n))";
+    CHECK(told(call) == "divided: 1:16 `" + call + "` over a list or range");
+  }
+  CHECK(told("reduce(xs, (a, b) => work(a + b))") == "divided: 1:16 `reduce(xs, (a, b) => work(a + b))` over a list or range");
+  CHECK(told("sort_by(xs, work)") == "divided: 1:16 `sort_by(xs, work)`");
+  CHECK(told("tabulate(9, work)") == "divided: 1:16 `tabulate(9, work)`");
+  CHECK(told("[for x in xs if work(x) > 1 => x]") == "divided: 1:16 `[for x in xs if work(x) > 1 => x]` over a list or range");
+  CHECK(told("[for x in xs => g(work(x))]") == "divided: 1:16 `[for x in xs => g(work(x))]` over a list or range, where 'g' is pure");
+  CHECK(told("map(xs, g)") == "divided: 1:16 `map(xs, g)` over a list or range, where 'g' is pure and may take long");
+  CHECK(told("map(xs, g.h)") == "divided: 1:16 `map(xs, g.h)` over a list or range, where the function given is pure and may take long");
+  CHECK(told("map(xs, x => x + 1)") == "not divided: 1:16 `map(xs, x => x + 1)`: what it does for an element takes no time [part_cheap]");
+  CHECK(told("map(xs, len)").ends_with("[part_cheap]"));
+  CHECK(told("[for x in xs => x + 1]").ends_with("`[for x in xs => x + 1]`: what it does for an element takes no time [part_cheap]"));
+  CHECK(told("count(xs, loud)") == "not divided: 1:16 `count(xs, loud)`: it is not pure: passes 'loud' to 'count', and loud calls 'println' [fork_impure]");
+  CHECK(told("[for x in xs => loud(x)]").ends_with("it is not pure: calls 'loud', and loud calls 'println' [fork_impure]"));
+  CHECK(told("any(xs, x => g.h(work(x)))").ends_with("[fork_unproved]"));
+  CHECK(told("map(xs, lends)").ends_with("[part_inout]"));
+  CHECK(told("fold(xs, 0, (a, x) => a + work(x))").ends_with("one element after the other [part_in_order]"));
+  CHECK(told("[for x in xs => do { if work(x) > 2 { break }; x }]").ends_with("[fork_leaves]"));
+  CHECK(told("do { var n = 0; [for x in xs => do { n += work(x); n }] }").ends_with("[fork_writes]"));
+  World alone(posset_context_defaults(), stealing(1));
+  alone.session("fn work(n) => if n < 2 { n } else { work(n - 1) }");
+  alone.session("fn f(xs) => map(xs, work)");
+  CHECK(explain(alone, "f").find("divided: 1:13 `map(xs, work)` over a list or range: one worker only [fork_off]\n") != std::string::npos);
 }
 
 }  // namespace posset::test
