@@ -21,9 +21,9 @@ namespace posset::sched {
 namespace {
 
 constexpr size_t kUsualMost = 65'530;
-// Of what a process may have: up to here areas are made for speed; what begins may take up to there, and what goes on up to
-// there. The rest is the host's. Before Linux 6.13 twenty thousand tasks that wait take two each.
-constexpr size_t kSixteenths = 16, kForSpeed = 2, kForBeginning = 12, kForGoingOn = 14;
+// Of what a process may have: up to here areas are made for speed; and up to there they are had for each use, in its order. The
+// rest is the host's. Before Linux 6.13 twenty thousand tasks that wait take two each.
+constexpr size_t kSixteenths = 16, kForSpeed = 2, kForUse[] = {12, 13, 14};
 
 // Read once: who raises it does so for the next process.
 size_t most_of_system() {
@@ -81,7 +81,7 @@ bool StackMappings::are_scarce() { return taken() >= share(kForSpeed); }
 void StackMappings::set_guards_by_mapping(bool on) { guards_by_mapping.store(on, std::memory_order_relaxed); }
 
 bool StackMappings::take(size_t mappings, StackArea::Use use) {
-  const size_t most = share(use == StackArea::Use::Begins ? kForBeginning : kForGoingOn);
+  const size_t most = share(kForUse[static_cast<size_t>(use)]);
   if (mappings_taken.fetch_add(mappings, std::memory_order_relaxed) + mappings <= most) return true;
   give(mappings);
   return false;

@@ -5,7 +5,8 @@
 // - While few are taken an area has a mapping of its own, with huge pages where it is probably used whole: two or three.
 // - Then areas of one size lie side by side in slabs, one mapping for 32 of them, in small pages.
 // - A share is never taken: what is refused then may be asked for again when others have gone. What begins is refused sooner than what
-//   has begun and goes on, which others wait for.
+//   has begun and goes on, which others wait for; the first of many that have begun has a share between, which leaves enough for
+//   what they all need to go on.
 //
 // Below an area that grows down is a guard page. Since Linux 6.13 it costs no mapping; before, it splits one, which makes two more.
 // The count is of what may be taken at most: the system may join what lies side by side.
@@ -20,7 +21,7 @@ namespace posset::sched {
 class StackArea {
  public:
   enum class Grows : uint8_t { Up, Down };
-  enum class Use : uint8_t { Begins, GoesOn };
+  enum class Use : uint8_t { Begins, First, GoesOn };
 
   // To whole pages.
   static size_t rounded(size_t bytes);

@@ -165,9 +165,10 @@ std::unique_ptr<Fiber> Crew::make_fiber(Worker& worker, uint32_t number, bool& c
   try {
     auto stack = config_.stacks ? config_.stacks->try_take()
                                 : std::make_unique<NativeStack>(config_.stack_bytes, StackArea::Use::Begins);
-    // What is bound goes on in its first fiber: if all that have begun waited for one, none would end and leave its own.
+    // What is bound goes on in its first fiber: if all that have begun waited for one, none would end and leave its own. It will
+    // need registers, too, which must then be there.
     if (stack->comes_later() && !worker.own_thread() && stacks_.load(std::memory_order_relaxed) == 0) {
-      stack = std::make_unique<NativeStack>(config_.stacks ? config_.stacks->bytes() : config_.stack_bytes, StackArea::Use::GoesOn);
+      stack = std::make_unique<NativeStack>(config_.stacks ? config_.stacks->bytes() : config_.stack_bytes, StackArea::Use::First);
     }
     comes_later = stack->comes_later();
     if (!stack->ok()) return nullptr;

@@ -5,7 +5,8 @@
 
 namespace posset::test {
 
-// While it lives: what begins may take so many mappings more (a stack takes two to three of them), what goes on a sixth more.
+// While it lives: what begins may take so many mappings more (a stack takes two to three of them), the first of many
+// a twelfth more, and what goes on a sixth.
 class ScarceStacks {
  public:
   explicit ScarceStacks(size_t mappings) : most_(sched::StackMappings::set_most((sched::StackMappings::taken() + mappings) / 12 * 16)) {

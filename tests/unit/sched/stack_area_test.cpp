@@ -100,7 +100,7 @@ TEST_CASE("stack areas: one that is given back is the next one, and has nothing 
 TEST_CASE("stack areas: a share is left to the host, and what begins leaves some to what has begun") {
   posset::test::ScarceStacks scarce(100);
   std::vector<StackArea> areas;
-  for (Use use : {Use::Begins, Use::GoesOn}) {
+  for (Use use : {Use::Begins, Use::First, Use::GoesOn}) {
     const size_t before = areas.size();
     do {
       areas.emplace_back(kBytes, Grows::Down, use);
