@@ -20,6 +20,9 @@ enum class Pipeline : uint8_t { Quick, Light, Full };
 constexpr int kPipelines = 3;
 const char* name_of(Pipeline pipeline);
 
+// `wanted`, or Quick where the module is so large that optimising it would take seconds. As the translator made it.
+Pipeline affordable(Pipeline wanted, const llvm::Module& module);
+
 // The machine this process runs on, found out once.
 struct Machine {
   std::string triple;

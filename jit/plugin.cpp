@@ -88,8 +88,8 @@ std::unique_ptr<Translation> translated(Engine& engine, RuntimeState& runtime, c
 }
 
 // Stage 1 is to be there soon, stage 2 to be fast.
-Pipeline pipeline_of(const RuntimeState& runtime, int level) {
-  return level == 2 ? Pipeline::Quick : static_cast<Pipeline>(runtime.options.native_passes);
+Pipeline pipeline_of(const RuntimeState& runtime, int level, const llvm::Module& module) {
+  return level == 2 ? Pipeline::Quick : affordable(static_cast<Pipeline>(runtime.options.native_passes), module);
 }
 
 std::unique_ptr<NativeCode> make_code(Engine& engine, const NativeRequest& request, interp::CacheUse& cache,
@@ -98,8 +98,9 @@ std::unique_ptr<NativeCode> make_code(Engine& engine, const NativeRequest& reque
   const auto translation = translated(engine, request.runtime, request.below, request.level, refusal);
   if (!translation) return nullptr;
   Problem problem;
-  const Emitter::Object object = engine.emit(*translation->module, pipeline_of(request.runtime, request.level), problem);
-  translation->gives_floats = !translation->plain.empty() && is_formula(*translation->module->getFunction(translation->plain));
+  llvm::Module& module = *translation->module;
+  const Emitter::Object object = engine.emit(module, pipeline_of(request.runtime, request.level, module), problem);
+  translation->gives_floats = !translation->plain.empty() && is_formula(*module.getFunction(translation->plain));
   auto made = std::make_unique<NativeCode>();
   if (!object.empty()) made->code = engine.link({object.data(), object.size()}, problem, &translation->bindings);
   if (!made->code) {
@@ -156,7 +157,7 @@ bool describe_unit(RuntimeState& runtime, void* below, int level, interp::Native
   if (!translation) return false;
   Problem problem;
   llvm::Module& module = *translation->module;
-  const Pipeline pipeline = pipeline_of(runtime, level);
+  const Pipeline pipeline = pipeline_of(runtime, level, module);
   const std::string text = form == interp::NativeForm::Ir ? engine->ir(module, pipeline, problem)
                                                           : engine->assembly(module, pipeline, problem);
   if (problem.kind != Failure::None) {

@@ -105,6 +105,22 @@ TEST_CASE("engine: a function is compiled and called, by every pipeline") {
   }
 }
 
+TEST_CASE("engine regression: optimising a match of thousands of arms took half a minute") {
+  auto engine = make_engine();
+  const auto sums = [&](size_t count) {
+    std::string text = "define i64 @sum(i64 %a) {\n";
+    for (size_t i = 1; i <= count; ++i) {
+      text += "  %v" + std::to_string(i) + " = add i64 %" + (i == 1 ? "a" : "v" + std::to_string(i - 1)) + ", 7\n";
+    }
+    return Source(*engine, (text + "  ret i64 %v" + std::to_string(count) + "\n}\n").c_str());
+  };
+  const Source few = sums(1'000), many = sums(30'000);
+  for (Pipeline pipeline : kAll) {
+    CHECK(affordable(pipeline, *few.module) == pipeline);
+    CHECK(affordable(pipeline, *many.module) == Pipeline::Quick);
+  }
+}
+
 TEST_CASE("engine: code calls helpers and what code generation needs itself") {
   auto engine = make_engine();
   const char* text = R"(
