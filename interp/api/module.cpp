@@ -8,7 +8,7 @@ using posset::api::out;
 using posset::api::view;
 using posset::interp::Borrowed;
 using posset::interp::NativeFunction;
-using ModuleEntry = posset::interp::RuntimeState::ModuleEntry;
+using posset::interp::BuiltinModule;
 
 namespace {
 
@@ -18,7 +18,7 @@ posset_status register_row(posset_runtime* runtime, const char* module,
                            const posset_function_row& row) {
   auto& state = runtime->state;
   bool global = *module == 0;
-  if (global ? state.builtins.contains(row.name) : state.modules[module].contains(row.name))
+  if (global ? state.builtins.contains(row.name) : state.modules[module].find(row.name) != nullptr)
     return POSSET_EXISTS;
   auto& data = runtime->rows.emplace_back(posset::api::RowData{row.function, row.data});
   const NativeFunction& made =
@@ -26,7 +26,7 @@ posset_status register_row(posset_runtime* runtime, const char* module,
   if (global) {
     state.builtins[made.name] = &made;
   } else {
-    state.modules[module][made.name] = {
+    state.modules[module].exports[made.name] = {
         .function = &made, .constant = Borrowed::nil(), .doc = made.doc};
   }
   return POSSET_OK;
@@ -38,15 +38,15 @@ posset_status register_value(posset_runtime* runtime, const char* module, const 
       !posset::api::is_identifier(name)) {
     return POSSET_MISUSE;
   }
-  auto [entry, inserted] = runtime->state.modules[module].try_emplace(name);
+  auto [entry, inserted] = runtime->state.modules[module].exports.try_emplace(name);
   if (!inserted) return POSSET_EXISTS;
-  entry->second = ModuleEntry{.function = nullptr, .constant = value, .doc = doc};
+  entry->second = {.function = nullptr, .constant = value, .doc = doc};
   return POSSET_OK;
 }
 
 // `name` is the key of the table, which lives as long as the runtime.
 posset_builtin_info constant_info(std::string_view module, std::string_view name,
-                                  const ModuleEntry& entry) {
+                                  const BuiltinModule::Export& entry) {
   posset_builtin_info info = {};
   info.name = info.signature = posset::api::text(name);
   info.module = posset::api::text(module);
@@ -57,7 +57,7 @@ posset_builtin_info constant_info(std::string_view module, std::string_view name
 }
 
 posset_builtin_info entry_info(std::string_view module, std::string_view name,
-                               const ModuleEntry& entry) {
+                               const BuiltinModule::Export& entry) {
   return entry.function ? posset::api::describe(*entry.function)
                         : constant_info(module, name, entry);
 }
@@ -73,8 +73,8 @@ std::vector<posset_builtin_info> all_builtins(const posset_runtime& runtime) {
   std::vector<posset_builtin_info> all;
   for (auto& [name, function] : runtime.state.builtins)
     all.push_back(posset::api::describe(*function));
-  for (auto& [module, entries] : runtime.state.modules) {
-    for (auto& [name, entry] : entries) all.push_back(entry_info(module, name, entry));
+  for (auto& [module, builtin] : runtime.state.modules) {
+    for (auto& [name, entry] : builtin.exports) all.push_back(entry_info(module, name, entry));
   }
   std::sort(all.begin(), all.end(), [](const posset_builtin_info& a, const posset_builtin_info& b) {
     return std::pair(view(a.module), view(a.name)) < std::pair(view(b.module), view(b.name));
@@ -165,8 +165,8 @@ posset_status posset_find_builtin(posset_runtime* runtime, posset_text name,
   }
   auto module = runtime->state.modules.find(std::string(whole.substr(0, dot)));
   if (module == runtime->state.modules.end()) return POSSET_NOT_FOUND;
-  auto entry = module->second.find(std::string(whole.substr(dot + 1)));
-  if (entry == module->second.end()) return POSSET_NOT_FOUND;
+  auto entry = module->second.exports.find(std::string(whole.substr(dot + 1)));
+  if (entry == module->second.exports.end()) return POSSET_NOT_FOUND;
   *info = entry_info(module->first, entry->first, entry->second);
   return POSSET_OK;
 }

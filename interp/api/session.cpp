@@ -121,7 +121,7 @@ void visit_exports(const posset_context& context, const ImportDecl& import, Name
   auto found = context.runtime.modules.find(std::string(import.path));
   if (found == context.runtime.modules.end()) return;
   std::vector<std::string_view> names;
-  for (auto& [name, entry] : found->second) names.push_back(name);
+  for (auto& [name, entry] : found->second.exports) names.push_back(name);
   std::sort(names.begin(), names.end());
   for (std::string_view name : names) visit(name);
 }

@@ -29,7 +29,7 @@ void register_builtins(RuntimeState& runtime) {
 
 void register_module(RuntimeState& runtime, std::span<const NativeFunction> rows) {
   for (const NativeFunction& function : rows) {
-    runtime.modules[function.module][function.name] = {.function = &function, .constant = Borrowed::nil(), .doc = function.doc};
+    runtime.modules[function.module].exports[function.name] = {.function = &function, .constant = Borrowed::nil(), .doc = function.doc};
   }
 }
 

@@ -63,6 +63,21 @@ struct RuntimeOptions {
   uint64_t cache_limit_bytes = 0;      // of its files together
 };
 
+struct BuiltinModule {
+  struct Export {
+    const NativeFunction* function = nullptr;
+    Borrowed constant;         // when there is no function
+    const char* doc = "";
+    Value value() const { return function ? Value::adopt(Borrowed::builtin(function)) : Value::copy(constant); }
+  };
+  std::unordered_map<std::string, Export> exports;
+  // Null: there is none of the name.
+  const Export* find(std::string_view name) const {
+    const auto found = exports.find(std::string(name));
+    return found == exports.end() ? nullptr : &found->second;
+  }
+};
+
 // Shared by all contexts of one runtime. Built-ins and built-in modules are registered before the first
 // context is made and never change afterwards.
 class RuntimeState {
@@ -89,20 +104,13 @@ class RuntimeState {
   NativePlugin native;
   CodeCache cache;
 
-  // name -> descriptor; modules: "math" -> name -> descriptor or constant
-  struct ModuleEntry {
-    const NativeFunction* function = nullptr;
-    Borrowed constant;         // when there is no function
-    const char* doc = "";
-  };
+  // By name.
   std::unordered_map<std::string_view, const NativeFunction*> builtins;
-  std::unordered_map<std::string, std::unordered_map<std::string, ModuleEntry>> modules;
+  std::unordered_map<std::string, BuiltinModule> modules;
   // What a module exports under the name; null: nothing, or there is no such module.
-  const ModuleEntry* export_of(std::string_view module, std::string_view name) const {
+  const BuiltinModule::Export* export_of(std::string_view module, std::string_view name) const {
     const auto found = modules.find(std::string(module));
-    if (found == modules.end()) return nullptr;
-    const auto entry = found->second.find(std::string(name));
-    return entry == found->second.end() ? nullptr : &entry->second;
+    return found == modules.end() ? nullptr : found->second.find(name);
   }
   HostTypes host_types;
   std::atomic<int64_t> next_task{1};  // numbers of tasks in the trace; relaxed: only different

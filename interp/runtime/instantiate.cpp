@@ -187,14 +187,13 @@ class Linker {
   }
 
   const Borrowed* builtin_export(Function& function, const Link& link) {
-    const auto& entry = context_.runtime.modules.at(std::string(link.owner)).at(std::string(link.name));
-    if (entry.function) return own(function, Value::adopt(Borrowed::builtin(entry.function)));
-    return own(function, Value::copy(entry.constant));
+    return own(function, context_.runtime.export_of(link.owner, link.name)->value());
   }
 
   const Borrowed* module_value(Function& function, const Link& link) {
     auto* object = given(context_.heap.make<ModuleObject>(Tag::Module));
     object->instance = link.module ? &owner_of(link.module) : nullptr;
+    object->builtin = link.module ? nullptr : &context_.runtime.modules.at(std::string(link.owner));
     return own(function, Value::adopt(Borrowed::heap(Tag::Module, object)));
   }
 

@@ -224,8 +224,8 @@ std::string fields_text(const Shape& shape) {
 // The function that who writes x.name() may have meant: one of a module, or one that is called nearly so.
 std::string function_hint(const RuntimeState& runtime, std::string_view name) {
   std::string_view of;  // the first by name
-  for (const auto& [module, entries] : runtime.modules) {
-    if (entries.contains(std::string(name)) && (of.empty() || module < of)) of = module;
+  for (const auto& [module, builtin] : runtime.modules) {
+    if (builtin.find(name) && (of.empty() || module < of)) of = module;
   }
   if (!of.empty()) return std::string(name) + " is a function of the module " + std::string(of) + ": " + std::string(of) + "." + std::string(name) + "(x)";
   std::vector<std::string_view> functions;

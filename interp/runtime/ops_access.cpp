@@ -237,7 +237,7 @@ Value literal_value(Context& context, const syntax::Node* node) {
   }
 }
 
-Value load_export(Context& context, ModuleInstance& instance, const syntax::Export& found) {
+Value load_export(Context& context, const ModuleInstance& instance, const syntax::Export& found) {
   switch (found.kind) {
     case syntax::Export::Kind::Function:
       return Value::copy(instance.closures[found.function->index]);
@@ -259,12 +259,14 @@ Value load_export(Context& context, ModuleInstance& instance, const syntax::Expo
 // A module as a value; names bound by `import` are resolved before anything runs and do not come
 // here.
 Value load_module_field(Context& context, Borrowed base, std::string_view name) {
-  ModuleInstance* instance = base.as<ModuleObject>()->instance;
+  const auto* module = base.as<ModuleObject>();
   Value found = Value::adopt(Borrowed::unset());
-  if (instance) {
+  if (const ModuleInstance* const instance = module->instance) {
     for (const syntax::Export& row : instance->tree->exports) {
       if (row.name == name && found->is_unset()) found = load_export(context, *instance, row);
     }
+  } else if (const BuiltinModule::Export* const row = module->builtin->find(name)) {
+    found = row->value();
   }
   return found->is_unset() ? raise_no_field(context, base, name) : std::move(found);
 }

@@ -91,7 +91,7 @@ class ContextEnvironment : public syntax::NameEnvironment {
     std::string key = std::string(module) + "." + std::string(name);
     auto known = exports_.find(key);
     if (known != exports_.end()) return &known->second;
-    const RuntimeState::ModuleEntry* entry = context_.runtime.export_of(module, name);
+    const BuiltinModule::Export* entry = context_.runtime.export_of(module, name);
     if (!entry) return nullptr;
     BuiltinExport made;
     made.is_function = entry->function != nullptr;
@@ -111,7 +111,7 @@ class ContextEnvironment : public syntax::NameEnvironment {
     std::vector<syntax::Text> names;
     auto found = context_.runtime.modules.find(std::string(module));
     if (found == context_.runtime.modules.end()) return names;
-    for (auto& [name, entry] : found->second) names.push_back(name);
+    for (auto& [name, entry] : found->second.exports) names.push_back(name);
     return names;
   }
 

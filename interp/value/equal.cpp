@@ -92,8 +92,7 @@ Verdict compare_objects(Tag tag, Object* a, Object* b, Patience* patience) {
     case Tag::Error:
       return Verdict::Inside;
     case Tag::Module:
-      return verdict(static_cast<ModuleObject*>(a)->instance ==
-                     static_cast<ModuleObject*>(b)->instance);
+      return verdict(static_cast<ModuleObject*>(a)->identity() == static_cast<ModuleObject*>(b)->identity());
     case Tag::Constructor:
       return verdict(static_cast<Constructor*>(a)->shape == static_cast<Constructor*>(b)->shape);
     case Tag::Host:

@@ -61,7 +61,7 @@ bool hash_shallow(Borrowed v, uint64_t& hash, Patience* patience) {
       hash = hash_words(v.word0, v.as<Constructor>()->shape);
       return true;
     case Tag::Module:
-      hash = hash_words(v.word0, reinterpret_cast<uint64_t>(v.as<ModuleObject>()->instance));
+      hash = hash_words(v.word0, reinterpret_cast<uint64_t>(v.as<ModuleObject>()->identity()));
       return true;
     case Tag::List:
     case Tag::Map:

@@ -183,8 +183,12 @@ struct ErrorObject : Object {
 };
 
 struct ModuleInstance;
+struct BuiltinModule;  // runtime/context.h
 struct ModuleObject : Object {
-  ModuleInstance* instance;  // lives as long as the context
+  // One of them, which lives as long as the context: of a script, or built in.
+  const ModuleInstance* instance;
+  const BuiltinModule* builtin;
+  const void* identity() const { return instance ? static_cast<const void*>(instance) : builtin; }
 };
 
 // Opaque things of higher layers (host objects, tasks, channels).
