@@ -20,9 +20,7 @@ void ModuleResolver::expression(Node*& node) {
     case NodeKind::Call: return call(static_cast<CallNode*>(node));
     case NodeKind::Field: return field(node);
     case NodeKind::Binary: return binary(static_cast<BinaryNode*>(node));
-    case NodeKind::Index:
-      children(node);
-      return share_constant(static_cast<IndexNode*>(node)->base);
+    case NodeKind::Index: return children(node), share_constant(static_cast<IndexNode*>(node)->base);
     case NodeKind::ListLiteral: return items(static_cast<ListLiteralNode*>(node)->items);
     case NodeKind::RecordLiteral: return record(static_cast<RecordLiteralNode*>(node));
     case NodeKind::Lambda: return function(*static_cast<LambdaNode*>(node)->function, kNone);

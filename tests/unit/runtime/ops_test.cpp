@@ -220,6 +220,41 @@ TEST_CASE_FIXTURE(Ops, "spreads") {
   CHECK(message() == "cannot spread int (5)");
 }
 
+TEST_CASE_FIXTURE(Ops, "a text that begins with one that nobody else has grows where it is") {
+  Value text = s(std::string(1000, 'a'));
+  auto longer = [&](Value first) {
+    Interpolated made(context);
+    CHECK(made.append(std::move(first), nullptr));
+    made.append("b");
+    CHECK(made.append(i(7), nullptr));
+    return made.finish();
+  };
+  text = longer(std::move(text));  // makes room
+  const Object* const before = text->object();
+  text = longer(std::move(text));
+  CHECK(text->object() == before);
+  const Value copy = longer(Value::copy(text));
+  CHECK(copy->object() != before);
+  CHECK(string_view_of(text) == std::string(1000, 'a') + "b7b7");
+  CHECK(string_view_of(copy) == std::string(1000, 'a') + "b7b7b7");
+}
+
+TEST_CASE_FIXTURE(Ops, "a list that begins with one that nobody else has takes it over") {
+  Value more = list(i(1), i(2));
+  const Object* const object = more->object();
+  Borrowed place = list().take();
+  CHECK(begin_with_spread(context, place, std::move(more)));
+  CHECK(place.object() == object);
+  Value first = Value::adopt(place);
+  place = list().take();
+  CHECK(begin_with_spread(context, place, Value::copy(first)));
+  CHECK(place.object() != object);
+  CHECK(append_spread(context, place, range(7, 9)));
+  const Value second = Value::adopt(place);
+  CHECK(show(first) == "[1, 2]");
+  CHECK(show(second) == "[1, 2, 7, 8]");
+}
+
 TEST_CASE_FIXTURE(Ops,
                   "a value that holds itself many times over is charged before it is compared") {
   World small(Limits{.steps = 10000});
