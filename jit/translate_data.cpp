@@ -251,6 +251,22 @@ llvm::Value* Translator::list_size(const Operand& v, llvm::BasicBlock* slow) {
   return size_of(v);
 }
 
+llvm::Value* Translator::list_or_map_size(const Operand& v, llvm::BasicBlock* slow) {
+  auto* other = block("other");
+  auto* map = block("map");
+  auto* sized = block("sized");
+  llvm::Value* of_list = list_size(v, other);
+  llvm::BasicBlock* from_list = b_.GetInsertBlock();
+  b_.CreateBr(sized);
+  go_on_in(other);
+  b_.CreateCondBr(b_.CreateICmpEQ(tag_of(v), tag_word(Tag::Map)), map, slow);
+  go_on_in(map);
+  llvm::Value* live = load_word(object(v), offsetof(interp::Map, live));
+  b_.CreateBr(sized);
+  go_on_in(sized);
+  return either_way(of_list, from_list, live, map);
+}
+
 void Translator::length_of(uint32_t pc, const Insn& insn) {
   const Operand v = read(insn.b);
   if (v.kind == Kind::UnboxedList) {
@@ -261,6 +277,7 @@ void Translator::length_of(uint32_t pc, const Insn& insn) {
   auto* slow = slow_way(pc, after);
   llvm::Value* size = plan_.texts            ? any_ascii_size(v, slow)
                       : v.kind == Kind::Text ? ascii_size(v, slow)
+                      : v.kind == Kind::Any  ? list_or_map_size(v, slow)
                                              : list_size(v, slow);
   consume_container(insn, v);
   write(insn.a, {Kind::Int, nullptr, size});

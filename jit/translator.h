@@ -476,6 +476,7 @@ class Translator {
   void code_at(uint32_t pc, const Insn& insn);
   void character_in(uint32_t pc, const Insn& insn);
   llvm::Value* list_size(const Operand& v, llvm::BasicBlock* slow);
+  llvm::Value* list_or_map_size(const Operand& v, llvm::BasicBlock* slow);
   void length_of(uint32_t pc, const Insn& insn);
   llvm::Value* is_unique(const Operand& v);
 

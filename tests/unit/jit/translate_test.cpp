@@ -337,6 +337,12 @@ TEST_CASE("translate: types are compared, assertions made and ends of lists read
   CHECK(look("checked", 2).blocks.contains("strip"));
 }
 
+TEST_CASE("translate: the length of a map is read in place") {
+  run("fn sized(m) {\n  var t = 0\n  for i in 0..9 { t += len(m) }\n  t\n}\nlet m = [\"a\": 1, \"b\": 2]\nfor k in 0..60 { sized(m) }");
+  CHECK(look("sized", 2).blocks.contains("map"));
+  CHECK(look("sized", 1).blocks.contains("map"));
+}
+
 TEST_CASE("translate: a sum of floats that begins as an int leaves nothing to exec") {
   run("fn total(xs) {\n  var t = 0\n  for i in 0..len(xs) { t += xs[i] * 0.5 }\n  t\n}\n"
       "let xs = [for i in 0..40 => i * 0.5]\nfor k in 0..60 { total(xs) }");
