@@ -4,10 +4,11 @@
 //
 // The built-in in interp/runtime stays the one place of the semantics. A loop is entered only behind
 // CallbackReady (callback_loop_fits): something that `for` takes (or a count), and a built-in, or a script function that takes
-// exactly these arguments, none of them inout; and where several workers are allowed, not behind it for a function whose calls are pure
-// and take long, because the built-in lets others do half. Everything else goes on at the ordinary call. What the loop does is what the
-// built-in would have done: the same items by the same protocol, and one step for each round (interp/runtime/work.h:
-// calls of script functions charge theirs). All of it has the site of the call, as errors of the built-in have.
+// exactly these arguments, none of them inout. Where several workers are allowed, others may do elements for a function whose calls
+// are pure and take long: a loop for one that is known to be so looks for that in each round (CallbackRounds), and the built-in lets
+// them do half for one that turns out to be. Everything else goes on at the ordinary call. What the loop does is what the built-in
+// would have done: the same items by the same protocol, and one step for each round (interp/runtime/work.h: calls of script
+// functions charge theirs). All of it has the site of the call, as errors of the built-in have.
 //
 // In tier 0 such a call is a loop of the function's with slots of its own (interp/walk), which is compiled from its head.
 #include "bytecode/compiler.h"
@@ -22,6 +23,7 @@ struct CallbackRegisters {
   uint16_t hidden;    // of the iteration
   uint16_t function;
   uint16_t result;    // list, state or count
+  uint16_t begun = 0;  // when it has, where others may do the rest; the others are laid out like slots then
   uint16_t call = 0;  // window of the function's call
   uint16_t item = 0;
 };
@@ -34,21 +36,23 @@ const interp::CallbackLoop& loop_of(const interp::RuntimeState& runtime, const L
 
 }  // namespace
 
-// Whether the function given is known, and one for which the loop would never be entered.
-bool Compiler::is_split(const CallNode& node) const {
-  if (runtime_.options.workers <= 1) return false;
+// Where others may do elements: whether the function given is one whose calls they may do.
+interp::Divided Compiler::divided(const interp::CallbackLoop& loop, const CallNode& node) const {
+  using interp::Divided;
+  if (runtime_.options.workers <= 1 || !loop.splits) return Divided::No;
   const Node* given = static_cast<const ArgumentNode*>(node.arguments[1])->value;
   const FunctionDecl* function = nullptr;
   if (auto* lambda = as<LambdaNode>(given)) function = lambda->function;
   auto* name = as<NameNode>(given);
   if (name && name->binding.kind == BindingKind::Link) function = function_.links[name->binding.index].function;
-  return function && function->purity == syntax::Purity::Pure && function->costly && function->inout_mask == 0;
+  if (!function) return Divided::Unknown;
+  return function->purity == syntax::Purity::Pure && function->costly && function->inout_mask == 0 ? Divided::Yes : Divided::No;
 }
 
 bool Compiler::callback_call(const CallNode& node, const Link& link, uint16_t dst) {
   if (!node.is_loop) return false;
   const interp::CallbackLoop& loop = loop_of(runtime_, link);
-  if (loop.splits && is_split(node)) return false;
+  const interp::Divided divides = divided(loop, node);
   Temps temps(*this);
   const uint16_t window = alloc(2 + uint32_t{loop.arguments}), first = static_cast<uint16_t>(window + 2);
   const auto function = static_cast<uint16_t>(window + 1 + loop.arguments);
@@ -57,17 +61,28 @@ bool Compiler::callback_call(const CallNode& node, const Link& link, uint16_t ds
   const std::vector<uint16_t> evaluated = owned_;
   Label other, done;
   const auto x = static_cast<uint8_t>(loop.parameters() << kParametersShift | (loop.counts ? kSense : 0) |
-                                      (loop.splits && runtime_.options.workers > 1 ? kSplits : 0));
+                                      (divides == interp::Divided::Unknown ? kSplits : 0));
   jump3(other, Op::CallbackReady, first, function, x);
-  const uint16_t hidden = alloc(3);
-  CallbackRegisters in{loop, hidden, function, loop.answer == Answer::Fold ? static_cast<uint16_t>(first + 1) : alloc()};
+  const bool looks = divides == interp::Divided::Yes;
+  const uint16_t hidden = alloc(looks ? kCallbackSlots : 3);
+  CallbackRegisters in{loop, hidden, function, 0};
+  if (looks) {
+    in.function = static_cast<uint16_t>(hidden + kCallbackFunction);
+    in.result = static_cast<uint16_t>(hidden + kCallbackResult);
+    emit(Op::Move, in.function, function);
+    disown(function);
+    own(in.function);
+    begin_looking(in);
+  } else {
+    in.result = loop.answer == Answer::Fold ? static_cast<uint16_t>(first + 1) : alloc();
+  }
   begin_callbacks(in, first);
   callback_rounds(node, in);
   emit(Op::Move, window, in.result);
   own(window);
   disown(in.result);
   emit(Op::Drop, hidden);
-  emit(Op::Drop, function);
+  emit(Op::Drop, in.function);
   jump(done, Op::Jump);
   bind(other);
   owned_ = evaluated;
@@ -83,8 +98,14 @@ void Compiler::callback_loop_only(const CallNode& node, uint16_t dst) {
   const auto slot = static_cast<uint16_t>(node.hidden);
   CallbackRegisters in{loop_of(runtime_, *callee_link(node)), slot, static_cast<uint16_t>(slot + kCallbackFunction),
                        static_cast<uint16_t>(slot + kCallbackResult)};
+  if (divided(in.loop, node) != interp::Divided::No) begin_looking(in);
   callback_rounds(node, in);
   emit(Op::Move, dst, in.result);
+}
+
+void Compiler::begin_looking(CallbackRegisters& in) {
+  in.begun = alloc();
+  emit(Op::LoadQuanta, in.begun);
 }
 
 void Compiler::callback_rounds(const CallNode& node, CallbackRegisters& in) {
@@ -99,6 +120,7 @@ void Compiler::callback_rounds(const CallNode& node, CallbackRegisters& in) {
   bind(body);
   callback_round(callee_index(node), in, leave);
   bind(next);
+  if (in.begun != 0) emit(Op::CallbackRounds, in.hidden, callee_index(node), in.begun);
   jump3(body, advance, in.hidden, in.item, kFree);
   bind(leave);
 }

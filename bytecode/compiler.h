@@ -20,6 +20,7 @@
 
 #include "bytecode/chunk.h"
 #include "bytecode/facts.h"
+#include "interp/runtime/callback_loop.h"
 #include "interp/runtime/context.h"
 #include "interp/syntax/ast.h"
 
@@ -256,7 +257,8 @@ class Compiler {
   uint16_t tags_index(interp::TypeTags tags);
 
   // ---- compile_callback.cpp ----
-  bool is_split(const CallNode& node) const;
+  interp::Divided divided(const interp::CallbackLoop& loop, const CallNode& node) const;
+  void begin_looking(CallbackRegisters& in);
   bool callback_call(const CallNode& node, const Link& link, uint16_t dst);
   void callback_loop_only(const CallNode& node, uint16_t dst);
   void begin_callbacks(const CallbackRegisters& in, uint16_t first);

@@ -76,6 +76,7 @@ class Accesses {
       case Op::ForNext:
         moved(insn_.a, kHiddenRegisters);
         return unchanged_at_end(insn_.b);
+      case Op::CallbackRounds: return visit_({insn_.a, syntax::kCallbackSlots, true, false});
       case Op::Rounds: return visit_({insn_.a, syntax::kComprehensionSlots, true, false});
       case Op::NewListFor: return visit_({insn_.b, kHiddenRegisters, true, false});
       case Op::CallKnown:

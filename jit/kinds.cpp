@@ -762,6 +762,7 @@ Plan Kinds::data_plan(uint32_t pc, const Insn& insn, const State& before) const 
     case Op::Fork:
     case Op::Merge:
     case Op::Rounds:
+    case Op::CallbackRounds:
     case Op::CallbackReady: return {Way::Inline};
     case Op::ViewCaptured:
     case Op::GetCaptured: {

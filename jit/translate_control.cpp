@@ -311,7 +311,8 @@ bool Translator::jump(uint32_t pc, const Insn& insn) {
     }
     case Op::Fork: return leave_forks(insn);
     case Op::Merge: return take_back_fork(pc, insn);
-    case Op::Rounds: return leave_rounds(pc, insn);
+    case Op::Rounds: return leave_rounds(pc, static_cast<uint16_t>(insn.a + syntax::kComprehensionBegun));
+    case Op::CallbackRounds: return leave_rounds(pc, insn.c);
     case Op::ForRange: for_range(pc, insn); return true;
     case Op::IterRange: iter_range(pc, insn); return true;
     case Op::ForNext:

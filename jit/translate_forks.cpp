@@ -85,9 +85,9 @@ bool Translator::take_back_fork(uint32_t pc, const Insn& insn) {
 llvm::Value* Translator::quanta() { return of(Memory::Host, load_word(host(), offsetof(Context, quanta))); }
 
 // The rounds that are left are divided in bytecode (interp/runtime/rounds.h).
-bool Translator::leave_rounds(uint32_t pc, const Insn& insn) {
+bool Translator::leave_rounds(uint32_t pc, uint16_t begun_in) {
   llvm::Value* wanted = of(Memory::Host, load_word(host(), offsetof(Context, rest_wanted)));
-  llvm::Value* begun = payload_of(read(static_cast<uint16_t>(insn.a + syntax::kComprehensionBegun)));
+  llvm::Value* begun = payload_of(read(begun_in));
   auto* goes_on = block("goes_on");
   auto* left = exit_with(pc, bytecode::Expected::because(bytecode::Expected::Why::Part));
   b_.CreateCondBr(b_.CreateICmpSLT(begun, wanted), left, goes_on);

@@ -328,7 +328,7 @@ class Translator {
 
   // ---- translate_forks.cpp ----
   llvm::Value* quanta();
-  bool leave_rounds(uint32_t pc, const bytecode::Insn& insn);
+  bool leave_rounds(uint32_t pc, uint16_t begun_in);
   bool leave_forks(const Insn& insn);
   bool leaves_records() const;
   bool take_back_fork(uint32_t pc, const Insn& insn);

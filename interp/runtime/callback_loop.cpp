@@ -8,6 +8,7 @@
 #include "interp/runtime/call.h"
 #include "interp/runtime/halves.h"
 #include "interp/syntax/ast.h"
+#include "sched/posse/crew.h"
 
 namespace posset::interp {
 
@@ -62,19 +63,22 @@ CallbackRun::CallbackRun(Context& context, const CallbackLoop& loop, const char*
 Borrowed& CallbackRun::result() { return slots_[kCallbackResult]; }
 Value CallbackRun::take_result() { return Value::adopt(std::exchange(result(), Borrowed::nil())); }
 
-bool CallbackRun::begin(uint64_t most) {
+bool CallbackRun::begin() {
   if (loop_.counts) {
     const Borrowed count = std::exchange(slots_[0], Borrowed::nil());
     if (!begin_counted(context_, slots_, Borrowed::integer(0), count, false)) return false;
   } else if (!begin_iteration(context_, slots_)) {
     return false;
   }
+  return begin_result(items_expected(slots_));
+}
+
+bool CallbackRun::begin_result(uint64_t items) {
   switch (loop_.answer) {
     case Answer::Append:
     case Answer::Keep: {
       // Numbers are expected; the first element says what they are.
-      const uint64_t expected = loop_.answer == Answer::Append ? std::min(most, items_expected(slots_)) : 0;
-      List* list = new_list_expecting(context_, Packing::Int, expected);
+      List* list = new_list_expecting(context_, Packing::Int, loop_.answer == Answer::Append ? items : 0);
       if (list) result() = Borrowed::heap(Tag::List, list);
       return or_memory_limit(context_, list != nullptr);
     }
@@ -144,60 +148,67 @@ struct Slots {
   Value take_result() { return Value::adopt(std::exchange(all[kCallbackResult], Borrowed::nil())); }
 };
 
-// The elements of a list or range, or numbers from 0, done in halves (halves.h): a run for each executor, which goes from
-// place to place.
+// What is left of a loop over a list or range, or of one that counts, done in halves (halves.h): a run for each executor, which
+// goes from place to place.
 struct CallbackWork {
   class Out;
   const CallbackLoop& loop;
   const char* name;
-  Borrowed items, callee;
+  const Borrowed* slots;  // of the loop
+  const int64_t first;    // its cursor
   TracePoint place;
 
-  bool share(Sharing& sharing) const { return sharing.add(callee) && sharing.add(items); }
+  Borrowed callee() const { return slots[kCallbackFunction]; }
+  bool share(Sharing& sharing) const { return sharing.add(callee()) && sharing.add(slots[0]); }
 };
 
 class CallbackWork::Out {
  public:
   Out(Context& context, const CallbackWork& work, uint64_t elements)
       : context_(context),
-        loop_(work.loop),
-        slots_{{Value::copy(work.items).take(), Borrowed::nil(), Borrowed::nil(), work.callee, Borrowed::nil()}},
-        run_(context, work.loop, work.name, slots_.all),
-        ok_(run_.begin(elements)) {
-    if (ok_) first_ = slots_.all[1].as_int();
-  }
+        work_(work),
+        own_{{Value::copy(work.slots[0]).take(), Borrowed::integer(0), work.slots[2], work.callee(), Borrowed::nil()}},
+        slots_(own_.all),
+        run_(context, work.loop, work.name, slots_),
+        ok_(run_.begin_result(elements)) {}
+  // Of the loop itself.
+  Out(Context& context, const CallbackWork& work, Borrowed* slots)
+      : context_(context),
+        work_(work),
+        own_{{Borrowed::nil(), Borrowed::nil(), Borrowed::nil(), Borrowed::nil(), Borrowed::nil()}},
+        slots_(slots),
+        run_(context, work.loop, work.name, slots),
+        ok_(true) {}
 
   bool ok() const { return ok_; }
   Step piece(uint64_t from, uint64_t to) {
-    slots_.all[1] = Borrowed::integer(first_ + static_cast<int64_t>(from));
+    slots_[1] = Borrowed::integer(work_.first + static_cast<int64_t>(from));
     Step step = Step::Item;
     for (uint64_t i = from; i < to && step == Step::Item; ++i) step = run_.round();
     return step;
   }
   Step add(Value part, uint64_t, uint64_t);
-  Value result() { return slots_.take_result(); }
   // What was found may be nil.
   Value part(Step step) {
-    if (loop_.answer != Answer::Find || step != Step::End) return result();
-    const Borrowed found = slots_.all[kCallbackResult];
-    List* const list = new_list_of(context_.heap, &found, 1);
+    if (work_.loop.answer != Answer::Find || step != Step::End) return own_.take_result();
+    List* const list = new_list_of(context_.heap, &slots_[kCallbackResult], 1);
     if (!list) return context_.raise_memory_limit();
-    static_cast<void>(result().take());
+    static_cast<void>(own_.take_result().take());
     return list_value(list);
   }
 
  private:
   Context& context_;
-  const CallbackLoop& loop_;
-  Slots slots_;
+  const CallbackWork& work_;
+  Slots own_;
+  Borrowed* const slots_;
   CallbackRun run_;
   const bool ok_;
-  int64_t first_ = 0;
 };
 
 Step CallbackWork::Out::add(Value part, uint64_t, uint64_t) {
-  Borrowed& result = slots_.all[kCallbackResult];
-  switch (loop_.answer) {
+  Borrowed& result = slots_[kCallbackResult];
+  switch (work_.loop.answer) {
     case Answer::Append:
     case Answer::Keep:
       if (part->as<List>()->size == 0) return Step::Item;
@@ -205,7 +216,7 @@ Step CallbackWork::Out::add(Value part, uint64_t, uint64_t) {
     case Answer::Count: result = Borrowed::integer(result.as_int() + part->as_int()); return Step::Item;
     case Answer::Any:
     case Answer::All:
-      if (part->as_bool() == (loop_.answer == Answer::All)) return Step::Item;
+      if (part->as_bool() == (work_.loop.answer == Answer::All)) return Step::Item;
       result = part;
       return Step::End;
     case Answer::Find:
@@ -224,30 +235,69 @@ bool is_halved(const NativeCall& call, const CallbackLoop& loop) {
   return loop.counts ? may_split(call.context, call[1]) : has_halves(call.context, call[0], call[1]);
 }
 
-Value callbacks_in_halves(Context& context, const CallbackWork& work) {
-  const uint64_t elements = work.loop.counts ? static_cast<uint64_t>(work.items.as_int()) : item_count(work.items);
-  CallbackWork::Out out(context, work, elements);
-  return out.ok() && in_halves(context, work, out, elements) != Step::Failed ? out.result() : Value::failure();
+// Of a list or range, or of what is counted.
+int64_t end_of(const Borrowed* slots) {
+  if (slots[0].is_nil()) return slots[2].as_int();
+  return static_cast<int64_t>(slots[0].is_list() ? slots[0].as<List>()->size : slots[0].as<Range>()->size());
+}
+
+// False: raised.
+bool rest_in_halves(Context& context, const CallbackLoop& loop, const char* name, Borrowed* slots) {
+  const int64_t first = slots[1].as_int(), end = end_of(slots);
+  if (first >= end) return true;
+  const CallbackWork work{loop, name, slots, first, context.take_call_place()};
+  CallbackWork::Out out(context, work, slots);
+  const auto left = static_cast<uint64_t>(end) - static_cast<uint64_t>(first);
+  if (in_halves(context, work, out, left) == Step::Failed) return false;
+  slots[1] = Borrowed::integer(end);
+  return true;
 }
 
 }  // namespace
 
 Value map_in_halves(Context& context, const char* name, Borrowed items, Borrowed callee) {
-  return callbacks_in_halves(context, {*callback_loop(Intrinsic::Map), name, items, callee, context.take_call_place()});
+  const CallbackLoop& loop = *callback_loop(Intrinsic::Map);
+  Slots slots{{Value::copy(items).take(), Borrowed::nil(), Borrowed::nil(), callee, Borrowed::nil()}};
+  const bool ok = CallbackRun(context, loop, name, slots.all).begin() && rest_in_halves(context, loop, name, slots.all);
+  return ok ? slots.take_result() : Value::failure();
 }
 
 Value run_callbacks(NativeCall& call) {
   const CallbackLoop& loop = *callback_loop(call.function->intrinsic);
-  if (is_halved(call, loop)) {
-    return callbacks_in_halves(call.context, {loop, call.function->name, call[0], call[1], call.context.take_call_place()});
-  }
+  const bool halved = is_halved(call, loop);
   Slots slots{{Value::copy(call[0]).take(), Borrowed::nil(), Borrowed::nil(), call[loop.arguments - 1u],
                loop.answer == Answer::Fold ? call.take(1).take() : Borrowed::nil()}};
   CallbackRun run(call.context, loop, call.function->name, slots.all);
   if (!run.begin()) return Value::failure();
-  Step step;
-  while ((step = run.round()) == Step::Item) continue;
+  Step step = halved && !rest_in_halves(call.context, loop, call.function->name, slots.all) ? Step::Failed : Step::Item;
+  while (!halved && (step = run.round()) == Step::Item) continue;
   return step == Step::Failed ? Value::failure() : slots.take_result();
+}
+
+// ---- in the middle of a loop ----
+
+namespace {
+
+// A function may take long, and yet be done at once: handing over elements would take longer than doing them in the loop. So when
+// somebody wants the rest for the first time, that is noted, and a round later it is known how long one takes.
+bool takes_long(Context& context, Borrowed& begun) {
+  constexpr int64_t kLongNs = 1000;
+  if (context.runtime.options.exit_stress != 0) return true;
+  const int64_t now_ns = context.runtime.crew->clock().now_ns();
+  const bool first = begun.as_int() >= 0;
+  const bool is_long = !first && now_ns - (begun.as_int() + INT64_MAX) >= kLongNs;
+  begun = Borrowed::integer(first ? now_ns - INT64_MAX : INT64_MAX);
+  return is_long;
+}
+
+}  // namespace
+
+bool divide_callbacks(Context& context, const NativeFunction& builtin, Borrowed* slots, Borrowed& begun) {
+  const bool fits = (slots[0].is_nil() || slots[0].is_list() || slots[0].is(Tag::Range)) && may_split(context, slots[kCallbackFunction]);
+  if (!fits) begun = Borrowed::integer(INT64_MAX);
+  if (!fits || !takes_long(context, begun)) return true;
+  begun = Borrowed::integer(INT64_MAX);
+  return rest_in_halves(context, *callback_loop(builtin.intrinsic), builtin.name, slots);
 }
 
 }  // namespace posset::interp

@@ -3,6 +3,9 @@
 // whose loop goes on in another tier once there is code, mean the same. Bytecode repeats it as instructions
 // (bytecode/compile_callback.cpp), behind `callback_loop_fits`.
 //
+// Where others may do elements, a loop of a function that is known to be pure and to take long looks in each round whether anybody
+// wants to (rounds.h). Of one that is known only at run time the built-in does it in halves from the beginning.
+//
 // reduce, sort_by, group_by and flat_map are none: they visit their elements in an order, or charge for them in a way, that
 // no loop over them has.
 #pragma once
@@ -17,6 +20,9 @@ namespace posset::interp {
 
 // What becomes of the function's answer.
 enum class Answer : uint8_t { Append, Keep, Fold, Ignore, Find, Any, All, Count };
+
+// Whether others may do elements for it; Unknown: that is seen when it is called.
+enum class Divided : uint8_t { No, Yes, Unknown };
 
 struct CallbackLoop {
   Intrinsic intrinsic;
@@ -47,8 +53,10 @@ class CallbackRun {
  public:
   CallbackRun(Context& context, const CallbackLoop& loop, const char* name, Borrowed* slots);
   // The first slot has what is iterated, or the count; that of the function the function, that of the result a fold's start.
-  // Results are expected for `most` items. False: raised.
-  bool begin(uint64_t most = UINT64_MAX);
+  // False: raised.
+  bool begin();
+  // Where the iteration has begun, with so many items.
+  bool begin_result(uint64_t items);
   // Item: go on. End: the result is there. Failed: raised.
   Step round();
 
@@ -67,6 +75,9 @@ class CallbackRun {
 
 // The built-in itself, for any function and iterable. Takes the fold's start. Others do parts of it where it is worth that.
 Value run_callbacks(NativeCall& call);
+// In the middle of such a loop with these slots, of a function of the script (`begun`: rounds.h): others do what is left where that
+// is worth it. What is left then is none. False: raised.
+bool divide_callbacks(Context& context, const NativeFunction& builtin, Borrowed* slots, Borrowed& begun);
 // What `map` gives for a list or range, and a function that may be split, to the built-in of that name.
 Value map_in_halves(Context& context, const char* name, Borrowed items, Borrowed callee);
 

@@ -82,7 +82,6 @@ bool can_divide(const Context& context, const Rounds& rounds) {
 }  // namespace
 
 const Borrowed* Rounds::hidden() const { return frame + node_of(*division).hidden; }
-Borrowed* Rounds::hidden_in(Borrowed* other) const { return other + node_of(*division).hidden; }
 
 bool divide_rest(Context& context, Closure* closure, Borrowed* frame, uint32_t number) {
   const syntax::FunctionDecl& function = *closure->function->decl;

@@ -21,7 +21,6 @@ struct Rounds {
   const Borrowed* frame;
   int64_t first;  // the next index or number
 
-  Borrowed* hidden_in(Borrowed* other) const;
   const Borrowed* hidden() const;
 };
 

@@ -6,6 +6,7 @@
 // call ended.
 #include "interp/runtime/call.h"
 #include "interp/runtime/callback_loop.h"
+#include "interp/runtime/rounds.h"
 #include "interp/runtime/messages.h"
 #include "interp/runtime/work.h"
 #include "interp/value/list.h"
@@ -124,7 +125,7 @@ Value Walker::callback_loop(const CallNode& node, Borrowed callee) {
       if (!push_argument(node, i, window)) return Value::failure();
     }
     const Borrowed* const given = window.base();
-    if (!callback_loop_fits(loop, context_.runtime.options.workers > 1, given[0], given[loop.arguments - 1u])) {
+    if (!callback_loop_fits(loop, false, given[0], given[loop.arguments - 1u])) {
       const uint32_t count = window.count();
       window.given_away();
       note_call_place(node, callee);
@@ -137,8 +138,13 @@ Value Walker::callback_loop(const CallNode& node, Borrowed callee) {
   }
   CallbackRun run(context_, loop, callee.as_builtin()->name, frame_ + node.hidden);
   if (!run.begin()) return Value::failure();
+  Borrowed begun = Borrowed::integer(context_.quanta);
   for (Value result;;) {
     if (go_on_elsewhere(node.loop, result)) return result;
+    if (loop.splits && is_rest_wanted(context_, begun)) {
+      note_call_place(node, callee);
+      if (!divide_callbacks(context_, *callee.as_builtin(), frame_ + node.hidden, begun)) return Value::failure();
+    }
     const Step step = run.round();
     if (step == Step::Failed) return Value::failure();
     if (step == Step::End) return Value::adopt(std::exchange(frame_[node.hidden + kCallbackResult], Borrowed::nil()));
