@@ -52,11 +52,11 @@ TEST_CASE("hidden slots stand before the names of their construct") {
   CHECK(only<ForNode>(f).hidden == 1);
   CHECK(declared(f, "x", 0) == "Local 4");
   CHECK(only<ComprehensionNode>(f).hidden == 1);
-  CHECK(declared(f, "x", 1) == "Local 5");
+  CHECK(declared(f, "x", 1) == "Local 6");
   CHECK(declared(f, "ys") == "Local 1");
   CHECK(only<MatchNode>(f).hidden == 2);
   CHECK(declared(f, "y") == "Local 3");
-  CHECK(f.slot_count == 6);
+  CHECK(f.slot_count == 7);
 }
 
 TEST_CASE("with and catch names are locals of their blocks") {
