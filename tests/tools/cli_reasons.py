@@ -73,6 +73,8 @@ BY_CASES = {
     "not_built": "a_build_without_native_tiers_says_so",
 }
 # (the file, the test case)
+DIVIDED = ("api/parallel_test.cpp", "parallel: explanations tell of every built-in and comprehension whether it is divided, and why not")
+
 IN_UNIT_TESTS = {
     "stopped": ("api/tiering_test.cpp", "tiering: what waits when the runtime is closed was stopped, and so is what comes later"),
     "failed": ("api/tiering_test.cpp", "tiering: a compiler that has no memory failed, and the unit stays where it is"),
@@ -84,6 +86,9 @@ IN_UNIT_TESTS = {
     "exits_often": ("api/tiering_test.cpp", "tiering: code that exits again and again is given up"),
     "cache_stale": ("api/cache_test.cpp", "cache: code into which a function is inlined that is not here is stale"),
     "internal": ("bytecode/refusal_test.cpp", "bytecode: a node the compiler does not know is refused as internal"),
+    "part_cheap": DIVIDED,
+    "part_in_order": DIVIDED,
+    "part_inout": DIVIDED,
 }
 
 
