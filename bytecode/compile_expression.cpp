@@ -279,12 +279,15 @@ void Compiler::unary(const UnaryNode& node, uint16_t dst) {
 
 // True where control falls through, false where it goes to `no`.
 void Compiler::load_truth(Label& no, uint16_t dst) {
+  Temps temps(*this);
+  const uint16_t truth = alloc();
   Label done;
-  emit(Op::LoadBool, dst, true);
+  emit(Op::LoadBool, truth, true);
   jump(done, Op::Jump);
   bind(no);
-  emit(Op::LoadBool, dst, false);
+  emit(Op::LoadBool, truth, false);
   bind(done);
+  emit(Op::Move, dst, truth);  // last of all: the variable of a let lives from here on
 }
 
 void Compiler::binary(const BinaryNode& node, uint16_t dst) {
