@@ -132,12 +132,8 @@ void Compiler::record_literal(const RecordLiteralNode& node, uint16_t dst) {
     emit(Op::MakeRecord, dst, first, descriptor(chunk_->shapes, shape));
     return;
   }
-  Label built;
-  const std::vector<uint16_t> owned = owned_;
-  if (is_update(names)) replace_fields(node, first, dst, built);
-  owned_ = owned;
+  if (is_update(names)) return record_update(node, first, std::move(names), dst);
   emit(Op::BuildRecord, dst, first, descriptor(chunk_->field_names, std::move(names)));
-  bind(built);
 }
 
 // {..r, x: v}
@@ -146,12 +142,13 @@ bool Compiler::is_update(const FieldNames& names) {
   return !names[0] && names.size() > 1 && names.size() <= 1 + kMost && std::count(names.begin(), names.end(), nullptr) == 1;
 }
 
-// Where `first` is a record that has all the fields, which goes on to `built`.
-void Compiler::replace_fields(const RecordLiteralNode& node, uint16_t first, uint16_t dst, Label& built) {
-  Label other;
+// Where `first` is a record that has all the fields it becomes the result.
+void Compiler::record_update(const RecordLiteralNode& node, uint16_t first, FieldNames names, uint16_t dst) {
+  Label other, built;
+  const std::vector<uint16_t> evaluated = owned_;
   std::vector<uint16_t> caches;
   jump3(other, Op::TestRecord, first, 0);
-  const uint16_t unused = alloc();
+  const uint16_t unused = alloc(), made = alloc();
   for (uint32_t i = 1; i < node.fields.count; ++i) {
     caches.push_back(field_cache(static_cast<RecordFieldNode*>(node.fields[i])->name));
     jump3(other, Op::TestField, unused, first);
@@ -163,10 +160,17 @@ void Compiler::replace_fields(const RecordLiteralNode& node, uint16_t first, uin
     emit(Op::SetField, first, caches[i - 1], value, counted ? kConsumeC : 0);
     if (counted) disown(value);
   }
-  emit(Op::Move, dst, first);
+  emit(Op::Move, made, first);
   disown(first);
+  own(made);
   jump(built, Op::Jump);
   bind(other);
+  owned_ = evaluated;
+  emit(Op::BuildRecord, made, first, descriptor(chunk_->field_names, std::move(names)));
+  for (uint32_t i = 0; i < node.fields.count; ++i) disown(static_cast<uint16_t>(first + i));
+  own(made);
+  bind(built);
+  emit(Op::Move, dst, made);  // last of all: the variable of a let lives from here on
 }
 
 void Compiler::range_literal(const RangeLiteralNode& node, uint16_t dst) {

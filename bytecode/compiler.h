@@ -217,7 +217,7 @@ class Compiler {
   void map_literal(const MapLiteralNode& node, uint16_t dst);
   void record_literal(const RecordLiteralNode& node, uint16_t dst);
   static bool is_update(const FieldNames& names);
-  void replace_fields(const RecordLiteralNode& node, uint16_t first, uint16_t dst, Label& built);
+  void record_update(const RecordLiteralNode& node, uint16_t first, FieldNames names, uint16_t dst);
   void range_literal(const RangeLiteralNode& node, uint16_t dst);
   void closure(uint32_t child, const Node* node, uint16_t dst);
 
