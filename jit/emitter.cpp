@@ -183,7 +183,7 @@ const char* name_of(Pipeline pipeline) { return row_of(pipeline).name; }
 
 // Common subexpressions, the combination of instructions and the allocation of registers take a time that grows with the square
 // of the size in long chains of comparisons: a `match` of 1,000 arms has 38,000 instructions and took 7.5 s, of 2,000 arms 30 s;
-// quick code takes 0.35 and 0.7 s.
+// quick code takes 0.3 and 0.8 s.
 Pipeline affordable(Pipeline wanted, const llvm::Module& module) {
   constexpr unsigned kMostInstructions = 30'000;
   return module.getInstructionCount() <= kMostInstructions ? wanted : Pipeline::Quick;

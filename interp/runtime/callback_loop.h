@@ -40,11 +40,12 @@ struct CallbackLoop {
 const CallbackLoop* callback_loop(Intrinsic intrinsic);
 
 // Whether a loop may be entered: over something that `for` takes (or a count), with a built-in, whose call sees to its
-// arguments, or a function of the script that takes exactly so many, none of them inout; where the built-in shares calls with others (`shares`), not with one whose
-// calls it would. Everything else is for the built-in.
+// arguments, or a function of the script that takes exactly so many, none of them inout; where the built-in shares calls
+// with others (`shares`), not with one whose calls it would. Everything else is for the built-in.
 bool callback_loop_fits(uint32_t parameters, bool counts, bool shares, Borrowed over, Borrowed function);
-inline bool callback_loop_fits(const CallbackLoop& loop, bool has_helpers, Borrowed over, Borrowed function) {
-  return callback_loop_fits(loop.parameters(), loop.counts, has_helpers && loop.splits, over, function);
+// Of a loop that looks in each round whether others want to do the rest, as those of tier 0 do.
+inline bool callback_loop_fits(const CallbackLoop& loop, Borrowed over, Borrowed function) {
+  return callback_loop_fits(loop.parameters(), loop.counts, false, over, function);
 }
 
 // One run. Its state is in slots of its owner (kCallbackSlots of interp/syntax/ast.h), so that other code can go on with it

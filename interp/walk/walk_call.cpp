@@ -125,7 +125,7 @@ Value Walker::callback_loop(const CallNode& node, Borrowed callee) {
       if (!push_argument(node, i, window)) return Value::failure();
     }
     const Borrowed* const given = window.base();
-    if (!callback_loop_fits(loop, false, given[0], given[loop.arguments - 1u])) {
+    if (!callback_loop_fits(loop, given[0], given[loop.arguments - 1u])) {
       const uint32_t count = window.count();
       window.given_away();
       note_call_place(node, callee);
