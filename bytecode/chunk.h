@@ -71,6 +71,7 @@ constexpr uint8_t kFree = 8;              // of a loop's next round: charges no 
 constexpr uint8_t kCharged = 4;           // CallValue: a round of a loop, charged a step whatever is called
 constexpr uint8_t kSplits = 8;            // CallbackReady: the built-in does it in halves if the function says so
 constexpr uint8_t kParametersShift = 4;   // CallbackReady: how many arguments the function gets
+constexpr uint8_t kAskerShift = 4;        // JumpIf, LoopIf: what wants to know it (interp::Asker)
 constexpr uint16_t kNoRegister = 0xffff;
 
 // What an instruction's operands are.

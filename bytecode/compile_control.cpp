@@ -566,9 +566,9 @@ void Compiler::return_value(const Node* node, const Node* value) {
   }
   if (function_.result && value) {
     Site site(*this, last_expression(value));
-    emit(Op::CheckType, result.reg, type_index(function_.result));
+    check_result(result.reg);
   } else if (function_.result) {
-    emit(Op::CheckType, result.reg, type_index(function_.result));
+    check_result(result.reg);
   }
   leave_scopes(0);
   release_operand(result);

@@ -452,7 +452,7 @@ void Compiler::compare_jump(const BinaryNode& node, bool jump_when, Label& targe
   }
 }
 
-void Compiler::condition(const Node* node, bool jump_when, Label& target, bool backwards) {
+void Compiler::asked(const Node* node, bool jump_when, Label& target, bool backwards, interp::Asker asker, const Node* blamed) {
   auto* compare = as<BinaryNode>(node);
   if (const Among known = compare ? among(*compare) : Among(); known.value) {
     Site site(*this, node);
@@ -461,23 +461,10 @@ void Compiler::condition(const Node* node, bool jump_when, Label& target, bool b
   CompareForms forms;
   if (compare && compare_forms(compare->op, forms)) return compare_jump(*compare, jump_when, target, backwards);
   if (auto* negated = as<UnaryNode>(node); negated && negated->op == UnaryOp::Not) {
-    return condition(negated->operand, !jump_when, target, backwards);
+    return asked(negated->operand, !jump_when, target, backwards, interp::Asker::Not, node);
   }
   auto* logical = as<LogicalNode>(node);
-  if (logical && logical->op != LogicalOp::Coalesce) {
-    // and: false decides; or: true decides.
-    bool deciding = logical->op == LogicalOp::Or;
-    if (jump_when == deciding) {
-      condition(logical->left, deciding, target, backwards);
-      condition(logical->right, deciding, target, backwards);
-    } else {
-      Label decided;
-      condition(logical->left, deciding, decided, false);
-      condition(logical->right, jump_when, target, backwards);
-      bind(decided);
-    }
-    return;
-  }
+  if (logical && logical->op != LogicalOp::Coalesce) return asked_logical(*logical, jump_when, target, backwards);
   if (auto* literal = as<BoolLiteralNode>(node)) {
     if (literal->value == jump_when) {
       Site site(*this, node);
@@ -487,10 +474,26 @@ void Compiler::condition(const Node* node, bool jump_when, Label& target, bool b
   }
   Temps temps(*this);
   Operand o = operand(node);
-  Site site(*this, node);
-  uint8_t x = static_cast<uint8_t>((jump_when ? kSense : 0) | consume_flag_a(o));
-  jump(target, backwards ? Op::LoopIf : Op::JumpIf, o.reg, x);
+  Site site(*this, blamed);
+  const int asks = static_cast<int>(asker) << kAskerShift;
+  jump(target, backwards ? Op::LoopIf : Op::JumpIf, o.reg,
+       static_cast<uint8_t>((jump_when ? kSense : 0) | consume_flag_a(o) | asks));
   release_operand(o);
+}
+
+void Compiler::asked_logical(const LogicalNode& node, bool jump_when, Label& target, bool backwards) {
+  // and: false decides; or: true decides.
+  const bool deciding = node.op == LogicalOp::Or;
+  const interp::Asker left = interp::left_of(node.op), right = interp::right_of(node.op);
+  if (jump_when == deciding) {
+    asked(node.left, deciding, target, backwards, left, &node);
+    asked(node.right, deciding, target, backwards, right, &node);
+  } else {
+    Label decided;
+    asked(node.left, deciding, decided, false, left, &node);
+    asked(node.right, jump_when, target, backwards, right, &node);
+    bind(decided);
+  }
 }
 
 void Compiler::logical(const LogicalNode& node, uint16_t dst) {
@@ -504,12 +507,12 @@ void Compiler::logical(const LogicalNode& node, uint16_t dst) {
   }
   Label decided, done;
   bool deciding = node.op == LogicalOp::Or;
-  condition(node.left, deciding, decided);
+  asked(node.left, deciding, decided, false, interp::left_of(node.op), &node);
   if (as<ReturnNode>(node.right) || as<ThrowNode>(node.right) || as<BreakNode>(node.right) ||
       as<ContinueNode>(node.right)) {
     statement(node.right);
   } else {
-    condition(node.right, deciding, decided);
+    asked(node.right, deciding, decided, false, interp::right_of(node.op), &node);
   }
   emit(Op::LoadBool, dst, !deciding);
   jump(done, Op::Jump);

@@ -22,6 +22,7 @@
 #include "bytecode/facts.h"
 #include "interp/runtime/callback_loop.h"
 #include "interp/runtime/context.h"
+#include "interp/runtime/ops.h"
 #include "interp/syntax/ast.h"
 
 namespace posset::bytecode {
@@ -142,6 +143,7 @@ class Compiler {
   uint16_t constant(Borrowed v);
   uint16_t field_cache(Text name);
   uint16_t type_index(const TypeExpr* type);
+  void check_result(uint16_t reg) { emit(Op::CheckType, reg, type_index(function_.result), 0, kSense); }
   template <class Table, class Item>
   uint16_t descriptor(Table& table, Item&& item) {
     if (table.size() >= UINT16_MAX) refuse(Reason::many_descriptors);
@@ -180,7 +182,12 @@ class Compiler {
   uint8_t consume_flags(Operand b, Operand c = {}) const;
   uint8_t consume_flag_a(Operand a) const { return a.consume ? kConsumeA : 0; }
   void release_operand(Operand o);                   // after the instruction: no longer owned
-  void condition(const Node* node, bool jump_when, Label& target, bool backwards = false);
+  void condition(const Node* node, bool jump_when, Label& target, bool backwards = false) {
+    asked(node, jump_when, target, backwards, interp::Asker::Condition, node);
+  }
+  // The same; `blamed` asks, an operator or what is a condition by itself.
+  void asked(const Node* node, bool jump_when, Label& target, bool backwards, interp::Asker asker, const Node* blamed);
+  void asked_logical(const LogicalNode& node, bool jump_when, Label& target, bool backwards);
   void compare_jump(const BinaryNode& node, bool jump_when, Label& target, bool backwards);
   // Whether a value is one of a few constants (`sense`), or none of them.
   struct Among {

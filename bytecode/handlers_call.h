@@ -156,14 +156,18 @@ POSSET_HANDLER const Insn* op_Return(State& s, Insn i) {
 POSSET_HANDLER const Insn* op_LoopDone(State& s, Insn i) { return leave(s, Leave::LoopDone, s.r[i.a]); }
 POSSET_HANDLER const Insn* op_LoopReturn(State& s, Insn i) { return leave(s, Leave::LoopReturned, s.r[i.a]); }
 
-// Of a parameter the caller is blamed.
-[[gnu::always_inline]] inline const Insn* check_operand(State& s, Insn i, bool parameter) {
+POSSET_HANDLER const Insn* op_CheckParam(State& s, Insn i) {
   const Chunk::Type& type = s.chunk->types[i.b];
   if (type.tags.fits(s.r[i.a])) [[likely]] return s.pc + 1;
-  return check_type(s.cx, s.closure, *type.written, s.r[i.a], parameter, i.a) ? s.pc + 1 : nullptr;
+  return check_type(s.cx, s.closure, *type.written, s.r[i.a], Annotated::Parameter, i.a) ? s.pc + 1 : nullptr;
 }
-POSSET_HANDLER const Insn* op_CheckParam(State& s, Insn i) { return check_operand(s, i, true); }
-POSSET_HANDLER const Insn* op_CheckType(State& s, Insn i) { return check_operand(s, i, false); }
+POSSET_HANDLER const Insn* op_CheckType(State& s, Insn i) {
+  const Chunk::Type& type = s.chunk->types[i.b];
+  if (type.tags.fits(s.r[i.a])) [[likely]] return s.pc + 1;
+  const uint32_t site = s.chunk->site_of(s.chunk->index_of(s.pc), false);
+  const Annotated what = i.x & kSense ? Annotated::Result : Annotated::Variable;
+  return check_type(s.cx, s.closure, *type.written, s.r[i.a], what, site) ? s.pc + 1 : nullptr;
+}
 POSSET_HANDLER const Insn* op_Closure(State& s, Insn i) {
   return make_closure(s.cx, &s.r[i.a], s.closure, i.b, s.r) ? s.pc + 1 : nullptr;
 }

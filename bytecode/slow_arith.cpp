@@ -59,7 +59,7 @@ int slow_contains(Context& context, Borrowed* left, Borrowed* right, uint8_t x) 
 }
 
 int slow_condition(Context& context, Borrowed* reg, uint8_t x) {
-  int outcome = interp::expect_bool(context, *reg, "the condition");
+  int outcome = interp::expect_bool(context, *reg, static_cast<interp::Asker>(x >> kAskerShift));
   if (x & kConsumeA) drop(*reg);
   return outcome;
 }

@@ -4,6 +4,7 @@
 #include "bytecode/slow.h"
 #include "interp/runtime/call.h"
 #include "interp/runtime/iterate.h"
+#include "interp/runtime/messages.h"
 #include "interp/runtime/ops.h"
 #include "interp/runtime/work.h"
 #include "interp/value/list.h"
@@ -146,17 +147,13 @@ bool undefined_link(Context& context, const Closure* closure, uint32_t link) {
   return false;
 }
 
-bool check_type(Context& context, const Closure* closure, const syntax::TypeExpr& type, Borrowed v, bool parameter,
-                uint32_t slot) {
+bool check_type(Context& context, const Closure* closure, const syntax::TypeExpr& type, Borrowed v, Annotated what, uint32_t which) {
   const interp::Function& function = *closure->function;
   if (interp::fits_type(function, type, v)) return true;
-  std::string wanted = "expected " + interp::type_name_of(type) + ", got " + interp::type_text(context, v);
-  std::string name = function.decl->name.empty() ? "the function" : std::string(function.decl->name);
-  if (parameter) {
-    std::string which(function.decl->parameters[slot].name);
-    context.raise_in_caller(interp::ErrorCode::TypeMismatch, "argument '" + which + "' of " + name + ": " + wanted);
-  } else {
-    context.raise(interp::ErrorCode::TypeMismatch, wanted);
+  switch (what) {
+    case Annotated::Parameter: interp::raise_argument_type(context, *function.decl, which, type, v); break;
+    case Annotated::Result: interp::raise_result_type(context, *function.decl, type, v); break;
+    case Annotated::Variable: interp::raise_variable_type(context, *function.decl, which, type, v); break;
   }
   return false;
 }

@@ -94,10 +94,9 @@ Value run(Context& context, Closure* closure, Borrowed* base) {
   }
   for (uint32_t i = 0; i < count; ++i) {
     if (!fields[i].type || fits_type(*info->module->top, *fields[i].type, base[i])) continue;
-    std::string message = std::string(info->decl->name) + "'s field '" + std::string(fields[i].name) +
-                          "': expected " + type_name_of(*fields[i].type) + ", got " + type_text(context, base[i]);
+    Value failed = raise_field_type(context, info->decl->name, fields[i].name, *fields[i].type, base[i]);
     drop_arguments(base, count);
-    return context.raise(ErrorCode::TypeMismatch, std::move(message));
+    return failed;
   }
   return make_variant(context, context.runtime.shapes.shape(constructor->shape), base, count);
 }

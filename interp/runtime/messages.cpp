@@ -139,6 +139,52 @@ Value raise_not_comparable(Context& context, std::string_view between, Borrowed 
       "numbers, strings, lists and variants of one type have an order among themselves");
 }
 
+// ---- annotations ----
+
+namespace {
+
+std::string misfit(Context& context, const syntax::TypeExpr& type, Borrowed v) {
+  return "expected " + type_name_of(type) + ", got " + type_text(context, v);
+}
+
+std::string name_of(const syntax::FunctionDecl& function) {
+  return function.name.empty() ? "the function" : std::string(function.name);
+}
+
+// What stands there; nothing when it is a pattern of several names.
+std::string name_at(const syntax::FunctionDecl& function, uint32_t site) {
+  const syntax::Span span = function.spans[site];
+  const std::string_view text = function.module->source->text().substr(span.begin, span.end - span.begin);
+  const bool is_name = std::all_of(text.begin(), text.end(), [](char c) {
+    return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+  });
+  return is_name ? std::string(text) : "";
+}
+
+}  // namespace
+
+Value raise_argument_type(Context& context, const syntax::FunctionDecl& function, uint32_t parameter, const syntax::TypeExpr& type,
+                          Borrowed v) {
+  const std::string which = "argument '" + std::string(function.parameters[parameter].name) + "' of ";
+  return context.raise_in_caller(ErrorCode::TypeMismatch, which + name_of(function) + ": " + misfit(context, type, v));
+}
+
+Value raise_result_type(Context& context, const syntax::FunctionDecl& function, const syntax::TypeExpr& type, Borrowed v) {
+  return context.raise(ErrorCode::TypeMismatch, "the result of " + name_of(function) + ": " + misfit(context, type, v));
+}
+
+Value raise_variable_type(Context& context, const syntax::FunctionDecl& function, uint32_t site, const syntax::TypeExpr& type,
+                          Borrowed v) {
+  const std::string name = name_at(function, site);
+  return context.raise(ErrorCode::TypeMismatch, (name.empty() ? "" : "variable '" + name + "': ") + misfit(context, type, v));
+}
+
+Value raise_field_type(Context& context, std::string_view constructor, std::string_view field, const syntax::TypeExpr& type,
+                       Borrowed v) {
+  const std::string which = std::string(constructor) + "'s field '" + std::string(field) + "': ";
+  return context.raise(ErrorCode::TypeMismatch, which + misfit(context, type, v));
+}
+
 // ---- indexes, keys, fields ----
 
 Value raise_index(Context& context, int64_t index, const char* kind, uint64_t size) {

@@ -25,6 +25,18 @@ Value raise_overflow_in(Context& context, const std::string& expression);
 Value raise_not_comparable(Context& context, std::string_view between, Borrowed left,
                            Borrowed right, Borrowed inner_left, Borrowed inner_right);
 
+// "argument 'n' of f: expected int, got str", blamed on the caller
+Value raise_argument_type(Context& context, const syntax::FunctionDecl& function, uint32_t parameter, const syntax::TypeExpr& type,
+                          Borrowed v);
+// "the result of f: expected int, got str"
+Value raise_result_type(Context& context, const syntax::FunctionDecl& function, const syntax::TypeExpr& type, Borrowed v);
+// "variable 'n': expected int, got str"; `site`: of the pattern in `function`, which is named only if it is a name
+Value raise_variable_type(Context& context, const syntax::FunctionDecl& function, uint32_t site, const syntax::TypeExpr& type,
+                          Borrowed v);
+// "Circle's field 'r': expected float, got str"
+Value raise_field_type(Context& context, std::string_view constructor, std::string_view field, const syntax::TypeExpr& type,
+                       Borrowed v);
+
 // "index 5 is out of range for a list of 3"
 Value raise_index(Context& context, int64_t index, const char* kind, uint64_t size);
 // "index of a list: expected int, got str ("a")"

@@ -49,8 +49,17 @@ const char* kind_of(Borrowed v);         // "int", "list", a variant's declared 
 std::string type_text(Context& context, Borrowed v);
 
 // ---- checks ----
-// `v` must be bool: -1 failed (raised), else 0 or 1. `what`: "the condition of if".
+// `v` must be bool: -1 failed (raised), else 0 or 1. `what`: "the condition of assert".
 int expect_bool(Context& context, Borrowed v, const char* what);
+// What wants to know whether something holds.
+enum class Asker : uint8_t { Condition, Not, LeftOfAnd, RightOfAnd, LeftOfOr, RightOfOr };
+constexpr const char* kAskers[] = {"the condition",            "the operand of not",      "the left operand of and",
+                                   "the right operand of and", "the left operand of or", "the right operand of or"};
+constexpr Asker left_of(syntax::LogicalOp op) { return op == syntax::LogicalOp::And ? Asker::LeftOfAnd : Asker::LeftOfOr; }
+constexpr Asker right_of(syntax::LogicalOp op) { return op == syntax::LogicalOp::And ? Asker::RightOfAnd : Asker::RightOfOr; }
+inline int expect_bool(Context& context, Borrowed v, Asker asker) {
+  return expect_bool(context, v, kAskers[static_cast<size_t>(asker)]);
+}
 // Does `v` fit the annotation? `function` resolves declared types.
 bool fits_type(const Function& function, const syntax::TypeExpr& type, Borrowed v);
 std::string type_name_of(const syntax::TypeExpr& type);

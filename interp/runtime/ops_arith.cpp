@@ -221,7 +221,7 @@ Value unary(Context& context, UnaryOp op, Borrowed operand) {
       if (!operand.is_int()) break;
       return Value::integer(~operand.as_int());
     case UnaryOp::Not: {
-      int truth = expect_bool(context, operand, "the operand of not");
+      int truth = expect_bool(context, operand, Asker::Not);
       return truth < 0 ? Value::failure() : Value::boolean(truth == 0);
     }
   }

@@ -342,8 +342,7 @@ Value Walker::visit(const LetNode& node) {
   auto* name = as<BindingPatternNode>(node.pattern);
   const TypeExpr* type = node.type ? node.type : name ? name->type : nullptr;
   if (type && !fits_type(function_, *type, v)) {
-    context_.raise(ErrorCode::TypeMismatch,
-                   "expected " + type_name_of(*type) + ", got " + type_text(context_, v));
+    raise_variable_type(context_, decl_, node.pattern->site, *type, v);
     note(node.pattern);
     return Value::failure();
   }

@@ -49,12 +49,10 @@ Value Walker::visit(const LogicalNode& node) {
   return truth < 0 ? Value::failure() : Value::boolean(truth);
 }
 
-// `and`, `or` and `not` in a condition only lead on to what is tested, so it is the operand that is
-// to blame when it is no bool.
-int Walker::condition(const Node* node) {
+int Walker::condition(const Node* node, Asker asker, const Node* blamed) {
   if (context_.native.low()) [[unlikely]] {
     Value v = context_.on_fresh_stack([&] {
-      const int truth = condition(node);
+      const int truth = condition(node, asker, blamed);
       return truth < 0 ? Value::failure() : Value::boolean(truth);
     });
     if (!v.failed()) return v->as_bool();
@@ -62,20 +60,20 @@ int Walker::condition(const Node* node) {
     return -1;
   }
   if (auto* negated = as<UnaryNode>(node); negated && negated->op == UnaryOp::Not) {
-    const int truth = condition(negated->operand);
+    const int truth = condition(negated->operand, Asker::Not, node);
     return truth < 0 ? truth : 1 - truth;
   }
   if (auto* logical = as<LogicalNode>(node); logical && logical->op != LogicalOp::Coalesce) {
-    const int left = condition(logical->left);
+    const int left = condition(logical->left, left_of(logical->op), node);
     const int deciding = logical->op == LogicalOp::Or;
-    return left < 0 || left == deciding ? left : condition(logical->right);
+    return left < 0 || left == deciding ? left : condition(logical->right, right_of(logical->op), node);
   }
   Value v = eval(node);
   if (v->is_bool()) [[likely]]
     return v->as_bool();
   if (v.failed()) return -1;
-  expect_bool(context_, v, "the condition");
-  note(node);
+  expect_bool(context_, v, asker);
+  note(blamed);
   return -1;
 }
 

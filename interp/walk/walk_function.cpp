@@ -1,6 +1,7 @@
 // Tier 0: entering and leaving a function, its parameters, self tail calls, closures, session
 // variables; and the dispatch over nodes.
 #include "interp/runtime/call.h"
+#include "interp/runtime/messages.h"
 #include "interp/walk/walk.h"
 #include "interp/walk/walker.h"
 
@@ -67,27 +68,16 @@ bool Walker::bind_parameter(const Parameter& parameter) {
                      lent ? Value::copy(slot) : Value::adopt(std::exchange(slot, Borrowed::nil())));
 }
 
-namespace {
-
-std::string mismatch(Context& context, const TypeExpr& type, Borrowed v) {
-  return "expected " + type_name_of(type) + ", got " + type_text(context, v);
-}
-
-}  // namespace
-
 bool Walker::check_argument(const Parameter& parameter) {
   Borrowed v = frame_[parameter.slot];
   if (fits_type(function_, *parameter.type, v)) return true;
-  std::string name = decl_.name.empty() ? "the function" : std::string(decl_.name);
-  context_.raise_in_caller(ErrorCode::TypeMismatch, "argument '" + std::string(parameter.name) +
-                                                        "' of " + name + ": " +
-                                                        mismatch(context_, *parameter.type, v));
+  raise_argument_type(context_, decl_, parameter.slot, *parameter.type, v);
   return false;
 }
 
 bool Walker::check_result(Borrowed v, const Node* where) {
   if (!decl_.result || fits_type(function_, *decl_.result, v)) return true;
-  context_.raise(ErrorCode::TypeMismatch, mismatch(context_, *decl_.result, v));
+  raise_result_type(context_, decl_, *decl_.result, v);
   note(where);
   return false;
 }

@@ -137,7 +137,9 @@ class Walker {
 #undef NODE
 
   // ---- walk_expression.cpp ----
-  int condition(const syntax::Node* node);  // 1, 0, or -1: stopped
+  // 1, 0, or -1: stopped. The operator that asks is to blame for an operand that is no bool, all of it.
+  int condition(const syntax::Node* node) { return condition(node, Asker::Condition, node); }
+  int condition(const syntax::Node* node, Asker asker, const syntax::Node* blamed);
   Value index_slice(const syntax::IndexNode& node, const syntax::RangeLiteralNode& range);
 
   // ---- walk_data.cpp ----
