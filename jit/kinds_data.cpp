@@ -449,7 +449,8 @@ void Kinds::part_moved(uint32_t pc, const Plan& plan, State& state) const {
     case Op::SetIndex:
       // Left to exec it may get another packing.
       if (plan.way != Way::Inline && !pinned(insn.a)) state.kinds[insn.a] = Kind::Any;
-      if (insn.x & bytecode::kConsumeC) set(insn.c, Kind::Nil);
+      // A number that a packed list gets stays where it was, too: nobody looks there again.
+      if ((insn.x & bytecode::kConsumeC) && (plan.way != Way::Inline || !is_packed(plan.a))) set(insn.c, Kind::Nil);
       return;
     case Op::MakeRecord:
     case Op::MakeVariant:
@@ -495,7 +496,7 @@ void Kinds::walked(uint32_t pc, const Plan& plan, State& state) const {
     state.shapes[state.root] = plan.shape;
     state.fields[state.root] = fields_after(pc, plan, state);
   }
-  const bool consumes = (op == Op::StoreIndex || op == Op::StoreField) && (insn.x & bytecode::kConsumeB);
+  const bool consumes = (op == Op::StoreIndex || op == Op::StoreField) && (insn.x & bytecode::kConsumeB) && !is_packed(state.place);
   if (consumes && !pinned(insn.b)) state.set(insn.b, Kind::Nil, true);
   const bool consumes_a = op == Op::StorePlace && (insn.x & bytecode::kConsumeA);
   if (consumes_a && !pinned(insn.a)) state.set(insn.a, Kind::Nil, true);

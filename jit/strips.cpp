@@ -59,6 +59,7 @@ bool leaves_lists(Op op) {
     case Op::JumpAnswer:
     case Op::ForRange:
     case Op::ForNext:
+    case Op::StoreIndex:
     case Op::GetCaptured:
     case Op::ViewCaptured:
     case Op::ViewLink:
@@ -83,6 +84,7 @@ bool counts_references(const Insn& insn, const Plan& plan, const State& state) {
     case Op::Field: return !is_plain(plan.result) || (insn.x & bytecode::kConsumeB);
     case Op::GetCaptured: return !is_plain(plan.result);
     case Op::SetIndex: return plan.a == Kind::Items;
+    case Op::StoreIndex: return !is_packed(state.place);
     case Op::ForNext: return plan.a != Kind::Nil && !is_packed(plan.a);
     case Op::Len: return insn.x & bytecode::kConsumeB;
     case Op::DropRange: return !are_plain(state, insn.a, insn.b);
@@ -147,7 +149,7 @@ class Body {
   }
   int term_of(uint16_t reg, const State& state) {
     const int found = held(reg, state);
-    return found >= 0 && term(found).is_function() ? -1 : found;
+    return found >= 0 && !term(found).is_number() ? -1 : found;
   }
 
   virtual bool is_left_out(uint32_t) const { return false; }
@@ -157,7 +159,10 @@ class Body {
   virtual int fixed_function(uint16_t) { return -1; }
   // A sum of a register with itself, of which nothing is known.
   virtual void grow(uint32_t, int, bool, const State&) {}
-  virtual void look(uint32_t, uint16_t, Kind, int, bool) {}
+  // False: asked each time.
+  virtual bool look(uint32_t, uint16_t, Kind, int, bool) { return false; }
+  virtual int row(uint16_t, int) { return -1; }
+  virtual void walk_to_row(uint32_t, uint16_t, int, int) {}
   // False: not so that it can be done without a question.
   virtual bool append(uint32_t) { return false; }
   virtual void leave(const Insn&) {}
@@ -226,18 +231,28 @@ class Body {
     if (op == Op::LoadInt) result = add({Form::Constant, 0, insn.imm_b()});
     if (op == Op::Copy || op == Op::Move || op == Op::Store) result = held(insn.b, after);
     if (op == Op::ViewCaptured || op == Op::GetCaptured) result = captured(insn, plan);
-    if (op == Op::Index || op == Op::ViewIndex) look(pc, insn.b, plan.b, term_of(insn.c, after), false);
+    if (op == Op::Index || op == Op::ViewIndex) {
+      const int at = term_of(insn.c, after);
+      if (look(pc, insn.b, plan.b, at, false) && op == Op::ViewIndex && plan.b == Kind::Items) result = row(insn.b, at);
+    }
     if (op == Op::SetIndex) look(pc, insn.a, plan.a, term_of(insn.b, after), true);
     if (op == Op::UpdateIndex && kinds_.walk_begin(pc) == pc - 1) {
       look(pc, chunk_.at(pc - 1).a, after.kinds[chunk_.at(pc - 1).a], term_of(insn.a, after), true);
     }
+    if (op == Op::StoreIndex || op == Op::UpdateIndex) look_in_row(pc, after);
     const char kind = bytecode::info(op).a;
     const bool changes_list = op == Op::SetIndex || op == Op::Swap || op == Op::PlaceLocal;
     if (kind == 'D' || kind == 'U' || (kind == 'V' && !changes_list)) known_.erase(insn.a);
-    if (op == Op::AppendItem) known_.erase(insn.b);
+    if (op == Op::AppendItem || op == Op::StoreIndex) known_.erase(insn.b);
     if (op == Op::DropRange) forget(insn.a, insn.b);
     if (op == Op::Move || op == Op::Store) known_.erase(insn.b);
     if (result >= 0 && !kinds_.pinned(insn.a)) known_[insn.a] = result;
+  }
+
+  // list[index][at] = or += something.
+  void look_in_row(uint32_t pc, const State& after) {
+    if (kinds_.walk_begin(pc) != pc - 2 || chunk_.op_at(pc - 2) != Op::PlaceLocal || chunk_.op_at(pc - 1) != Op::PlaceIndex) return;
+    walk_to_row(pc, chunk_.at(pc - 2).a, term_of(chunk_.at(pc - 1).a, after), term_of(chunk_.at(pc).a, after));
   }
 
   void forget(uint32_t first, uint32_t count) {
@@ -415,6 +430,7 @@ class LoopBody : public Body {
     for (uint32_t pc = loop_.head; pc <= loop_.latch; pc += chunk_.length_at(pc)) {
       if (!strip_.inside[pc - loop_.head]) continue;
       const Op op = chunk_.op_at(pc);
+      swaps_ = swaps_ || op == Op::Swap;
       const bool reads = is_in(op, Op::Add, Op::LoopGeK) || op == Op::Index || op == Op::ViewIndex ||
                          op == Op::SetIndex || op == Op::Swap || op == Op::UpdateIndex || op == Op::PlaceLocal ||
                          op == Op::Len;
@@ -449,14 +465,51 @@ class LoopBody : public Body {
     return place->second;
   }
 
-  void look(uint32_t pc, uint16_t list, Kind kind, int at, bool changes) override {
-    if (at < 0 || !term(at).linear || written_.has(list) || kinds_.pinned(list) || !is_list(kind)) return;
-    const Kind known = kinds_.at_leader(loop_.head).kinds[list];
-    if (known != kind && known != Kind::Any) return;
+  bool look(uint32_t pc, uint16_t list, Kind kind, int at, bool changes) override {
+    if (at < 0 || !term(at).linear || !is_list(kind)) return false;
+    const auto known = known_.find(list);
+    if (known != known_.end() && term(known->second).form == Form::Row) return look_into({pc, kind, at, changes}, term(known->second));
+    if (!stays(list)) return false;
+    const Kind first = kinds_.at_leader(loop_.head).kinds[list];
+    if (first != kind && first != Kind::Any) return false;
     for (const Strip::Look& other : strip_.looks) {
-      if (other.list == list && other.kind != kind) return;
+      if (other.row == Strip::kNoRow && other.list == list && other.kind != kind) return false;
     }
     strip_.looks.push_back({{&kinds_, pc}, list, kind, at, changes});
+    return true;
+  }
+
+  int row(uint16_t list, int at) override {
+    if (swaps_ || term(at).varies || !stays(list)) return -1;
+    return add({.form = Form::Row, .reg = list, .left = at});
+  }
+
+  // Of lists that a register holds from the beginning of the strip to its end.
+  bool stays(uint16_t list) const { return !written_.has(list) && !kinds_.pinned(list); }
+
+  struct InRow {
+    uint32_t pc;
+    Kind kind;
+    int at;
+    bool changes;
+  };
+  bool look_into(const InRow& look, const Term& row) {
+    if (!is_packed(look.kind) && look.kind != Kind::Items) return false;
+    const auto same = std::find_if(strip_.rows.begin(), strip_.rows.end(),
+                                   [&](auto& each) { return each.list == row.reg && each.term == row.left; });
+    if (same != strip_.rows.end() && same->kind != look.kind) return false;
+    const auto number = static_cast<int>(same - strip_.rows.begin());
+    if (same == strip_.rows.end()) strip_.rows.push_back({row.reg, row.left, look.kind});
+    strip_.looks.push_back({{&kinds_, look.pc}, bytecode::kNoRegister, look.kind, look.at, look.changes, number});
+    return true;
+  }
+
+  void walk_to_row(uint32_t pc, uint16_t list, int at_row, int at) override {
+    if (at < 0 || at_row < 0 || !term(at).linear || !look(pc - 1, list, Kind::Items, at_row, true)) return;
+    const int found = row(list, at_row);
+    if (found < 0) return;
+    const Term in = term(found);
+    if (look_into({pc, state_.place, at, true}, in)) strip_.walks.push_back({&kinds_, pc - 1});
   }
 
   bool append(uint32_t pc) override {
@@ -515,6 +568,7 @@ class LoopBody : public Body {
   std::optional<uint32_t> in_the_way_;
   std::map<uint16_t, int> fixed_, functions_;
   bool limit_register_ = false;
+  bool swaps_ = false;  // perhaps rows
 };
 
 bool is_innermost(const Chunk& chunk, const std::vector<Loop>& loops, const Loop& loop) {

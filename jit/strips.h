@@ -14,6 +14,9 @@
 // A call of a function that is the same in all rounds (what a register holds, a function of the module, or what such
 // a function has captured) is asked once whether it is the function that is inlined, and what that has captured.
 //
+// A row is a list within a list, at an index that is the same in all rounds: what is at one is looked into and changed in place like
+// a list that a register holds. Nothing in a strip puts another list in its place.
+//
 // Sums of what counts and what does not change are linear, so that what holds for the first and the last round holds for all between them: an index is within its
 // list, and a sum does not overflow. Of what is not linear (products of what varies, quotients and remainders) the bounds
 // follow from those of its parts. A variable that only grows by such sums stays between what it would be if it grew in
@@ -29,13 +32,13 @@
 
 namespace posset::jit {
 
-// A sum: over earlier terms of the same strip. Or, of one of the last three forms, a function that is the same in
-// all rounds.
+// A sum: over earlier terms of the same strip. Or, of one of the last forms, something else that is the same in all
+// rounds: a function, or a row.
 struct Term {
   enum class Form : uint8_t {
-    Counter, Register, Constant, Captured, Add, Sub, Mul, IntDiv, Mod, Function, CapturedFunction, LinkedFunction
+    Counter, Register, Constant, Captured, Add, Sub, Mul, IntDiv, Mod, Function, CapturedFunction, LinkedFunction, Row
   } form = Form::Constant;
-  uint16_t reg = 0;
+  uint16_t reg = 0;           // of a row that of the list it is in; `left` is its index
   int64_t value = 0;          // also the divisor, which is positive; of what is captured or linked its number
   int left = -1, right = -1;  // of a remainder none is needed
   // Of what is captured or linked: by which function, itself a term; kOwn: the one that has the loop.
@@ -48,8 +51,9 @@ struct Term {
   uint64_t times = 0;
   uint64_t beside = 0;
 
-  bool is_function() const { return form >= Form::Function; }
-  bool is_sum() const { return left >= 0; }
+  bool is_number() const { return form < Form::Function; }
+  bool is_function() const { return !is_number() && form != Form::Row; }
+  bool is_sum() const { return is_number() && left >= 0; }
   // It does not overflow where no register in it is further than kNearZero from zero.
   bool is_small() const { return linear && times <= kMostTimes && beside <= kMostBeside; }
 
@@ -65,12 +69,19 @@ struct Strip {
     uint32_t pc;
     bool operator==(const Place&) const = default;
   };
+  static constexpr int kNoRow = -1;
   struct Look {
     Place place;
     uint16_t list;
     Kind kind;     // that the list is taken to have
     int term;
     bool changes;  // the list
+    int row = kNoRow;  // the list, instead of the register
+  };
+  struct Row {
+    uint16_t list;  // of lists, and the term of the index in it
+    int term;
+    Kind kind;
   };
   struct Growth {
     Place place;
@@ -96,6 +107,8 @@ struct Strip {
   std::vector<Place> sums;      // instructions that need no check for overflow
   std::vector<int> checked;     // their terms
   std::vector<Look> looks;
+  std::vector<Row> rows;
+  std::vector<Place> walks;     // the steps of walks to what is in a row that come to the row
   std::vector<Call> same_calls;  // each behind that of the function that its function is taken from
   std::vector<uint32_t> left_out;  // leaders of blocks that a strip is left for
   std::vector<bool> inside;        // by instruction, from the loop's head

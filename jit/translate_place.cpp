@@ -230,8 +230,12 @@ Operand Translator::part_at(llvm::Value* from, Kind kind, llvm::BasicBlock* othe
 }
 
 void Translator::walk_step(uint32_t pc) {
-  const Insn& insn = chunk_.at(pc);
-  place_ = part_at(place_part(pc, insn), plan_.result, exit_at(pc));
+  llvm::Value* part = place_part(pc, chunk_.at(pc));
+  if (is_proved_walk(pc)) {
+    place_ = assumed(load_value(part, Memory::Items), plan_.result);
+  } else {
+    place_ = part_at(part, plan_.result, exit_at(pc));
+  }
 }
 
 void Translator::store_part(uint32_t pc, const Insn& insn) {

@@ -86,6 +86,7 @@ void Translator::weigh_strip(const Strip& strip, const Loop& loop, llvm::BasicBl
   b_.CreateCondBr(many, enough, single);
   go_on_in(enough);
   require_lists(strip, failed);
+  require_rows(strip, first, failed);
   llvm::Value* holds = b_.getTrue();
   for (const Strip::Look& look : strip.looks) {
     const Operand list = list_of(look);
@@ -116,8 +117,26 @@ void Translator::require_lists(const Strip& strip, llvm::BasicBlock* failed) {
     b_.CreateCondBr(is_kind(list, kind), fits, failed);
     go_on_in(fits);
   };
-  for (const Strip::Look& look : strip.looks) require(look.list, look.kind);
+  for (const Strip::Look& look : strip.looks) {
+    if (look.row == Strip::kNoRow) require(look.list, look.kind);
+  }
   for (const Strip::Append& append : strip.appends) require(append.list, append.kind);
+}
+
+// And so must what is at the index of a row.
+void Translator::require_rows(const Strip& strip, Terms& first, llvm::BasicBlock* failed) {
+  for (const Strip::Row& row : strip.rows) {
+    const Operand list{Kind::Items, nullptr, payload_of(read(row.list))};
+    llvm::Value* at = term(strip, row.term, first);
+    auto* within = block("within");
+    b_.CreateCondBr(b_.CreateICmpULT(at, size_of(list)), within, failed);
+    go_on_in(within);
+    const Operand found = load_element(list, at, interp::Packing::Any);
+    auto* fits = block("fits");
+    b_.CreateCondBr(is_kind(found, row.kind), fits, failed);
+    go_on_in(fits);
+    proved_->rows.push_back({row.kind, nullptr, payload_of(found)});
+  }
 }
 
 // Functions that are the same in all rounds must be those whose code takes the place of the calls, and must have
@@ -188,7 +207,10 @@ Operand Translator::appended_list(uint16_t reg) {
   return {found->kind, nullptr, payload_of(read(reg))};
 }
 
-Operand Translator::list_of(const Strip::Look& look) { return {look.kind, nullptr, payload_of(read(look.list))}; }
+Operand Translator::list_of(const Strip::Look& look) {
+  if (look.row != Strip::kNoRow) return proved_->rows[static_cast<size_t>(look.row)];
+  return {look.kind, nullptr, payload_of(read(look.list))};
+}
 
 // How many rounds follow this one, as far as the loop's condition goes.
 llvm::Value* Translator::rounds_by_condition(const Strip& strip, const Loop& loop, Terms& first, llvm::Value* step,
@@ -442,8 +464,15 @@ void Translator::charge_strip_call() {
 }
 
 bool Translator::is_proved_kind(uint16_t reg, Kind kind) const {
-  return strip_loop_ && std::any_of(strip_->looks.begin(), strip_->looks.end(),
-                                    [&](auto& each) { return each.list == reg && each.kind == kind; });
+  return strip_loop_ && std::any_of(strip_->looks.begin(), strip_->looks.end(), [&](auto& each) {
+    const bool is_it = each.row == Strip::kNoRow ? each.list == reg : each.place == Strip::Place{kinds_, here_};
+    return is_it && each.kind == kind;
+  });
+}
+
+// The step of a walk comes to a list that is known to be what the plan takes it for.
+bool Translator::is_proved_walk(uint32_t pc) const {
+  return strip_ && std::find(strip_->walks.begin(), strip_->walks.end(), Strip::Place{kinds_, pc}) != strip_->walks.end();
 }
 
 bool Translator::is_proved_sum(uint32_t pc) const {

@@ -182,6 +182,7 @@ class Translator {
       llvm::AllocaInst* size;
     };
     std::vector<Size> sizes;
+    std::vector<Operand> rows;  // by number
   };
   void prepare_strips();
   void begin_strip(uint32_t pc);
@@ -212,6 +213,7 @@ class Translator {
   void strip_body(const Strip& strip, const Loop& loop);
   void strip_latch(const Strip& strip, const Loop& loop, llvm::BasicBlock* condition);
   void require_lists(const Strip& strip, llvm::BasicBlock* failed);
+  void require_rows(const Strip& strip, Terms& first, llvm::BasicBlock* failed);
   void require_functions(const Strip& strip, llvm::BasicBlock* failed);
   llvm::Value* function_in_strip(const Term& function, llvm::BasicBlock* failed);
   Operand value_in_strip(const Term& function);
@@ -224,6 +226,7 @@ class Translator {
   void charge_strip();
   void charge_strip_call();
   bool is_proved_kind(uint16_t reg, Kind kind) const;
+  bool is_proved_walk(uint32_t pc) const;
   bool leaves_strip(uint32_t to) const {
     return strip_loop_ && !(strip_loop_->contains(to) && strip_->inside[to - strip_loop_->head]);
   }

@@ -82,6 +82,13 @@ const std::vector<Production> kHotProductions = {
     {'h', 2, "${var $~L = [for q in 0..$n => q * 7 % 11]$|\nvar $~i = 0$|\n${for $=i in 0..len($1) $|{\nif $1[$3] > $2 { $2 = $1[$3] } else { $1[$3] = $2 - $1[$3] }\nif $1[$3] == $k { $1[$3] += $I }\n}$}\nprintln($1, $2)$}"},
     {'h', 1, "${var $~L = [for q in 0..$n => q * 7 % 11]$|\nvar $~i = 0$|\nwhile $2 < len($1) and $1[$2] != $k { $2 += 1 }\n${for $=i in 0..len($1) $|{\nif $1[$3] == $2 { break }\n$1[$3] += $2\n}$}\nprintln($1, $2)$}"},
     {'h', 1, "${var $~N = [for q in 0..6 => fill(6, q)]$|\n${for $=i in 0..len($1) $|{\n${for $=i in 0..$2 $|{\n$1[$2][$3] += $1[$3][$2] * $I\n}$}\n}$}\nprintln($1)$}"},
+    {'h', 3, "${do {\nvar grid = [for q in 0..6 => [for m in 0..$n => (q * 5 + m) % 7]]\nlet kept = if $K { grid } else { [grid[1]] }\n${for $=i in 0..$n $|{\nlet r = $1 % 6\nlet o = ($1 + $k) % 6\n"
+             "try {\n${for $=i in 0..len(grid[r]) $|{\nlet c = grid[o][$2] + $I\nif c < grid[r][$2] { grid[r][$2] = c }\n$@$e\n}$}\n} catch e { println(e.message, e.line, e.column) }\n}$}\nprintln(grid, kept)\n}$}"},
+    {'h', 2, "${do {\nlet one = fill($n, $J)\nvar grid = [one, one, [for q in 0..$n => q * 0.5], []]\n${for $=i in 0..$n $|{\nlet r = $1 % 4\nlet o = $k % 3\ntry {\n${for $=i in 0..$n $|{\n"
+             "grid[r][$2] += grid[o][$2] * $J + grid[r][0]\nif $2 == $1 * $k { swap(&grid, r, o) }\n}$}\n} catch e { println(e.message, e.line, e.column) }\n}$}\nprintln(grid, one)\n}$}"},
+    {'h', 2, "${do {\nvar grid = [for q in 0..5 => fill($n, q)]\n${for $=i in 0..$n $|{\nlet r = $1 % 5\nlet o = ($1 + $k) % 5\ntry {\n${for $=i in 1..$n $|{\n"
+             "if $2 % 9 == $k + 3 { grid[r] = [for q in 0..$n => q + $k] }\ngrid[o][$2] = grid[r][$2 - 1] * $k + grid[o][0] // 2\nif $1 == $n { grid[r][$2] = $a }\nif $2 == $n - 1 and $K { grid[r].push($I) }\n"
+             "}$}\n} catch e { println(e.message, e.line, e.column) }\n}$}\nprintln(grid)\n}$}"},
     {'h', 1, "${var $~L = fill($n, 0)$|\nvar $~W = fill(len($1), $J)$|\nvar $~G = fill(len($1), $K)$|\nfor q in 0..len($1) {\n$1[q] += if $3[q] { q } else { $k }\n$2[q] += $1[q]\n$3[q] = $2[q] > $J\n}\nprintln($1, $2, $3)$}"},
 
     // ---- records of numbers: made by one function, read by another, kept, handed on, changed ----

@@ -251,6 +251,19 @@ TEST_CASE("translate: a loop whose few rounds the program tells runs in no strip
   CHECK(look("unknown", 2).blocks.contains("strip"));
 }
 
+TEST_CASE("translate: lists within a list are looked into and changed in strips") {
+  run("fn relaxed(inout d, i, k) {\n  for j in 0..len(d[k]) {\n    let c = d[i][k] + d[k][j]\n    if c < d[i][j] { d[i][j] = c }\n  }\n}\n"
+      "fn added(inout c, a, b, i, k) {\n  for j in 0..len(b) { c[i][j] += a[i][k] * b[k][j] }\n}\n"
+      "fn turned(inout d, i, k) {\n  for j in 0..len(d) {\n    d[i][j] += 1\n    swap(&d, i, k)\n  }\n}\n"
+      "var d = [for i in 0..30 => [for j in 0..30 => (i * 7 + j * 5) % 31]]\nvar c = d\nvar e = d\n"
+      "for r in 0..60 { relaxed(&d, r % 30, (r + 1) % 30); added(&c, d, d, r % 30, 3); turned(&e, r % 30, 4) }");
+  CHECK(look("relaxed", 2).blocks.contains("within"));
+  CHECK(look("relaxed", 2).blocks.contains("strip"));
+  CHECK(look("added", 2).blocks.contains("within"));
+  CHECK_FALSE(look("turned", 2).blocks.contains("within"));
+  CHECK(look("relaxed", 2).execs() == 0);
+}
+
 TEST_CASE("translate: a strip is left for a block that does what it cannot") {
   run("fn walk(n, xs) => if n == 0 { len(xs) } else { walk(n - 1, xs) }\n"
       "fn rare(xs, m) {\n  var t = 0\n  for i in 0..len(xs) {\n    if xs[i] % m != 0 { continue }\n    t += walk(2, xs)\n  }\n  t\n}\n"
