@@ -174,6 +174,17 @@ uint32_t absent_arguments(const CallNode& node, const Link* link) {
 
 }  // namespace
 
+namespace {
+
+// Modules have constants, too (math.pi), which are called like any value.
+bool is_function_of_module(const interp::RuntimeState& runtime, const Link& link) {
+  if (link.kind != Link::Kind::BuiltinExport) return false;
+  const auto* found = runtime.export_of(link.owner, link.name);
+  return found && found->function;
+}
+
+}  // namespace
+
 // What calls functions may let others do parts of it, of which a trace tells the place.
 void Compiler::call_native(const CallNode& node, uint16_t window, uint32_t index, uint32_t count) {
   const auto found = runtime_.builtins.find(callee_link(node)->name);
@@ -191,7 +202,7 @@ void Compiler::emit_call(const CallNode& node, uint16_t window, Operand callee, 
   uint32_t index = callee_index(node);
   if (link->kind == Link::Kind::Function) {
     emit(Op::CallKnown, window, index, count);
-  } else if (link->kind == Link::Kind::Builtin || link->kind == Link::Kind::BuiltinExport) {
+  } else if (link->kind == Link::Kind::Builtin || is_function_of_module(runtime_, *link)) {
     call_native(node, window, index, count);
   } else {
     emit(Op::CallLink, window, index, count);
