@@ -116,13 +116,14 @@ namespace {
 constexpr size_t kTraceHead = 150, kTraceTail = 50;
 
 void copy_trace(const ErrorData& data, std::vector<std::string>& lines) {
-  const size_t n = data.trace.size();
+  const std::vector<posset::interp::TracePoint> points = data.trace.points();
+  const size_t n = points.size();
   for (size_t i = 0; i < n; ++i) {
     if (n > kTraceHead + kTraceTail && i == kTraceHead) {
       lines.push_back("... " + std::to_string(n - kTraceHead - kTraceTail) + " more");
       i = n - kTraceTail;
     }
-    lines.push_back(trace_line(data.trace[i]));
+    lines.push_back(trace_line(points[i]));
   }
 }
 

@@ -200,12 +200,9 @@ posset_status posset_error_value(posset_context* context, posset_text message, p
   if (evaluation.failed()) return evaluation.status();
   Value words = make_string_lossy(context->heap, view(message));
   if (words.failed()) return posset::api::ok_or_limit(context, false);
-  auto* error = context->heap.make<ErrorObject>(Tag::Error);
-  if (!error) return posset::api::ok_or_limit(context, false);
-  error->message = words.take();
-  error->value = held.take();
-  error->data = nullptr;
-  return posset::api::give(Value::adopt(Borrowed::heap(Tag::Error, error)), to);
+  Value error = posset::interp::make_error_value(context->heap, std::move(words), std::move(held));
+  if (error.failed()) return posset::api::ok_or_limit(context, false);
+  return posset::api::give(std::move(error), to);
 }
 
 posset_value posset_error_message_of(posset_value error) {

@@ -22,12 +22,7 @@ Value builtin_error(NativeCall& call) {
   if (!append_formatted(context, text, call[0], nullptr)) return Value::failure();
   Value message = or_memory_limit(context, text.finish());
   if (message.failed()) return message;
-  auto* error = context.heap.make<ErrorObject>(Tag::Error);
-  if (!error) return context.raise_memory_limit();
-  error->message = message.take();
-  error->value = call.take(call.has(1) ? 1 : 0).take();
-  error->data = nullptr;
-  return Value::adopt(Borrowed::heap(Tag::Error, error));
+  return or_memory_limit(context, make_error_value(context.heap, std::move(message), call.take(call.has(1) ? 1 : 0)));
 }
 
 Value builtin_ref(NativeCall& call) {

@@ -49,6 +49,7 @@ void RuntimeState::make_no_memory() {
   made->message = immortal_string("memory limit: more than the system or one context can have");
   made->value = Borrowed::unset();
   made->data = &no_memory_data_;
+  made->charged = 0;
   made->count = 0;
   no_memory_ = made;
 }

@@ -378,6 +378,9 @@ class Context : public Strand {
  private:
   Value make_error(ErrorCode code, std::string message, std::string hint, bool limit);
   void lose_trace() noexcept;
+  Value own_error(Value thrown);
+  void extend_trace(const TracePoint& point);
+  void place_error(const TracePoint& point);
   bool has_trace() const { return count_of(pending_) != 0; }
   ErrorObject* pending_ = nullptr;                // owned
   TracePoint point_;                              // of the frame the error is in

@@ -42,20 +42,59 @@ class NoLimit {
 
 }  // namespace
 
+Value make_error_value(Heap& heap, Value message, Value value) {
+  auto* error = heap.make<ErrorObject>(Tag::Error);
+  if (!error) return Value::failure();
+  error->message = message.take();
+  error->value = value.take();
+  error->data = nullptr;
+  error->charged = 0;
+  return Value::adopt(Borrowed::heap(Tag::Error, error));
+}
+
+namespace {
+
+bool charge_memory(ErrorObject* error, size_t bytes) {
+  if (!Heap::heap_of(error).charge(bytes)) return false;
+  error->charged += bytes;
+  return true;
+}
+
+}  // namespace
+
 // Not even the system may have any memory: then std::bad_alloc.
 Value Context::make_error(ErrorCode code, std::string message, std::string hint, bool limit) {
   NoLimit no_limit(heap);
   auto data = std::make_unique<ErrorData>();
   Value text = make_string_lossy(heap, message);
-  auto* error = text.failed() ? nullptr : heap.make<ErrorObject>(Tag::Error);
-  if (!error) throw std::bad_alloc();
-  error->message = text.take();
-  error->value = Borrowed::unset();
+  Value made = text.failed() ? Value::failure() : make_error_value(heap, std::move(text), Value::adopt(Borrowed::unset()));
+  if (made.failed()) throw std::bad_alloc();
+  auto* error = made->as<ErrorObject>();
   error->data = data.release();
   error->data->code = code;
   error->data->limit = limit;
   error->data->hint = std::move(hint);
-  return Value::adopt(Borrowed::heap(Tag::Error, error));
+  charge_memory(error, sizeof(ErrorData));
+  return made;
+}
+
+// The same error for one who has it alone, with data. Failed: there is no memory for it.
+Value Context::own_error(Value thrown) {
+  auto* error = thrown->as<ErrorObject>();
+  if (error->data && is_unique(error)) return thrown;
+  std::unique_ptr<ErrorData> data;
+  try {
+    data = error->data ? std::make_unique<ErrorData>(*error->data) : std::make_unique<ErrorData>();
+  } catch (const std::bad_alloc&) {
+    return Value::failure();
+  }
+  Value made = std::move(thrown);
+  if (!is_unique(error)) made = make_error_value(heap, Value::copy(error->message), Value::copy(error->value));
+  if (made.failed() || !charge_memory(made->as<ErrorObject>(), sizeof(ErrorData) + data->trace.size() * sizeof(TracePoint))) {
+    return Value::failure();
+  }
+  made->as<ErrorObject>()->data = data.release();
+  return made;
 }
 
 Value Context::raise(ErrorCode code, std::string message, std::string hint) noexcept {
@@ -113,13 +152,11 @@ Value Context::raise_in_caller(ErrorCode code, std::string message, std::string 
 
 Value Context::throw_value(Value thrown) {
   if (thrown->is(Tag::Error)) {
-    auto* error = thrown->as<ErrorObject>();
-    if (!error->data) {
-      error->data = new ErrorData();
-    } else if (error->data->located) {
-      error->data->rethrown = true;
-    }
-    restore_error(std::move(thrown));
+    Value error = own_error(std::move(thrown));
+    if (error.failed()) return raise_memory_limit();
+    ErrorData& data = *error->as<ErrorObject>()->data;
+    data.rethrown = data.located;
+    restore_error(std::move(error));
     return Value::failure();
   }
   Value text = to_string(heap, thrown);
@@ -143,17 +180,21 @@ void Context::note_failure(const Function& function, uint32_t site) {
   if (noted_) return;
   noted_ = true;
   point_ = {function.decl, site};
-  if (!has_trace()) return;
+  if (has_trace()) place_error(point_);
+}
+
+// The point may stand in the trace, and is where the error is if it has no place yet.
+void Context::place_error(const TracePoint& point) {
   ErrorData& data = *pending_->data;
   try {
-    data.keep(function.module->tree);
+    data.keep(point.function->module->shared_from_this());
   } catch (const std::bad_alloc&) {  // a point may not outlive it
     lose_trace();
     return;
   }
   if (!data.located) {
     data.located = true;
-    data.place = point_;
+    data.place = point;
   }
 }
 
@@ -171,13 +212,26 @@ void Context::leave_failed() {
   }
   if (!has_trace()) return;
   ErrorData& data = *pending_->data;
-  bool same_frame = data.rethrown && !data.trace.empty() && data.trace.back().function == point_.function;
+  const TracePoint* last = data.trace.last();
+  const bool same_frame = data.rethrown && last && last->function == point_.function;
   data.rethrown = false;
-  if (!same_frame && !data.add(point_)) lose_trace();
+  if (!same_frame) extend_trace(point_);
 }
 
 void Context::leave_host_function(const NativeFunction& function) {
-  if (has_trace() && !pending_->data->add({.host = function.name})) lose_trace();
+  if (has_trace()) extend_trace({.host = function.name});
+}
+
+// A limit cannot be kept by the script, and says where it was reached whatever memory is left. Where there is none for the
+// trace of another error, that is the error, of this frame.
+void Context::extend_trace(const TracePoint& point) {
+  if (!pending_->data->limit && !charge_memory(pending_, sizeof(TracePoint))) {
+    take_error();
+    raise_memory_limit();
+    if (!has_trace()) return;
+    if (point.function) place_error(point);
+  }
+  if (has_trace() && !pending_->data->trace.add(point)) lose_trace();
 }
 
 Value Context::catch_error() {
@@ -251,13 +305,14 @@ std::string render_error(const ErrorObject* error, const syntax::RenderOptions& 
   diagnostic.message = message;
   diagnostic.hint = data.hint;
   out = syntax::render(diagnostic, options);
-  const size_t n = data.trace.size();
+  const std::vector<TracePoint> points = data.trace.points();
+  const size_t n = points.size();
   for (size_t i = 0; i < n; ++i) {
     if (n > kHead + kTail && i == kHead) {
       out += "  ... " + std::to_string(n - kHead - kTail) + " more\n";
       i = n - kTail;
     }
-    out += "  " + trace_line(data.trace[i]) + "\n";
+    out += "  " + trace_line(points[i]) + "\n";
   }
   return out;
 }

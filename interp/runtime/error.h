@@ -4,29 +4,26 @@
 //   note_failure         the frame in which it surfaces gives it the place (the first call per frame wins)
 //   leave_failed         the frame is left: its point joins the trace
 //   catch_error          a `try` takes the error as a value; limits cannot be taken
-// Points keep the trees they refer to alive, so an error can outlive its module.
+// Points keep the trees they refer to alive, so an error can outlive its module. Of an error that somebody else has, too,
+// a copy is thrown: where it goes is nothing that others see. What an error has beside its object is charged to the heap that
+// the object is in, a point for each trace that has it.
 #pragma once
 
-#include <deque>
 #include <memory>
-#include <new>
 #include <string>
 #include <vector>
 
+#include "interp/runtime/error_trace.h"
 #include "interp/syntax/ast.h"
 #include "interp/syntax/diagnostic.h"
 #include "interp/value/objects.h"
+#include "interp/value/value.h"
 
 namespace posset::interp {
 
-using syntax::ErrorCode;
+class Heap;
 
-struct TracePoint {
-  const syntax::FunctionDecl* function = nullptr;
-  uint32_t site = 0;
-  const char* host = nullptr;  // name of a function of the host; then it has no place
-  const char* part = nullptr;  // what was running, where that is no function; likewise
-};
+using syntax::ErrorCode;
 
 struct ErrorData {
   ErrorCode code = ErrorCode::Thrown;
@@ -35,26 +32,9 @@ struct ErrorData {
   bool rethrown = false;   // thrown again: the last trace point is that of the running function
   TracePoint place;
   std::string hint;        // shown under the caret, may be empty
-  std::vector<TracePoint> trace;                             // innermost first
-  std::deque<std::string> parts;                             // what trace points call so
+  ErrorTrace trace;
   std::vector<std::shared_ptr<const syntax::Module>> trees;  // what `place` and `trace` point into
 
-  // False: there is no memory for it.
-  bool add(const TracePoint& point) noexcept {
-    try {
-      trace.push_back(point);
-      return true;
-    } catch (const std::bad_alloc&) {
-      return false;
-    }
-  }
-  // The error leaves something that is no function, as a node of a graph.
-  void leave_part(std::string name) noexcept {
-    try {
-      add({.part = parts.emplace_back(std::move(name)).c_str()});
-    } catch (const std::bad_alloc&) {
-    }
-  }
   void keep(const std::shared_ptr<const syntax::Module>& tree) {
     for (auto& kept : trees) {
       if (kept == tree) return;
@@ -62,6 +42,9 @@ struct ErrorData {
     trees.push_back(tree);
   }
 };
+
+// An error that has not been raised. Failed: there is no memory for it.
+Value make_error_value(Heap& heap, Value message, Value value);
 
 // "in NAME (FILE:LINE:COL)", "in FILE:LINE:COL" at top level.
 std::string trace_line(const TracePoint& point);

@@ -55,9 +55,8 @@ int64_t own_steps(uint64_t count) { return 1 + static_cast<int64_t>(count); }
 
 // The loop is nobody's to see: an error that came up in it came up where the solve is.
 void hide_loop(ErrorData& error, const syntax::Module* loop) {
-  const auto in_loop = [loop](const TracePoint& point) { return point.function && point.function->module == loop; };
-  std::erase_if(error.trace, in_loop);
-  if (error.located && in_loop(error.place)) error.located = false;
+  error.trace.remove(loop);
+  if (error.located && error.place.function->module == loop) error.located = false;
 }
 
 Borrowed integer(uint64_t n) { return Borrowed::integer(static_cast<int64_t>(n)); }

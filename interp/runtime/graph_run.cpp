@@ -159,7 +159,7 @@ void ScriptGraph::settle(ScriptNode& called, graph::Callback callback, Value res
   called.lost = raises && !called.host && !called.takes_inout[static_cast<size_t>(callback)];
   policy.failed(called.id, text);
   if (!raises) return;
-  error->as<ErrorObject>()->data->leave_part("node " + plan_->nodes[called.id].name);
+  error->as<ErrorObject>()->data->trace.add_part("node " + plan_->nodes[called.id].name);
   raise_later(std::move(error));
 }
 

@@ -187,9 +187,15 @@ Value load_index_or_unset(Context& context, Borrowed base, Borrowed index) {
 namespace {
 
 Value trace_list(Context& context, const ErrorData& data) {
-  ListBuilder lines(context, data.trace.size());
+  std::vector<TracePoint> points;
+  try {
+    points = data.trace.points();
+  } catch (const std::bad_alloc&) {
+    return context.raise_memory_limit();
+  }
+  ListBuilder lines(context, points.size());
   Meter meter(context);
-  for (const TracePoint& point : data.trace) {
+  for (const TracePoint& point : points) {
     Value line = or_memory_limit(context, make_string_lossy(context.heap, trace_line(point)));
     if (line.failed() || !meter.add(1) || !lines.push(std::move(line))) return Value::failure();
   }

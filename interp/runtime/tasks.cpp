@@ -43,10 +43,10 @@ class Told {
  public:
   explicit Told(Borrowed error) : data_(*error.as<ErrorObject>()->data) {}
   void tell(std::string task) {
-    if (count_++ < kMostTold) data_.leave_part("task " + std::move(task));
+    if (count_++ < kMostTold) data_.trace.add_part("task " + std::move(task));
   }
   ~Told() {
-    if (count_ > kMostTold) data_.leave_part(std::to_string(count_ - kMostTold) + " other tasks");
+    if (count_ > kMostTold) data_.trace.add_part(std::to_string(count_ - kMostTold) + " other tasks");
   }
   Told(const Told&) = delete;
   Told& operator=(const Told&) = delete;
@@ -438,7 +438,7 @@ void Tasks::locate(const Job& job) {
     data.keep(job.tree);
     data.place = job.spawned;
     data.located = true;
-    data.trace.push_back(job.spawned);
+    data.trace.add(job.spawned);
   }
   context_.restore_error(std::move(error));
 }

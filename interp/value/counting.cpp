@@ -245,6 +245,7 @@ class Burial {
     drop(error->message);
     drop(error->value);
     if (error->data != nullptr) call_hook(heap_.hooks.destroy_error, error->data);
+    Heap::heap_of(error).discharge(error->charged);
   }
 
   template <class T>

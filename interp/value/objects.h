@@ -180,6 +180,7 @@ struct ErrorObject : Object {
   Borrowed
       value;  // what was thrown, owned; nil for errors of the language (`value` is the message)
   ErrorData* data;  // owned; null until raised
+  size_t charged;   // to the heap, beside the object
 };
 
 struct ModuleInstance;
