@@ -10,7 +10,7 @@
 // its
 //   `try` (anything may raise); root and name of a `with` throughout its block (written back
 //   however it ends); inout parameters and session variables throughout the function, for the same
-//   reason.
+//   reason; and what may hold the handle of a task (task_holders.h).
 // - Loops: the set at the head is the fixpoint of the body. As every path into the body counts on
 // its
 //   own, it is reached after one walk from the empty set; so a loop is walked once without marking
@@ -23,6 +23,7 @@
 #include "interp/syntax/liveness.h"
 
 #include "interp/syntax/resolver.h"
+#include "interp/syntax/task_holders.h"
 
 namespace posset::syntax {
 
@@ -33,6 +34,7 @@ void Liveness::run() {
   if (function_.is_top_level) {
     for (const SessionVariable& each : function_.module->session_variables) pinned_.add(each.slot);
   }
+  add_task_holders(function_, pinned_);
   if (function_.body) visit(function_.body);
   for (size_t i = function_.parameters.size(); i-- > 0;) parameter(function_.parameters[i]);
 }
