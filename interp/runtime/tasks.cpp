@@ -82,10 +82,13 @@ void WaitQueue::remove(Waiter& waiter) {
   waiter.queue = nullptr;
 }
 
+// What is cancelled ends when it goes on: what it was given would be lost.
+bool Waiter::is_open() const { return !choice.by && !choice.job.cancelled; }
+
 Waiter* WaitQueue::take() {
   while (Waiter* waiter = first_) {
     remove(*waiter);
-    if (waiter->choice.by) continue;
+    if (!waiter->is_open()) continue;
     waiter->choice.by = waiter;
     waiter->choice.job.tasks.wake(waiter->choice.job);
     return waiter;
@@ -95,7 +98,7 @@ Waiter* WaitQueue::take() {
 
 Waiter* WaitQueue::first() const {
   Waiter* waiter = first_;
-  while (waiter && waiter->choice.by) waiter = waiter->next;
+  while (waiter && !waiter->is_open()) waiter = waiter->next;
   return waiter;
 }
 

@@ -47,6 +47,7 @@ struct Waiter {
   ~Waiter();
   Waiter(const Waiter&) = delete;
   Waiter& operator=(const Waiter&) = delete;
+  bool is_open() const;  // nothing has happened yet, and something still may
 
   Choice& choice;
   Value value;          // what is sent, or has been received
