@@ -31,7 +31,9 @@ struct ScriptGraph::ItsTurn final : Turn {
     return graph.come_back(node);
   }
   const void* of_host() const override { return node.host_turn.get(); }
+  // Of the first quantum that ends in it other turns may have had nearly all: a handler that has only begun goes on.
   bool quantum_ends() override {
+    if (std::exchange(is_fresh, false)) return true;
     return graph.leave(node, Progress::Yielded) && graph.come_back(node);
   }
   bool parts_begin() override try {
@@ -47,6 +49,7 @@ struct ScriptGraph::ItsTurn final : Turn {
 
   ScriptGraph& graph;
   ScriptNode& node;
+  bool is_fresh = true;
 };
 
 // ---- calls ----
