@@ -172,10 +172,6 @@ uint32_t absent_arguments(const CallNode& node, const Link* link) {
   return given < parameters.size() ? static_cast<uint32_t>(parameters.size()) - given : 0;
 }
 
-}  // namespace
-
-namespace {
-
 // Modules have constants, too (math.pi), which are called like any value.
 bool is_function_of_module(const interp::RuntimeState& runtime, const Link& link) {
   if (link.kind != Link::Kind::BuiltinExport) return false;
