@@ -166,10 +166,17 @@ fn entered_elsewhere(unit, part) {
   any(others, k => any(unit.parts[k], e => e["event"] == "tier_entered"))
 }
 
+# Only one run counted this loop of a function that is code: that run divided it, when it had gone on for long enough.
+fn divided_in_one(a, b, part) {
+  let in_a = any(get(a.parts, part, []), e => e["event"] == "threshold_crossed")
+  let in_b = any(get(b.parts, part, []), e => e["event"] == "threshold_crossed")
+  in_a != in_b and entered_elsewhere(if in_a { b } else { a }, part)
+}
+
 fn compare_part(a, b, part, how) {
   let before = get(a.parts, part, [])
   let after = get(b.parts, part, [])
-  if how.foreground { return {differences: changes(map(before, line_of), map(after, line_of)), timing: []} }
+  if how.foreground and not divided_in_one(a, b, part) { return {differences: changes(map(before, line_of), map(after, line_of)), timing: []} }
   var found = other_events(before, after)
   let unsure_a = how.dropped_a or entered_elsewhere(a, part)
   let unsure_b = how.dropped_b or entered_elsewhere(b, part)
