@@ -89,6 +89,10 @@ Node* Parser::type_declaration(bool exported) {
   auto owned = std::make_unique<TypeDecl>();
   owned->name = new_name("the name of the type");
   owned->span = {name.begin, name.end};
+  if (type_kind(owned->name) != TypeKind::Declared) {
+    complain(ErrorCode::UnexpectedToken, owned->span, "'" + std::string(owned->name) + "' is a type of the language",
+             "an annotation could not name this one; take another name");
+  }
   owned->module = &module_;
   owned->exported = exported;
   expect(TokenKind::Equal, "'='",
