@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "interp/syntax/ast.h"
@@ -100,9 +101,17 @@ class Scopes {
   uint32_t link(const Link& link);
 
   // Loops a `break` could leave; a function boundary hides those outside.
-  void enter_loop() { ++frames_.back().loops; }
-  void leave_loop() { --frames_.back().loops; }
+  // Whether the loop around it is a comprehension, for `leave_loop`.
+  bool enter_loop(bool is_comprehension = false) {
+    ++frames_.back().loops;
+    return std::exchange(frames_.back().in_comprehension, is_comprehension);
+  }
+  void leave_loop(bool in_comprehension) {
+    --frames_.back().loops;
+    frames_.back().in_comprehension = in_comprehension;
+  }
   bool in_loop() const { return frames_.back().loops != 0; }
+  bool in_comprehension() const { return frames_.back().in_comprehension; }
 
  private:
   struct Frame {
@@ -110,6 +119,7 @@ class Scopes {
     uint32_t self = kNone;
     uint32_t depth = 0;
     uint32_t loops = 0;
+    bool in_comprehension = false;  // the innermost of them is one
     std::unordered_map<uint32_t, uint32_t> captures;  // variable to place in the captures
     std::unordered_map<LinkKey, uint32_t, LinkKeyHash> links;
   };

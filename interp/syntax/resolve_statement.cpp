@@ -183,10 +183,10 @@ void ModuleResolver::place_item(Node* item) {
 // The condition belongs to the loop: `break` in it leaves this very loop.
 void ModuleResolver::while_loop(WhileNode* node) {
   discard(node->body);
-  scopes_.enter_loop();
+  const bool outer = scopes_.enter_loop();
   expression(node->condition);
   expression(node->body);
-  scopes_.leave_loop();
+  scopes_.leave_loop(outer);
 }
 
 void ModuleResolver::for_loop(ForNode* node) {
@@ -196,9 +196,9 @@ void ModuleResolver::for_loop(ForNode* node) {
   const ScopeGuard scope(scopes_);
   node->hidden = scopes_.reserve(3);
   pattern(node->pattern, VariableKind::Loop);
-  scopes_.enter_loop();
+  const bool outer = scopes_.enter_loop();
   expression(node->body);
-  scopes_.leave_loop();
+  scopes_.leave_loop(outer);
 }
 
 void ModuleResolver::comprehension(ComprehensionNode* node) {
@@ -207,10 +207,10 @@ void ModuleResolver::comprehension(ComprehensionNode* node) {
   const ScopeGuard scope(scopes_);
   node->hidden = scopes_.reserve(kComprehensionSlots);
   pattern(node->pattern, VariableKind::Loop);
-  scopes_.enter_loop();
+  const bool outer = scopes_.enter_loop(true);
   if (node->condition) expression(node->condition);
   expression(node->body);
-  scopes_.leave_loop();
+  scopes_.leave_loop(outer);
 }
 
 void ModuleResolver::leave(Node* node) {
@@ -221,6 +221,9 @@ void ModuleResolver::leave(Node* node) {
           "`" + std::string(word) + "` outside a " + (is_return ? "function" : "loop"),
           is_return ? "the value of a script is that of its last expression"
                     : "a lambda or `fn` inside a loop is a function of its own");
+  } else if (auto* ends = as<BreakNode>(node); ends && ends->value && scopes_.in_comprehension()) {
+    error(ErrorCode::UnexpectedToken, node->span, "`break` takes no value in a comprehension",
+          "the comprehension gives the list so far");
   }
   children(node);
 }
