@@ -32,27 +32,31 @@ bool take_number(std::string_view& text, int32_t largest, int32_t& out) {
   return true;
 }
 
-void take_alignment(std::string_view& text, FormatSpec& out) {
-  if (text.empty()) return;
+// Whether a fill was written.
+bool take_alignment(std::string_view& text, FormatSpec& out) {
+  if (text.empty()) return false;
   const uint32_t fill = decode_utf8(text, 0).length;
   if (fill < text.size() && is_alignment(text[fill])) {
     std::memset(out.fill, 0, sizeof out.fill);
     std::copy_n(text.begin(), fill, out.fill);
     out.align = text[fill];
     text.remove_prefix(fill + 1);
-  } else if (is_alignment(text.front())) {
+    return true;
+  }
+  if (is_alignment(text.front())) {
     out.align = text.front();
     text.remove_prefix(1);
   }
+  return false;
 }
 
 }  // namespace
 
 bool parse_format_spec(std::string_view text, FormatSpec& out) {
   out = {};
-  take_alignment(text, out);
+  const bool has_fill = take_alignment(text, out);
   out.plus = take(text, '+');
-  out.zero = take(text, '0');
+  out.zero = take(text, '0') && !has_fill;  // which would be another fill
   if (!take_number(text, kMaxWidth, out.width)) return false;
   if (take(text, '.')) {
     if (text.empty() || !is_digit(text.front())) return false;

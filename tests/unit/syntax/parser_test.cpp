@@ -375,12 +375,14 @@ TEST_CASE("formats") {
   CHECK(std::string_view(spec.fill) == "*");
   CHECK(spec.align == '^');
   CHECK(spec.plus);
-  CHECK(spec.zero);
+  CHECK(!spec.zero);  // a fill was written
   CHECK(spec.width == 12);
   CHECK(spec.precision == 3);
   CHECK(spec.type == 'f');
   REQUIRE(parse_format_spec("\xE2\x82\xAC>5", spec));
   CHECK(std::string_view(spec.fill) == "\xE2\x82\xAC");
+  REQUIRE(parse_format_spec("<+08", spec));
+  CHECK(spec.zero);
   REQUIRE(parse_format_spec("<<5", spec));
   CHECK(std::string_view(spec.fill) == "<");
   REQUIRE(parse_format_spec("<5", spec));
