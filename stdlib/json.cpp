@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "stdlib/json_number.h"
 #include "stdlib/json_windows.h"
 #include "stdlib/json_write.h"
 #include "stdlib/modules.h"
@@ -171,14 +172,14 @@ Place place_of(std::string_view text, size_t offset, Builder& builder) {
 }
 
 // What is wrong with the text, and where; null: nothing, or something else is wrong, as the builder's status says.
-const char* read_text(std::string_view text, const posset_json_reader& reader, Builder& builder, Place& place) {
+const char* read_text(std::string_view text, const posset_json_reader& reader, Builder& builder, size_t& fault) {
   const posset_json_sink sink = builder.sink();
   try {
     JsonWindows windows(text, reader, sink, builder);
     const char* problem = windows.read();
     if (!problem || builder.status() != POSSET_OK) return nullptr;
     if (std::string_view(problem) != POSSET_JSON_NO_MEMORY) {
-      place = place_of(text, windows.fault_offset(), builder);
+      fault = windows.fault_offset();
       return problem;
     }
   } catch (const std::bad_alloc&) {
@@ -186,6 +187,46 @@ const char* read_text(std::string_view text, const posset_json_reader& reader, B
   builder.set_status(POSSET_NO_MEMORY);
   return nullptr;
 }
+
+// The text with `kExponent` at `ends`.
+constexpr std::string_view kExponent = "e0";
+std::string with_exponents(std::string_view text, const std::vector<size_t>& ends) {
+  std::string out;
+  out.reserve(text.size() + ends.size() * kExponent.size());
+  size_t done = 0;
+  for (const size_t end : ends) {
+    out.append(text.substr(done, end - done)).append(kExponent);
+    done = end;
+  }
+  return out.append(text.substr(done));
+}
+
+// A place in a text with exponents at `ends`, in the text without them.
+size_t without_exponents(const std::vector<size_t>& ends, size_t place) {
+  for (size_t n = ends.size(); n-- > 0;) {
+    if (ends[n] + n * kExponent.size() < place) return place - (n + 1) * kExponent.size();
+  }
+  return place;
+}
+
+// Once more, where the text was refused: with floats for whole numbers that 64 bits do not hold, which the reader takes for
+// faults. Without such numbers what is wrong stays. `fault` is a place in `text`.
+posset_status read_wide(posset_call* call, std::string_view text, const posset_json_reader& reader, std::optional<Builder>& builder,
+                        const char*& problem, size_t& fault) {
+  std::vector<size_t> ends;
+  const auto look = [&](size_t bytes) { return builder->look(bytes); };
+  if (!find_wide_integers(text, JsonWindows::kWindow, look, ends)) return builder->status();
+  if (ends.empty()) return POSSET_OK;
+  POSSET_TRY(posset_charge_bytes(call->context, text.size()));
+  const std::string wide = with_exponents(text, ends);
+  builder.emplace(call->context);
+  problem = read_text(wide, reader, *builder, fault);
+  fault = without_exponents(ends, fault);
+  return POSSET_OK;
+}
+
+// For the copy of the text and the list of places.
+size_t memory_for_wide(size_t size) { return 2 * size; }
 
 posset_status decode(posset_call* call) {
   posset_text text;
@@ -197,16 +238,32 @@ posset_status decode(posset_call* call) {
   }
   const size_t memory = JsonWindows::memory(text.size);
   POSSET_TRY(posset_charge_memory(call->context, memory));
-  Builder builder(call->context);
-  Place place;
-  const char* problem = read_text(view_of(text), *found, builder, place);
-  posset_discharge_memory(call->context, memory);
-  POSSET_TRY(builder.status());
+  std::optional<Builder> builder(std::in_place, call->context);
+  size_t fault = 0;
+  const char* problem = read_text(view_of(text), *found, *builder, fault);
+  posset_status status = POSSET_OK;
   if (problem) {
+    const size_t more = memory_for_wide(text.size);
+    status = posset_charge_memory(call->context, more);
+    if (status == POSSET_OK) {
+      try {
+        status = read_wide(call, view_of(text), *found, builder, problem, fault);
+      } catch (const std::bad_alloc&) {
+        status = POSSET_NO_MEMORY;
+      }
+      posset_discharge_memory(call->context, more);
+    }
+  }
+  posset_discharge_memory(call->context, memory);
+  POSSET_TRY(status);
+  if (!problem) POSSET_TRY(builder->status());
+  if (problem) {
+    const Place place = place_of(view_of(text), fault, *builder);
+    POSSET_TRY(builder->status());
     return posset_raisef(call->context, POSSET_ERROR_BadArgument, "cannot read the text as JSON: %s (line %zu, column %zu)", problem,
                          place.line, place.column);
   }
-  return give(call, builder.result());
+  return give(call, builder->result());
 }
 
 template <bool kPretty>

@@ -2,6 +2,8 @@
 #include "stdlib/json_number.h"
 
 #include <algorithm>
+#include <charconv>
+#include <system_error>
 
 namespace posset::stdlib {
 
@@ -105,6 +107,47 @@ class Shortening {
 LongNumber shorten_number(std::string_view text, size_t window,
                           const std::function<bool(size_t)>& look, std::string& out) {
   return Shortening(text, window, look).go(out);
+}
+
+namespace {
+
+bool is_wide_integer(std::string_view token) {
+  constexpr size_t kFewestDigits = 19;
+  const bool is_negative = token.starts_with('-');
+  const std::string_view digits = token.substr(is_negative);
+  if (digits.size() < kFewestDigits || digits[0] == '0') return false;
+  if (digits.find_first_not_of("0123456789") != std::string_view::npos) return false;
+  int64_t is_int = 0;
+  uint64_t is_unsigned = 0;
+  const char *begin = token.data(), *end = begin + token.size();
+  if (std::from_chars(begin, end, is_int).ec == std::errc()) return false;
+  return is_negative || std::from_chars(begin, end, is_unsigned).ec != std::errc();
+}
+
+}  // namespace
+
+bool find_wide_integers(std::string_view text, size_t window, const std::function<bool(size_t)>& look,
+                        std::vector<size_t>& ends) {
+  bool in_string = false;
+  size_t next_look = window;
+  for (size_t at = 0; at < text.size(); ++at) {
+    if (at >= next_look) {
+      if (!look(window)) return false;
+      next_look = at + window;
+    }
+    const char c = text[at];
+    if (in_string) {
+      at += c == '\\';
+      in_string = c != '"';
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '-' || (c >= '0' && c <= '9')) {
+      const size_t end = std::min(text.find_first_not_of("0123456789+-.eE", at), text.size());
+      if (is_wide_integer(text.substr(at, end - at))) ends.push_back(end);
+      at = end - 1;
+    }
+  }
+  return true;
 }
 
 }  // namespace posset::stdlib

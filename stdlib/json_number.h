@@ -8,6 +8,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace posset::stdlib {
 
@@ -17,5 +18,10 @@ enum class LongNumber { Shortened, NoNumber, Stopped };
 // than 20 digits.
 LongNumber shorten_number(std::string_view text, size_t window,
                           const std::function<bool(size_t)>& look, std::string& out);
+
+// Where whole numbers of the document end that 64 bits do not hold, in order: with an exponent there they are floats, which
+// simdjson takes. False: stopped by `look`.
+bool find_wide_integers(std::string_view text, size_t window, const std::function<bool(size_t)>& look,
+                        std::vector<size_t>& ends);
 
 }  // namespace posset::stdlib
