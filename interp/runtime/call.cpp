@@ -188,11 +188,6 @@ namespace {
                        "the & marks of this call do not fit the inout parameters of " + signature_of(callee));
 }
 
-[[gnu::noinline, gnu::cold]] Value raise_no_function(Context& context, Borrowed callee) {
-  return context.raise(ErrorCode::NotAFunction, brief(callee) + " is not a function",
-                       "only functions can be called; this is " + type_text(context, callee));
-}
-
 }  // namespace
 
 Value call_value(Context& context, Borrowed callee, Borrowed* base, uint32_t count, uint64_t inout_marks) {
@@ -211,7 +206,7 @@ Value call_value(Context& context, Borrowed callee, Borrowed* base, uint32_t cou
     default: break;
   }
   drop_arguments(base, count, inout_marks == kAnyMarks ? 0 : inout_marks);
-  return raise_no_function(context, callee);
+  return raise_not_a_function(context, callee);
 }
 
 uint64_t inout_mask_of(Borrowed callee) {

@@ -112,6 +112,8 @@ class RuntimeState {
     const auto found = modules.find(std::string(module));
     return found == modules.end() ? nullptr : found->second.find(name);
   }
+  // The first module by name that exports it; empty: none.
+  std::string_view module_with(std::string_view name) const;
   HostTypes host_types;
   std::atomic<int64_t> next_task{1};  // numbers of tasks in the trace; relaxed: only different
 
@@ -188,6 +190,8 @@ class Context : public Strand {
   // A function of the host is left because of it.
   void leave_host_function(const NativeFunction& function);
   Value raise_in_caller(ErrorCode code, std::string message, std::string hint = {});
+  // The error is about the value that is called; where a name or field stands there, the place of the error adds it.
+  Value raise_of_callee(ErrorCode code, std::string message, std::string hint);
   // The pending error is about the call, not about anything in the frame that is being left.
   void blame_caller() { blame_caller_ = noted_ = true; }
   // The pending error as a value, trace ended here; Failed when it is a limit (still pending then).
@@ -381,6 +385,7 @@ class Context : public Strand {
   Value own_error(Value thrown);
   void extend_trace(const TracePoint& point);
   void place_error(const TracePoint& point);
+  void name_callee(const TracePoint& point);
   bool has_trace() const { return count_of(pending_) != 0; }
   ErrorObject* pending_ = nullptr;                // owned
   TracePoint point_;                              // of the frame the error is in

@@ -144,6 +144,12 @@ Value Context::raise_stack_overflow() {
                "is there a recursion that never ends?");
 }
 
+Value Context::raise_of_callee(ErrorCode code, std::string message, std::string hint) {
+  raise(code, std::move(message), std::move(hint));
+  if (pending_->data->code == code) pending_->data->of_callee = true;  // else memory has run out, for all alike
+  return Value::failure();
+}
+
 Value Context::raise_in_caller(ErrorCode code, std::string message, std::string hint) {
   raise(code, std::move(message), std::move(hint));
   blame_caller();
@@ -192,9 +198,25 @@ void Context::place_error(const TracePoint& point) {
     lose_trace();
     return;
   }
-  if (!data.located) {
-    data.located = true;
-    data.place = point;
+  if (data.located) return;
+  data.located = true;
+  data.place = point;
+  // Else a function of the host called it, and this is the place of the call of that.
+  if (data.of_callee && !data.trace.last()) name_callee(point);
+}
+
+// Without memory for the name the message stays.
+void Context::name_callee(const TracePoint& point) {
+  const auto& called = point.function->called_values;
+  const auto found = std::lower_bound(called.begin(), called.end(), point.site, [](auto& each, uint32_t site) { return each.first < site; });
+  if (found == called.end() || found->first != point.site) return;
+  const auto* field = syntax::as<syntax::FieldNode>(found->second);
+  const syntax::Text name = field ? field->name : static_cast<const syntax::NameNode*>(found->second)->name;
+  try {
+    NoLimit no_limit(heap);
+    Value text = make_string_lossy(heap, "'" + std::string(name) + "': " + std::string(string_view_of(pending_->message)));
+    if (!text.failed()) release(std::exchange(pending_->message, text.take()));
+  } catch (const std::bad_alloc&) {
   }
 }
 

@@ -29,6 +29,7 @@ struct ErrorData {
   ErrorCode code = ErrorCode::Thrown;
   bool limit = false;      // cannot be caught by a script
   bool located = false;
+  bool of_callee = false;  // about what is called; the place tells its name
   bool rethrown = false;   // thrown again: the last trace point is that of the running function
   TracePoint place;
   std::string hint;        // shown under the caret, may be empty

@@ -355,6 +355,7 @@ struct FunctionDecl {
   std::vector<FunctionDecl*> children;  // nested functions, in order of appearance
   std::vector<Node*> loops;         // While, For, Comprehension, and Call where it is one, by their `loop` number
   std::vector<Span> spans;          // by site
+  std::vector<std::pair<uint32_t, const Node*>> called_values;  // by site of the call: what is called and no function by its name
   std::vector<Text> slot_names;     // for completion, dumps and messages; a reused slot keeps the last
   // By the analyses:
   Purity purity = Purity::Unknown;

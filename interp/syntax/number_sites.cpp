@@ -32,12 +32,22 @@ class Numbering {
     if (auto* loop = as<WhileNode>(node)) add_loop(loop, loop->loop);
     if (auto* loop = as<ForNode>(node)) add_loop(loop, loop->loop);
     if (auto* loop = as<ComprehensionNode>(node)) add_loop(loop, loop->loop);
-    if (auto* call = as<CallNode>(node); call && call->is_loop) add_loop(call, call->loop);
+    if (auto* call = as<CallNode>(node)) add_call(call);
     if (auto* lambda = as<LambdaNode>(node)) add_child(lambda->function, lambda->child);
     if (auto* statement = as<FunctionStatementNode>(node)) {
       if (statement->binding.kind != BindingKind::None)
         add_child(statement->function, statement->child);
     }
+  }
+
+  void add_call(CallNode* call) {
+    if (call->is_loop) add_loop(call, call->loop);
+    const auto* name = as<NameNode>(call->callee);
+    const auto* field = as<FieldNode>(call->callee);
+    const Binding binding = name ? name->binding : field ? field->binding : Binding{};
+    const bool is_link = binding.kind == BindingKind::Link;
+    const bool is_value = !is_link || function_.links[binding.index].kind == Link::Kind::Global;
+    if ((name || field) && is_value) function_.called_values.emplace_back(call->site, call->callee);
   }
 
   void add_loop(Node* node, uint32_t& place) {
@@ -60,6 +70,7 @@ void number_sites(FunctionDecl& function) {
   function.spans.clear();
   function.loops.clear();
   function.children.clear();
+  function.called_values.clear();
   Numbering numbering(function);
   for (const Parameter& parameter : function.parameters) {
     numbering.visit(parameter.fallback);

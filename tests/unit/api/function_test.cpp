@@ -38,6 +38,10 @@ posset_status twice(posset_call* call) {
   return posset_invoke(call->context, call->arguments[0], &result, 1, &call->result);
 }
 
+posset_status call_unseen(posset_call* call) {
+  return posset_invoke(call->context, call->arguments[0], nullptr, 0, &call->result);
+}
+
 posset_status append_one(posset_call* call) {
   if (posset_want_list(call, 0)) return POSSET_RAISED;
   posset_value list = posset_take(call, 0);
@@ -129,6 +133,13 @@ TEST_CASE("a host function calls back") {
   CHECK(w.show("fn f(n) => if n == 0 { 0 } else { twice(x => f(n - 1), 0) }\nf(10)") == "0");
   CHECK(w.show("try { twice(x => throw \"up\", 1) } catch e { e.message }") == "\"up\"");
   CHECK(w.show("twice(1, 2)") == "raised: argument f of twice(f, x): 1 is not a function");
+}
+
+TEST_CASE("what a host function calls and is no function does not have the name of the host function") {
+  World w;
+  REQUIRE(define(w, row("call_unseen", "call_unseen(f)", 1, 1, call_unseen)) == POSSET_OK);
+  CHECK(w.show("let n = 1\ncall_unseen(n)") == "raised: 1 is not a function");
+  CHECK(w.show("let n = [1][0]\ncall_unseen(() => n())") == "raised: 'n': 1 is not a function");
 }
 
 TEST_CASE("an inout argument is changed in place and written back after an error too") {
