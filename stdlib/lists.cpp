@@ -49,7 +49,7 @@ posset_status unique(posset_call* call) {
 
 posset_status positive(posset_call* call, uint32_t i, uint64_t& out) {
   POSSET_TRY(posset_want_count(call, i, &out));
-  if (out == 0) return posset_raise_argument(call, POSSET_ERROR_OutOfRange, i, text_of("out of range: must be at least 1"));
+  if (out == 0) return posset_raise_argument(call, POSSET_ERROR_OutOfRange, i, text_of("0 is out of range: must be at least 1"));
   return POSSET_OK;
 }
 

@@ -138,8 +138,11 @@ inline posset_status test_with(posset_call* call, uint32_t function, posset_valu
   Owned answer;
   POSSET_TRY(posset_invoke(call->context, call->arguments[function], arguments, count, answer.place()));
   if (!posset_is_bool(answer.get())) {
-    return posset_raisef(call->context, POSSET_ERROR_NotBool, "the function's answer must be bool, got %s",
-                         posset_kind_name(posset_kind_of(answer.get())));
+    char shown[64];
+    posset_brief(call->context, answer.get(), 40, shown, sizeof shown);
+    const std::string kind = posset_kind_name(posset_kind_of(answer.get()));
+    const std::string got = posset_is_nil(answer.get()) ? kind : kind + " (" + shown + ")";
+    return posset_raise_argument(call, POSSET_ERROR_NotBool, function, text_of("its result must be bool, got " + got));
   }
   out = posset_as_bool(answer.get());
   return POSSET_OK;

@@ -41,6 +41,14 @@ RuntimeState::RuntimeState(RuntimeOptions given)
   make_no_memory();
 }
 
+std::string_view RuntimeState::module_with(std::string_view name) const {
+  std::string_view of;
+  for (const auto& [module, builtin] : modules) {
+    if (builtin.find(name) && (of.empty() || module < of)) of = module;
+  }
+  return of;
+}
+
 void RuntimeState::make_no_memory() {
   no_memory_data_.code = ErrorCode::MemoryLimit;
   no_memory_data_.limit = true;

@@ -267,13 +267,34 @@ std::string fields_text(const Shape& shape) {
   return out + (shape.is_variant() ? ")" : "}");
 }
 
-// The function that who writes x.name() may have meant: one of a module, or one that is called nearly so.
-std::string function_hint(const RuntimeState& runtime, std::string_view name) {
-  std::string_view of;  // the first by name
-  for (const auto& [module, builtin] : runtime.modules) {
-    if (builtin.find(name) && (of.empty() || module < of)) of = module;
+// Methods of other languages, and what they are here.
+struct ForeignMethod {
+  std::string_view name;
+  const char* hint;
+};
+constexpr ForeignMethod kForeignMethods[] = {
+    {"append", "xs.push(x) adds to a list"},         {"add", "xs.push(x) adds to a list"},
+    {"contains", "`x in xs` says whether it is there"}, {"includes", "`x in xs` says whether it is there"},
+    {"length", "len(x) is how many there are"},      {"size", "len(x) is how many there are"},
+};
+
+const char* foreign_method_hint(std::string_view name) {
+  for (const ForeignMethod& each : kForeignMethods) {
+    if (each.name == name) return each.hint;
   }
-  if (!of.empty()) return std::string(name) + " is a function of the module " + std::string(of) + ": " + std::string(of) + "." + std::string(name) + "(x)";
+  return "";
+}
+
+// The module for values of the kind.
+std::string_view module_for(Borrowed v) {
+  if (v.is_string()) return "strings";
+  return v.is_number() ? "math" : "lists";
+}
+
+// The function that who writes x.name() may have meant: one of a module, or one that is called nearly so.
+std::string function_hint(const RuntimeState& runtime, Borrowed base, std::string_view name) {
+  const std::string of(module_for(base));
+  if (runtime.export_of(of, name)) return std::string(name) + " is a function of the module " + of + ": " + of + "." + std::string(name) + "(x)";
   std::vector<std::string_view> functions;
   for (const auto& [function, row] : runtime.builtins) functions.push_back(function);
   return suggestion(name, functions);
@@ -282,13 +303,16 @@ std::string function_hint(const RuntimeState& runtime, std::string_view name) {
 std::string field_hint(Context& context, Borrowed base, std::string_view name) {
   if (base.is_nil()) return "?. gives nil instead";
   if (base.is(Tag::Ref)) return "what a ref holds is its field 'value'";
+  const bool is_text = base.is_string();  // of which `contains` is a function of a module
+  const bool has_foreign = base.is_list() || base.is_range() || base.is_map() || (is_text && name != "contains");
+  if (const char* hint = foreign_method_hint(name); has_foreign && *hint) return hint;
   if (base.is_map()) return "a map is read with m[key]; a record has fields";
   if (context.runtime.builtins.contains(name)) {
     return std::string(name) + " is a function: x." + std::string(name) + "() calls it";
   }
   // What has no fields was meant for a function.
-  const bool is_plain = base.is_string() || base.is_number() || base.is_list() || base.is_range();
-  return is_plain ? function_hint(context.runtime, name) : "";
+  const bool is_plain = is_text || base.is_number() || base.is_list() || base.is_range();
+  return is_plain ? function_hint(context.runtime, base, name) : "";
 }
 
 }  // namespace
@@ -318,8 +342,8 @@ Value raise_not_iterable(Context& context, Borrowed v) {
 }
 
 Value raise_not_a_function(Context& context, Borrowed v) {
-  return context.raise(ErrorCode::NotAFunction, brief(v) + " is not a function",
-                       "only functions can be called; this is " + type_text(context, v));
+  return context.raise_of_callee(ErrorCode::NotAFunction, brief(v) + " is not a function",
+                                 "only functions can be called; this is " + type_text(context, v));
 }
 
 }  // namespace posset::interp

@@ -87,6 +87,8 @@ class ContextEnvironment : public syntax::NameEnvironment {
     return context_.runtime.modules.contains(std::string(name));
   }
 
+  syntax::Text module_with(syntax::Text name) const override { return context_.runtime.module_with(name); }
+
   const BuiltinExport* builtin_export(syntax::Text module, syntax::Text name) const override {
     std::string key = std::string(module) + "." + std::string(name);
     auto known = exports_.find(key);

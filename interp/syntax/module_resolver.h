@@ -164,7 +164,7 @@ class ModuleResolver {
   bool is_constant(const Node* node, uint32_t levels);
   void share_constant(Node* node);
   Node* copy_literal(const Node& literal, Span span);
-  void report_undefined(Text name, Span span);
+  void report_undefined(Text name, Span span, bool is_assigned = false);
   void report_module_var(Text name, Span span);
   std::string hint_for_undefined(Text name);
   std::string hint_for_export(const Link& module, Text name);

@@ -244,10 +244,11 @@ Node* ModuleResolver::copy_literal(const Node& literal, Span span) {
 
 // ---- what to say ----
 
-void ModuleResolver::report_undefined(Text name, Span span) {
+void ModuleResolver::report_undefined(Text name, Span span, bool is_assigned) {
   // Past what is shown, searching for suggestions would only cost time.
   std::string hint =
       errors_ < Diagnostics::kMaxDiagnostics ? hint_for_undefined(name) : std::string();
+  if (is_assigned && hint.empty()) hint = "`var " + std::string(name) + " = ...` declares a variable";
   error(ErrorCode::NotDefined, span, quoted(name) + " is not defined", std::move(hint));
 }
 
@@ -300,6 +301,9 @@ std::string ModuleResolver::hint_for_undefined(Text name) {
   std::ranges::transform(module, module.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   if (world_.environment.builtin_module(module)) {
     return quoted(module) + " is a module: write `import \"" + module + "\"` first";
+  }
+  if (const std::string of(world_.environment.module_with(name)); !of.empty()) {
+    return "it is of the module " + of + ": write `import \"" + of + "\"` and `" + of + "." + std::string(name) + "`";
   }
   return suggestion(name, visible_names());
 }

@@ -91,6 +91,8 @@ bool ModuleResolver::place_root(PlacePath& path, PlaceUse use) {
   const NameNode& root = *path.root;
   switch (meaning.kind) {
     case Meaning::Kind::Nothing:
+      report_undefined(root.name, root.span, use == PlaceUse::Assign && path.steps.empty());
+      return false;
     case Meaning::Kind::ModuleVar:
     case Meaning::Kind::Broken:
       bind(meaning, root.name, root.span, path.root->binding);

@@ -58,6 +58,8 @@ class NameEnvironment {
     BuiltinInfo info;
   };
   virtual const BuiltinExport* builtin_export(Text module, Text name) const = 0;
+  // A built-in module that exports it; empty: none.
+  virtual Text module_with(Text) const { return {}; }
   // Some type of host objects has a property or method of that name that is not pure; a property that can be stored to.
   virtual bool impure_host_member(Text) const { return false; }
   virtual bool host_property(Text) const { return false; }
