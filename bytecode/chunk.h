@@ -70,7 +70,9 @@ constexpr uint8_t kHolds = 4;  // ViewIndex: the slot that its register is the v
 constexpr uint8_t kFree = 8;              // of a loop's next round: charges no step
 constexpr uint8_t kCharged = 4;           // CallValue: a round of a loop, charged a step whatever is called
 constexpr uint8_t kSplits = 8;            // CallbackReady: the built-in does it in halves if the function says so
-constexpr uint8_t kParametersShift = 4;   // CallbackReady: how many arguments the function gets
+constexpr uint8_t kFromFirst = 128;       // CallbackReady: the state begins with the first item (interp/runtime/callback_loop.h)
+constexpr uint8_t kParametersShift = 4;   // CallbackReady: how many arguments the function gets, in two bits
+constexpr uint32_t parameters_of(uint8_t x) { return x >> kParametersShift & 3; }
 constexpr uint8_t kAskerShift = 4;        // JumpIf, LoopIf: what wants to know it (interp::Asker)
 constexpr uint16_t kNoRegister = 0xffff;
 

@@ -61,7 +61,7 @@ bool Compiler::callback_call(const CallNode& node, const Link& link, uint16_t ds
   const std::vector<uint16_t> evaluated = owned_;
   Label other, done;
   const auto x = static_cast<uint8_t>(loop.parameters() << kParametersShift | (loop.counts ? kSense : 0) |
-                                      (divides == interp::Divided::Unknown ? kSplits : 0));
+                                      (divides == interp::Divided::Unknown ? kSplits : 0) | (loop.from_first ? kFromFirst : 0));
   jump3(other, Op::CallbackReady, first, function, x);
   const bool looks = divides == interp::Divided::Yes;
   const uint16_t hidden = alloc(looks ? kCallbackSlots : 3);
@@ -74,7 +74,7 @@ bool Compiler::callback_call(const CallNode& node, const Link& link, uint16_t ds
     own(in.function);
     begin_looking(in);
   } else {
-    in.result = loop.answer == Answer::Fold ? static_cast<uint16_t>(first + 1) : alloc();
+    in.result = loop.takes_start() ? static_cast<uint16_t>(first + 1) : alloc();
   }
   begin_callbacks(in, first);
   callback_rounds(node, in);
@@ -141,7 +141,13 @@ void Compiler::begin_callbacks(const CallbackRegisters& in, uint16_t first) {
   switch (in.loop.answer) {
     case Answer::Append: emit(Op::NewListFor, in.result, in.hidden); break;
     case Answer::Keep: emit(Op::NewList, in.result, 0); break;
-    case Answer::Fold: disown(in.result); break;
+    case Answer::Fold:
+      if (in.loop.from_first) {
+        first_item(in);
+      } else {
+        disown(in.result);
+      }
+      break;
     case Answer::Count: emit(Op::LoadInt, in.result, 0); break;
     case Answer::Any:
     case Answer::All: emit(Op::LoadBool, in.result, in.loop.answer == Answer::All); break;
@@ -149,6 +155,15 @@ void Compiler::begin_callbacks(const CallbackRegisters& in, uint16_t first) {
     case Answer::Find: emit(Op::LoadNil, in.result); break;
   }
   own(in.result);
+}
+
+// There is one.
+void Compiler::first_item(const CallbackRegisters& in) {
+  Label done;
+  jump3(done, Op::ForNext, in.hidden, in.result, kFree);
+  emit(Op::LoadNil, in.result);
+  emit(Op::Throw, in.result);
+  bind(done);
 }
 
 // The call, then what its answer is for. `leave`: the result is known.

@@ -269,6 +269,7 @@ class Compiler {
   bool callback_call(const CallNode& node, const Link& link, uint16_t dst);
   void callback_loop_only(const CallNode& node, uint16_t dst);
   void begin_callbacks(const CallbackRegisters& in, uint16_t first);
+  void first_item(const CallbackRegisters& in);
   void callback_rounds(const CallNode& node, CallbackRegisters& in);
   void callback_round(uint16_t link, const CallbackRegisters& in, Label& leave);
   void callback_answer(uint16_t link, const CallbackRegisters& in, Label& leave);

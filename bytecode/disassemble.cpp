@@ -48,7 +48,10 @@ std::string flags_text(Op op, uint8_t x) {
   if (x & kConsumeB) out += " consume-b";
   if (x & kConsumeC) out += " consume-c";
   if (x & kSense) out += " +";
-  if (op == Op::CallbackReady) out += (x & kSplits ? " splits x" : " x") + std::to_string(x >> kParametersShift);
+  if (op == Op::CallbackReady) {
+    if (x & kFromFirst) out += " from-first";
+    out += (x & kSplits ? " splits x" : " x") + std::to_string(parameters_of(x));
+  }
   if ((op == Op::ForNext || op == Op::ForRange) && (x & kFree)) out += " free";
   return out;
 }

@@ -275,7 +275,8 @@ POSSET_HANDLER const Insn* op_ForRange(State& s, Insn i) {
 
 // ---- loops of built-ins that call functions ----
 POSSET_HANDLER const Insn* op_CallbackReady(State& s, Insn i) {
-  const bool ready = interp::callback_loop_fits(i.x >> kParametersShift, (i.x & kSense) != 0, (i.x & kSplits) != 0, s.r[i.a], s.r[i.b]);
+  const interp::CallbackForm form{parameters_of(i.x), (i.x & kSense) != 0, (i.x & kSplits) != 0, (i.x & kFromFirst) != 0};
+  const bool ready = interp::callback_loop_fits(form, s.r[i.a], s.r[i.b]);
   return ready ? s.pc + 1 : s.pc + i.imm_c();
 }
 POSSET_HANDLER const Insn* op_CallbackRounds(State& s, Insn i) {

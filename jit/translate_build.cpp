@@ -2,6 +2,7 @@
 // (bytecode/compile_callback.cpp): the instructions around the call of such a loop.
 #include <cstddef>
 
+#include "interp/runtime/callback_loop.h"
 #include "interp/runtime/function.h"
 #include "interp/value/objects.h"
 #include "jit/translator.h"
@@ -165,14 +166,17 @@ void Translator::callback_loop_fits(uint32_t pc, const Insn& insn) {
   b_.CreateCondBr(b_.CreateICmpEQ(tag_of(callee), tag_word(Tag::Builtin)), fits, other);
   go_on_in(closure);
   llvm::Value* function = load(b_.getPtrTy(), word_pointer(object(callee), offsetof(interp::Closure, function)));
-  llvm::Value* ready = takes_plainly(function, insn.x >> bytecode::kParametersShift);
+  llvm::Value* ready = takes_plainly(function, bytecode::parameters_of(insn.x));
   if (insn.x & bytecode::kSplits) {
     llvm::Value* splits = load(b_.getInt8Ty(), word_pointer(function, offsetof(interp::Function, splits)));
     ready = b_.CreateAnd(ready, b_.CreateICmpEQ(splits, b_.getInt8(0)));
   }
   b_.CreateCondBr(ready, fits, other);
   go_on_in(fits);
-  b_.CreateCondBr(iterates(read(insn.a), insn.x & bytecode::kSense), block_at(pc + 1), other);
+  const Operand over = read(insn.a);
+  llvm::Value* begins = insn.x & bytecode::kFromFirst ? b_.CreateICmpULT(b_.CreateSub(list_size(over, other), word(1)), word(interp::kReduceLeaf))
+                                                      : iterates(over, insn.x & bytecode::kSense);
+  b_.CreateCondBr(begins, block_at(pc + 1), other);
 }
 
 // A count, or anything `for` takes.

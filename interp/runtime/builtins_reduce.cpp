@@ -7,6 +7,7 @@
 // unchecked when they are all too small to overflow in a leaf, and once more with checks when they
 // are not; they are multiplied as long as nothing overflows.
 #include "interp/runtime/builtins.h"
+#include "interp/runtime/callback_loop.h"
 #include "interp/runtime/forks.h"
 #include "interp/runtime/halves.h"
 
@@ -14,12 +15,10 @@ namespace posset::interp {
 
 namespace {
 
-constexpr uint64_t kLeaf = 1024;
-
 // `leaf(from, to)` and `combine(left, right)` give values; a failed one stops everything.
 template <class T, class Leaf, class Combine>
 T over_tree(uint64_t from, uint64_t to, Leaf& leaf, Combine& combine) {
-  if (to - from <= kLeaf) return leaf(from, to);
+  if (to - from <= kReduceLeaf) return leaf(from, to);
   const uint64_t middle = from + (to - from) / 2;
   T left = over_tree<T>(from, middle, leaf, combine);
   if (left.failed()) return left;
@@ -37,7 +36,7 @@ class ReducedPart final : public RightSide {
   bool share(Sharing& sharing) const override { return sharing.add(callee_) && sharing.add(items_); }
   TracePoint place() const override { return place_; }
   Value run(Context& context) override {
-    if (to_ - from_ <= kLeaf) return leaf(context);
+    if (to_ - from_ <= kReduceLeaf) return leaf(context);
     const uint64_t middle = from_ + (to_ - from_) / 2;
     ReducedPart right_part(items_, callee_, place_, middle, to_);
     BuiltinFork fork(context, right_part);

@@ -24,7 +24,7 @@ constexpr CallbackLoop kCallbackLoops[] = {
     {Intrinsic::Filter, 2, Answer::Keep, false, true}, {Intrinsic::Fold, 3, Answer::Fold},
     {Intrinsic::Each, 2, Answer::Ignore},              {Intrinsic::Find, 2, Answer::Find, false, true},
     {Intrinsic::Any, 2, Answer::Any, false, true},     {Intrinsic::All, 2, Answer::All, false, true},
-    {Intrinsic::Count, 2, Answer::Count, false, true},
+    {Intrinsic::Count, 2, Answer::Count, false, true}, {Intrinsic::Reduce, 2, Answer::Fold, false, false, true},
 };
 
 constexpr size_t place_of(Intrinsic intrinsic) {
@@ -46,14 +46,15 @@ const CallbackLoop* callback_loop(Intrinsic intrinsic) {
   return place < std::size(kCallbackLoops) ? &kCallbackLoops[place] : nullptr;
 }
 
-bool callback_loop_fits(uint32_t parameters, bool counts, bool shares, Borrowed over, Borrowed function) {
+bool callback_loop_fits(CallbackForm form, Borrowed over, Borrowed function) {
   if (function.is(Tag::Fn)) {
     const Function& f = *function.as<Closure>()->function;
-    if (f.parameter_count != parameters || f.has_rest || f.inout_mask != 0 || (shares && f.splits)) return false;
+    if (f.parameter_count != form.parameters || f.has_rest || f.inout_mask != 0 || (form.shares && f.splits)) return false;
   } else if (!function.is(Tag::Builtin)) {
     return false;
   }
-  if (counts) return over.is_int() && over.as_int() >= 0;
+  if (form.counts) return over.is_int() && over.as_int() >= 0;
+  if (form.from_first) return over.is_list() && over.as<List>()->size - 1 < kReduceLeaf;
   return over.is_list() || over.is_range() || over.is_map() || over.is_string();
 }
 
@@ -69,6 +70,11 @@ bool CallbackRun::begin() {
     if (!begin_counted(context_, slots_, Borrowed::integer(0), count, false)) return false;
   } else if (!begin_iteration(context_, slots_)) {
     return false;
+  }
+  if (loop_.from_first) {
+    Value first;
+    if (next_item(context_, slots_, first) != Step::Item) return false;
+    result() = first.take();
   }
   return begin_result(items_expected(slots_));
 }
@@ -266,7 +272,7 @@ Value run_callbacks(NativeCall& call) {
   const CallbackLoop& loop = *callback_loop(call.function->intrinsic);
   const bool halved = is_halved(call, loop);
   Slots slots{{Value::copy(call[0]).take(), Borrowed::nil(), Borrowed::nil(), call[loop.arguments - 1u],
-               loop.answer == Answer::Fold ? call.take(1).take() : Borrowed::nil()}};
+               loop.takes_start() ? call.take(1).take() : Borrowed::nil()}};
   CallbackRun run(call.context, loop, call.function->name, slots.all);
   if (!run.begin()) return Value::failure();
   Step step = halved && !rest_in_halves(call.context, loop, call.function->name, slots.all) ? Step::Failed : Step::Item;

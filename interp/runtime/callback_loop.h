@@ -6,8 +6,8 @@
 // Where others may do elements, a loop of a function that is known to be pure and to take long looks in each round whether anybody
 // wants to (rounds.h). Of one that is known only at run time the built-in does it in halves from the beginning.
 //
-// reduce, sort_by, group_by and flat_map are none: they visit their elements in an order, or charge for them in a way, that
-// no loop over them has.
+// reduce is one where it has no more elements than go from left to right (builtins_reduce.cpp). sort_by, group_by and flat_map are
+// none: they visit their elements in an order, or charge for them in a way, that no loop over them has.
 #pragma once
 
 #include <cstdint>
@@ -30,11 +30,16 @@ struct CallbackLoop {
   Answer answer;
   bool counts = false;  // the first argument is how many times
   bool splits = false;  // the built-in lets others do half, of a function that takes long
+  bool from_first = false;  // the first item is what the state begins with; of a list of 1 to kReduceLeaf items
 
+  bool takes_start() const { return answer == Answer::Fold && !from_first; }
   uint32_t parameters() const { return answer == Answer::Fold ? 2 : 1; }
   // The item is needed when the function has answered.
   bool keeps_item() const { return answer == Answer::Keep || answer == Answer::Find; }
 };
+
+// So many elements go from left to right in reduce, sum and product; more are cut in halves.
+constexpr uint64_t kReduceLeaf = 1024;
 
 // Null: that built-in is none.
 const CallbackLoop* callback_loop(Intrinsic intrinsic);
@@ -42,10 +47,14 @@ const CallbackLoop* callback_loop(Intrinsic intrinsic);
 // Whether a loop may be entered: over something that `for` takes (or a count), with a built-in, whose call sees to its
 // arguments, or a function of the script that takes exactly so many, none of them inout; where the built-in shares calls
 // with others (`shares`), not with one whose calls it would. Everything else is for the built-in.
-bool callback_loop_fits(uint32_t parameters, bool counts, bool shares, Borrowed over, Borrowed function);
+struct CallbackForm {
+  uint32_t parameters;
+  bool counts, shares, from_first;
+};
+bool callback_loop_fits(CallbackForm form, Borrowed over, Borrowed function);
 // Of a loop that looks in each round whether others want to do the rest, as those of tier 0 do.
 inline bool callback_loop_fits(const CallbackLoop& loop, Borrowed over, Borrowed function) {
-  return callback_loop_fits(loop.parameters(), loop.counts, false, over, function);
+  return callback_loop_fits({loop.parameters(), loop.counts, false, loop.from_first}, over, function);
 }
 
 // One run. Its state is in slots of its owner (kCallbackSlots of interp/syntax/ast.h), so that other code can go on with it

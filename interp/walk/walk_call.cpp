@@ -132,7 +132,7 @@ Value Walker::callback_loop(const CallNode& node, Borrowed callee) {
       return call_value(context_, callee, window.base(), count, kAnyMarks);
     }
     set_slot(node.hidden + kCallbackFunction, window.take(loop.arguments - 1u));
-    set_slot(node.hidden + kCallbackResult, loop.answer == Answer::Fold ? window.take(1) : Value());
+    set_slot(node.hidden + kCallbackResult, loop.takes_start() ? window.take(1) : Value());
     set_slot(node.hidden, window.take(0));
     live_ = std::max(live_, node.hidden + kCallbackSlots);
   }

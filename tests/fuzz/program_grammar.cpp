@@ -51,6 +51,7 @@ const std::vector<Production> kProductions = {
     {'t', 1, "first([$t, $t])"},
     {'t', 1, "fold($L, $t, ($<($=t, $=i) $|=> $t$>))"},
     {'t', 1, "fold($a, $t, ($<($=t, $=a) $|=> $t$>))"},
+    {'t', 1, "reduce($a, ($<($=a, $=a) $|=> $t$>))"},
     {'t', 1, "fold($r, $t, ($<($=t, $=i = $k) $|=> $t$>))"},
     {'t', 1, "first(map([$t], ($<$=t$| => $t$>)))"},
     {'t', 1, "(find([$t, $t], ($<$=t$| => $b$>)) ?? $t)"},

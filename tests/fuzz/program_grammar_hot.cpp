@@ -283,6 +283,8 @@ const std::vector<Production> kHotProductions = {
     {'h', 2, "${var $~i = $i$|\ntry {\nfor _ in 0..70 { $1 = $1 * 3 + $i }\n} catch { $1 = 0 }\nprintln($1)$}"},
     {'h', 2, "${let $=F = $F$|\n${for $=i in 0..$n $|{\n$-i += $1($2)\n}$}$}"},
     {'h', 2, "$-i $o= fold(0..$n, $i, ($<($=i, $=i) $|=> $i$>))"}, {'h', 1, "$-f += fold($W, $f, ($<($=f, $=f) $|=> $f$>))"},
+    {'h', 2, "$-i $o= reduce($L, ($<($=i, $=i) $|=> $i$>))"}, {'h', 1, "$-f += reduce($W, ($<($=f, $=f) $|=> $f$>))"},
+    {'h', 1, "println(reduce([$t, $t, $t], ($<($=t, $=t) $|=> $t$>)))"},
     {'h', 1, "println(map(0..$n, ($<$=i$| => $t$>)))"}, {'h', 1, "println(tabulate($n, ($<$=i$| => $f$>)))"},
     {'h', 1, "println(filter(0..$n, ($<$=i$| => $b$>)))"}, {'h', 1, "each(0..$n, ($<$=i$| => println($t)$>))"},
     {'h', 1, "println(any(0..$n, ($<$=i$| => $b$>)), all(0..$n, ($<$=i$| => $b$>)), count(0..$n, ($<$=i$| => $b$>)))"},
