@@ -17,6 +17,8 @@ struct RunAsked {
 };
 
 struct NodeAsked {
+  NodeAsked() { options.on_error = sched::graph::ErrorPolicy::Stop; }  // as `errors: "raise"`, which `node` begins with
+
   ScriptNode node;
   sched::graph::NodeOptions options;
   Value values[ScriptNode::kValues];
