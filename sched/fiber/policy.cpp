@@ -147,6 +147,7 @@ bool WorkerPolicy::preempt(FiberCore& fiber) {
   const bool others = !unblocked_.empty() || !preempted_.empty() || task;
   if (!others) return false;
   fiber.state_ = FiberState::Preempted;
+  if (preempted_.empty()) task_turn_ = true;  // else it would be the next itself
   preempted_.push_back(fiber);
   count(1);
   return true;
@@ -216,16 +217,27 @@ WorkerPolicy::Decision WorkerPolicy::start(FiberCore* free) {
   return {Do::Start, free, task, end_look()};
 }
 
+// Before a task that could begin, and before those that were preempted.
+bool WorkerPolicy::unblocked_turn(bool task) {
+  if (tasks_last_) {
+    if (preempted_turn_ && !preempted_.empty()) return false;
+    preempted_turn_ = true;
+    return true;
+  }
+  const bool passes = task || !preempted_.empty();
+  if (passes && passed_ == kMostPassed) return false;
+  passed_ = passes ? passed_ + 1 : 0;
+  return true;
+}
+
 WorkerPolicy::Decision WorkerPolicy::next(FiberCore* free) {
   assert(!free || (free->state_ == FiberState::Running && !free->busy_));
   asleep_ = false;
   expire();
   if (tasks_.empty()) collect();
-  if (!unblocked_.empty() && (preempted_.empty() || !preempted_turn_)) {
-    preempted_turn_ = tasks_last_;
-    return resume(*unblocked_.pop_front(), free);
-  }
   const bool task = !tasks_.empty() && can_start(free);
+  if (!unblocked_.empty() && unblocked_turn(task)) return resume(*unblocked_.pop_front(), free);
+  passed_ = 0;
   if (task && ((task_turn_ && !tasks_last_) || preempted_.empty())) {
     task_turn_ = false;
     return start(free);

@@ -6,7 +6,8 @@
 // fiber by turns. What has begun comes before what has not, because each task that begins needs a stack; and a preempted
 // fiber is not among the first, or two that compute would keep every new task waiting for ever. Where tasks come last, they
 // do wait until nothing that has begun can go on, and are no reason to preempt; a preempted fiber has its turn there after each that
-// was unblocked.
+// was unblocked. Else `kMostPassed` unblocked ones at most pass those that wait: two fibers that only hand things to each other are
+// unblocked for ever.
 //
 // A parked fiber cannot miss its wake-up: unparking one that still runs leaves a permit, and its next park returns at
 // once. So a park may return for no reason, and who waits for something looks again.
@@ -34,6 +35,7 @@ namespace posset::sched::fiber {
 class WorkerPolicy {
  public:
   // `clock` outlives it. At most `max_fibers` have a stack at a time; at the cap new tasks wait.
+  static constexpr uint32_t kMostPassed = 1024;
   WorkerPolicy(const Clock& clock, uint32_t max_fibers, bool tasks_last = false)
       : clock_(clock), max_fibers_(max_fibers), tasks_last_(tasks_last) {}
 
@@ -185,6 +187,7 @@ class WorkerPolicy {
   bool end_look();
   Decision resume(FiberCore& fiber, FiberCore* free);
   Decision start(FiberCore* free);
+  bool unblocked_turn(bool task);
   void make_idle(FiberCore& fiber);
 
   Injector injector_;
@@ -204,6 +207,7 @@ class WorkerPolicy {
   TimerSet::Id drain_timer_ = 0;
   uint32_t fibers_ = 0;  // that have a stack of ours
   uint32_t busy_ = 0;
+  uint32_t passed_ = 0;  // unblocked fibers in a row, while others waited
   bool preempted_turn_ = false;
   bool task_turn_ = true;
   bool no_memory_ = false;  // there was none for a stack, and nothing has changed

@@ -8,7 +8,7 @@
 // step:
 //   rules     what WorkerPolicy::check says: counts, queues and states agree
 //   home      a fiber runs on the worker it was made on
-//   order     unblocked fibers first, in their order; then one new task and one preempted fiber by turns
+//   order     unblocked fibers first, in their order, so many in a row; then one new task and one preempted fiber by turns
 //   wake-up   no worker sleeps while something could run on it
 //   end       when the workers end, nothing is left
 //   finished  at the end: every task has run once, and every worker has ended
@@ -178,6 +178,7 @@ class FiberWorld final : public World {
     std::deque<SimFiber*> unblocked_, preempted_;
     std::deque<std::pair<int64_t, SimFiber*>> timed_;  // in the order they parked
     bool last_was_task_ = false;
+    uint32_t passed_ = 0;
   };
 
   class Outside final : public Actor {
@@ -347,7 +348,11 @@ template <class Policy>
 void FiberWorld<Policy>::Worker::check_order(const WorkerPolicy::Decision& decision, const SimFiber* free) {
   using Do = WorkerPolicy::Do;
   const auto fail = [this](const std::string& problem) { world_.simulation_.fail("order", name() + " " + problem); };
-  if (!unblocked_.empty()) {
+  const bool could_start = policy_.tasks() > 0 && (free || policy_.idle_fibers() > 0 || policy_.fibers() < world_.plan_.max_fibers);
+  const bool passes = !unblocked_.empty() && (could_start || !preempted_.empty());
+  const bool unblocked_turn = !unblocked_.empty() && !(passes && passed_ == WorkerPolicy::kMostPassed);
+  passed_ = passes && unblocked_turn ? passed_ + 1 : 0;
+  if (unblocked_turn) {
     SimFiber* first = unblocked_.front();
     unblocked_.pop_front();
     if (decision.what != Do::Resume || decision.fiber != first) fail("passes fiber " + std::to_string(first->number()) + ", which is unblocked");
@@ -356,7 +361,6 @@ void FiberWorld<Policy>::Worker::check_order(const WorkerPolicy::Decision& decis
   if (decision.what == Do::Resume) {
     if (preempted_.empty() || decision.fiber != preempted_.front()) return fail("resumes a fiber out of turn");
     preempted_.pop_front();
-    const bool could_start = policy_.tasks() > 0 && (free || policy_.idle_fibers() > 0 || policy_.fibers() < world_.plan_.max_fibers);
     if (could_start && !last_was_task_) fail("resumes a second preempted fiber while a task waits");
     last_was_task_ = false;
   } else if (decision.what == Do::Start) {
@@ -479,6 +483,7 @@ std::string FiberWorld<Policy>::Worker::run() {
     case SimStep::Do::Preempt:
       expire();
       if (!policy_.preempt(fiber)) return "is not preempted";
+      if (preempted_.empty()) last_was_task_ = false;  // it is not the next itself
       preempted_.push_back(&fiber);
       current_ = nullptr;
       state_ = State::Looks;

@@ -359,6 +359,63 @@ TEST_CASE("fiber policy: where tasks come last a thief that has begun others tak
   CHECK(bench.policy.steal() == &tasks[1]);
 }
 
+TEST_CASE("fiber policy: two that wake each other for ever do not keep a new task or a preempted fiber waiting for ever") {
+  Bench bench;
+  TaskCore tasks[4] = {TaskCore(false), TaskCore(false), TaskCore(false), TaskCore(false)};
+  for (int i = 0; i < 3; ++i) bench.policy.add(tasks[i]);
+  bench.leave_main();
+  FiberCore& one = bench.begin();
+  REQUIRE(bench.policy.park(one, kNever));
+  FiberCore& two = bench.begin();
+  REQUIRE(bench.policy.park(two, kNever));
+  FiberCore& other = bench.begin();
+  REQUIRE(bench.policy.preempt(other) == false);
+  bench.policy.add(tasks[3]);
+  REQUIRE(bench.policy.preempt(other));
+  FiberCore* parked = &one;
+  std::vector<uint32_t> passed;  // between those that waited
+  uint32_t row = 0;
+  for (int turn = 0; turn < 5000 && passed.size() < 3; ++turn) {
+    bench.policy.unpark(*parked);
+    const auto decision = bench.policy.next(nullptr);
+    if (decision.fiber == parked) {
+      ++row;
+      REQUIRE(bench.policy.park(*parked, kNever));
+      parked = parked == &one ? &two : &one;
+      continue;
+    }
+    passed.push_back(std::exchange(row, 0));
+    if (decision.what == Do::Start) {
+      bench.fibers.push_back(std::make_unique<FiberCore>(0, bench.policy.next_number()));
+      bench.policy.add_fiber(*bench.fibers.back());
+      REQUIRE(bench.policy.park(*bench.fibers.back(), kNever));
+    } else {
+      REQUIRE(decision.fiber == &other);
+      REQUIRE(bench.policy.preempt(other));
+    }
+    // What was unblocked is still the next.
+    CHECK(bench.policy.next(nullptr).fiber == parked);
+    REQUIRE(bench.policy.park(*parked, kNever));
+    parked = parked == &one ? &two : &one;
+  }
+  REQUIRE(passed.size() == 3);
+  for (const uint32_t each : passed) CHECK(each >= WorkerPolicy::kMostPassed - 1);
+}
+
+TEST_CASE("fiber policy: one that gives way is not the next itself while a task could begin") {
+  Bench bench;
+  TaskCore tasks[3] = {TaskCore(false), TaskCore(false), TaskCore(false)};
+  for (TaskCore& each : tasks) bench.policy.add(each);
+  bench.leave_main();
+  FiberCore& one = bench.begin();
+  REQUIRE(bench.policy.preempt(one));
+  FiberCore& two = bench.begin();
+  REQUIRE(bench.policy.preempt(two));
+  CHECK(bench.policy.next(nullptr).fiber == &one);  // by turns
+  REQUIRE(bench.policy.preempt(one));
+  bench.begin();
+}
+
 TEST_CASE("fiber policy: where tasks come last none begins before what has begun has had its turn") {
   Bench bench(4, /*tasks_last=*/true);
   TaskCore first(false), second(false), third(false);
