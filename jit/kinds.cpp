@@ -551,6 +551,9 @@ bool Kinds::meets_texts(uint32_t pc, Seen::Operand operand) const {
   return tags && !(tags & ~(Seen::of(Tag::Str) | Seen::of(Tag::ShortStr)));
 }
 
+// Where characters are bytes. Code that left there met a text where they are not.
+bool Kinds::ascii_so_far(uint32_t pc, Kind b) const { return b == Kind::Text && !exited(pc); }
+
 Plan Kinds::text_plan(uint32_t pc, Kind result, Plan otherwise) const {
   if (!meets_texts(pc, Seen::First)) return otherwise;  // in operand b
   Plan plan{Way::Dynamic, Kind::Any, Kind::Any, Kind::Any, result};
@@ -783,7 +786,7 @@ Plan Kinds::data_plan(uint32_t pc, const Insn& insn, const State& before) const 
       // Its slot is not pinned, because the profile knows of lists only.
       const bool lists_only = op == Op::ViewIndex && (insn.x & bytecode::kHolds) && looks_into_lists(pc);
       if (lists_only && (!is_list(b) || c != Kind::Int)) return {Way::Exit};
-      if (b == Kind::Text && c == Kind::Int) return {Way::Inline, Kind::Any, b, c};
+      if (ascii_so_far(pc, b) && c == Kind::Int) return {Way::Inline, Kind::Any, b, c};
       if (!is_list(b) || c != Kind::Int) return text_plan(pc, Kind::Any, {Way::Dynamic});
       return {Way::Inline, Kind::Any, b, c, b == Kind::Items ? speculated_part(pc) : element_of(b)};
     }
@@ -791,7 +794,7 @@ Plan Kinds::data_plan(uint32_t pc, const Insn& insn, const State& before) const 
       if (insn.x & (bytecode::kConsumeB | bytecode::kConsumeC)) return {Way::Exec};
       const Kind b = speculated(before.kinds[insn.b], pc, Seen::First);
       const Kind c = speculated(before.kinds[insn.c], pc, Seen::Second);
-      return b == Kind::Text && c == Kind::Int ? Plan{Way::Inline, Kind::Any, b, c} : text_plan(pc, Kind::Int, {Way::Exec});
+      return ascii_so_far(pc, b) && c == Kind::Int ? Plan{Way::Inline, Kind::Any, b, c} : text_plan(pc, Kind::Int, {Way::Exec});
     }
     case Op::Swap: {
       const Kind a = speculated(before.kinds[insn.a], pc, Seen::Changed);
@@ -807,7 +810,7 @@ Plan Kinds::data_plan(uint32_t pc, const Insn& insn, const State& before) const 
       // What a call has just made may well be empty, of no packing yet; its length needs none.
       const bool made = insn.x & bytecode::kConsumeB;
       const Kind b = made ? before.kinds[insn.b] : speculated(before.kinds[insn.b], pc, Seen::First);
-      if (is_list(b) || b == Kind::Text) return {Way::Inline, Kind::Any, b, Kind::Any, Kind::Int};
+      if (is_list(b) || ascii_so_far(pc, b)) return {Way::Inline, Kind::Any, b, Kind::Any, Kind::Int};
       return text_plan(pc, Kind::Int, {Way::Dynamic, Kind::Any, Kind::Any, Kind::Any, Kind::Int});
     }
     default: return container_plan(pc, insn, before);

@@ -341,6 +341,7 @@ class Kinds {
   Plan loop_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   Kind speculated_part(uint32_t pc) const;
   bool meets_texts(uint32_t pc, bytecode::Seen::Operand operand) const;
+  bool ascii_so_far(uint32_t pc, Kind b) const;
   Plan text_plan(uint32_t pc, Kind result, Plan otherwise) const;
   // ---- kinds_unboxed.cpp ----
   bool stays_in_loop(uint32_t pc, uint32_t reg) const;

@@ -114,7 +114,9 @@ void Translator::by_packing(const Operand& list, llvm::BasicBlock* slow, llvm::B
 
 void Translator::index(uint32_t pc, const Insn& insn) {
   const Operand list = read(insn.b);
-  if (list.kind == Kind::Text) return write(insn.a, short_text(ascii_byte(list, read(insn.c), exit_at(pc))));
+  if (list.kind == Kind::Text && plan_.way == Way::Inline) {
+    return write(insn.a, short_text(ascii_byte(list, read(insn.c), exit_at(pc))));
+  }
   if (plan_.texts) return index_of_texts(pc, insn);
   auto* after = block("after");
   auto* slow = slow_way(pc, after);

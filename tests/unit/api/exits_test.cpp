@@ -305,6 +305,23 @@ TEST_CASE("exits: activations of code that has been replaced do not count agains
   CHECK(exits.find("exits_often") == std::string::npos);
 }
 
+// Code made anew for such a text had the same guards, and was left and made anew again for ever.
+TEST_CASE("exits: code for characters of one byte is made anew for others once") {
+  if (!posset_native_tier(3)) return;
+  NativeWorld world;
+  world.run("fn f(s) {\n  var n = 0\n  var i = 0\n  while i < len(s) {\n    if s[i] == \" \" { n += code(s, i) }\n    i += 1\n  }\n  n\n}\n"
+            "let plain = \"one and two and three and four\"\nlet other = \"caf\u00e9 and caf\u00e9 and caf\u00e9 and caf\u00e9\"");
+  world.warm_up("f(plain)");
+  for (int round = 0; round < 12; ++round) {
+    world.run("for i in 0..200 { f(other) }");
+    posset_runtime_settle(world.runtime());
+  }
+  const std::string before = exits_in(world.trace());
+  world.run("for i in 0..200 { f(other) }");
+  CHECK(exits_in(world.trace()) == before);
+  CHECK(before.find(" side_exit ") != std::string::npos);
+}
+
 TEST_CASE("exits: a part that was looked at and not taken is computed where it was left") {
   if (!posset_native_tier(3)) return;
   posset_runtime_options options = hot();
