@@ -734,7 +734,7 @@ Plan Kinds::loop_plan(uint32_t pc, const Insn& insn, const State& before) const 
     case Op::ForNext: {
       const Kind a = speculated(before.kinds[insn.a], pc, Seen::Changed);
       if (is_list(a)) return {Way::Inline, a, Kind::Any, Kind::Any, a == Kind::Items ? speculated_part(pc) : element_of(a)};
-      if (a == Kind::Nil) return {Way::Inline, a, Kind::Any, Kind::Any, Kind::Int};
+      if (a == Kind::Nil || a == Kind::Bool) return {Way::Inline, a, Kind::Any, Kind::Any, Kind::Int};
       Plan plan{Way::Dynamic};
       plan.texts = meets_texts(pc, Seen::Changed);
       return plan;

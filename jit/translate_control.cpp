@@ -316,7 +316,7 @@ bool Translator::jump(uint32_t pc, const Insn& insn) {
     case Op::ForRange: for_range(pc, insn); return true;
     case Op::IterRange: iter_range(pc, insn); return true;
     case Op::ForNext:
-      if (plan_.a == Kind::Nil) {
+      if (plan_.a == Kind::Nil || plan_.a == Kind::Bool) {
         for_range(pc, insn);
       } else {
         for_next(pc, insn);
@@ -350,26 +350,34 @@ llvm::BasicBlock* Translator::behind_rounds(uint32_t pc, const Insn& insn) {
   return there;
 }
 
-// Counted ranges have nil in the first hidden register; other iterations are exec's.
+// Counted ranges have nil in the first hidden register, or true, counted down; other iterations are exec's.
 void Translator::for_range(uint32_t pc, const Insn& insn) {
   const auto cursor_register = static_cast<uint16_t>(insn.a + 1);
+  const bool down = plan_.a == Kind::Bool;
   auto* counted = block("counted");
   auto* more = block("more");
   auto* slow = cold("slow");
-  b_.CreateCondBr(is(read(insn.a), Kind::Nil), counted, slow);
+  b_.CreateCondBr(is(read(insn.a), down ? Kind::Bool : Kind::Nil), counted, slow);
   exec_in(slow, pc);
   go_on_in(counted);
   llvm::Value* cursor = read(cursor_register).payload;
   llvm::Value* end = read(static_cast<uint16_t>(insn.a + 2)).payload;
-  b_.CreateCondBr(b_.CreateICmpSLT(cursor, end), more, behind_rounds(pc, insn));
+  b_.CreateCondBr(down ? b_.CreateICmpSGT(cursor, end) : b_.CreateICmpSLT(cursor, end), more, behind_rounds(pc, insn));
   go_on_in(more);
-  go_round(pc, chunk_.target_at(pc), [&] { advance_range(insn); });
+  go_round(pc, chunk_.target_at(pc), [&] { down ? advance_down(insn) : advance_range(insn); });
 }
 
 void Translator::advance_range(const Insn& insn) {
   const auto cursor_register = static_cast<uint16_t>(insn.a + 1);
   llvm::Value* cursor = read(cursor_register).payload;
   write(cursor_register, {Kind::Int, nullptr, b_.CreateAdd(cursor, word(1), "", false, true)});
+  write(insn.b, {Kind::Int, nullptr, cursor});
+}
+
+void Translator::advance_down(const Insn& insn) {
+  const auto cursor_register = static_cast<uint16_t>(insn.a + 1);
+  llvm::Value* cursor = b_.CreateSub(read(cursor_register).payload, word(1), "", false, true);
+  write(cursor_register, {Kind::Int, nullptr, cursor});
   write(insn.b, {Kind::Int, nullptr, cursor});
 }
 

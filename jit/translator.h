@@ -432,6 +432,7 @@ class Translator {
   llvm::BasicBlock* behind_rounds(uint32_t pc, const Insn& insn);
   void for_range(uint32_t pc, const Insn& insn);
   void advance_range(const Insn& insn);
+  void advance_down(const Insn& insn);
   // Charges a step for the instruction and goes on at the target.
   // `advance` is what happens to the registers behind the step.
   void go_round(uint32_t pc, uint32_t to, const std::function<void()>& advance);

@@ -165,6 +165,7 @@ struct CallbackWork {
   TracePoint place;
 
   Borrowed callee() const { return slots[kCallbackFunction]; }
+  bool counts_down() const { return slots[0].is_bool(); }
   bool share(Sharing& sharing) const { return sharing.add(callee()) && sharing.add(slots[0]); }
 };
 
@@ -188,7 +189,7 @@ class CallbackWork::Out {
 
   bool ok() const { return ok_; }
   Step piece(uint64_t from, uint64_t to) {
-    slots_[1] = Borrowed::integer(work_.first + static_cast<int64_t>(from));
+    slots_[1] = Borrowed::integer(work_.counts_down() ? work_.first - static_cast<int64_t>(from) : work_.first + static_cast<int64_t>(from));
     Step step = Step::Item;
     for (uint64_t i = from; i < to && step == Step::Item; ++i) step = run_.round();
     return step;
@@ -241,19 +242,22 @@ bool is_halved(const NativeCall& call, const CallbackLoop& loop) {
   return loop.counts ? may_split(call.context, call[1]) : has_halves(call.context, call[0], call[1]);
 }
 
+bool is_counted(Borrowed over) { return over.is_nil() || over.is_bool(); }
+
 // Of a list or range, or of what is counted.
 int64_t end_of(const Borrowed* slots) {
-  if (slots[0].is_nil()) return slots[2].as_int();
+  if (is_counted(slots[0])) return slots[2].as_int();
   return static_cast<int64_t>(slots[0].is_list() ? slots[0].as<List>()->size : slots[0].as<Range>()->size());
 }
 
 // False: raised.
 bool rest_in_halves(Context& context, const CallbackLoop& loop, const char* name, Borrowed* slots) {
   const int64_t first = slots[1].as_int(), end = end_of(slots);
-  if (first >= end) return true;
+  const bool down = slots[0].is_bool();
+  if (down ? first <= end : first >= end) return true;
   const CallbackWork work{loop, name, slots, first, context.take_call_place()};
   CallbackWork::Out out(context, work, slots);
-  const auto left = static_cast<uint64_t>(end) - static_cast<uint64_t>(first);
+  const uint64_t left = static_cast<uint64_t>(down ? first : end) - static_cast<uint64_t>(down ? end : first);
   if (in_halves(context, work, out, left) == Step::Failed) return false;
   slots[1] = Borrowed::integer(end);
   return true;
@@ -299,7 +303,7 @@ bool takes_long(Context& context, Borrowed& begun) {
 }  // namespace
 
 bool divide_callbacks(Context& context, const NativeFunction& builtin, Borrowed* slots, Borrowed& begun) {
-  const bool fits = (slots[0].is_nil() || slots[0].is_list() || slots[0].is(Tag::Range)) && may_split(context, slots[kCallbackFunction]);
+  const bool fits = (is_counted(slots[0]) || slots[0].is_list() || slots[0].is(Tag::Range)) && may_split(context, slots[kCallbackFunction]);
   if (!fits) begun = Borrowed::integer(INT64_MAX);
   if (!fits || !takes_long(context, begun)) return true;
   begun = Borrowed::integer(INT64_MAX);

@@ -20,14 +20,16 @@ void set_cursor(Borrowed* hidden, uint64_t at) {
   hidden[1] = Borrowed::integer(static_cast<int64_t>(at));
 }
 
-// An ascending range whose end fits is counted without the range.
+// A range whose end fits is counted without the range.
 void begin_range(Borrowed* hidden) {
   Borrowed value = hidden[0];
   const auto* range = value.as<Range>();
-  if (range->descending() || (range->inclusive() && range->last == INT64_MAX)) return;
-  hidden[1] = Borrowed::integer(range->first);
-  hidden[2] = Borrowed::integer(range->last + (range->inclusive() ? 1 : 0));
-  hidden[0] = Borrowed::nil();
+  if (range->inclusive() && range->last == INT64_MAX) return;
+  const bool down = range->descending();
+  const Borrowed first = Borrowed::integer(range->first), end = Borrowed::integer(range->last + (range->inclusive() ? 1 : 0));
+  hidden[1] = down ? end : first;
+  hidden[2] = down ? first : end;
+  hidden[0] = down ? Borrowed::boolean(true) : Borrowed::nil();
   release(value);
 }
 
@@ -36,6 +38,14 @@ Step next_counted(Borrowed* hidden, Value& item) {
   if (at >= hidden[2].as_int()) return Step::End;
   hidden[1] = Borrowed::integer(at + 1);
   item = Value::integer(at);
+  return Step::Item;
+}
+
+Step next_counted_down(Borrowed* hidden, Value& item) {
+  const int64_t before = hidden[1].as_int();
+  if (before <= hidden[2].as_int()) return Step::End;
+  hidden[1] = Borrowed::integer(before - 1);
+  item = Value::integer(before - 1);
   return Step::Item;
 }
 
@@ -156,6 +166,8 @@ Step next_item(Context& context, Borrowed* hidden, Value& item) {
   switch (hidden[0].tag()) {
     case Tag::Nil:
       return next_counted(hidden, item);
+    case Tag::Bool:
+      return next_counted_down(hidden, item);
     case Tag::List:
       return next_of_list(hidden, item);
     case Tag::Range:
@@ -188,9 +200,9 @@ uint64_t item_count(Borrowed iterable) {
 
 uint64_t items_expected(const Borrowed* hidden) {
   constexpr uint64_t kUnknown = 4096;
-  if (hidden[0].is_nil()) {
-    const int64_t next = hidden[1].as_int(), end = hidden[2].as_int();
-    return next < end ? static_cast<uint64_t>(end) - static_cast<uint64_t>(next) : 0;
+  if (hidden[0].is_nil() || hidden[0].is_bool()) {
+    const int64_t from = hidden[hidden[0].is_nil() ? 1 : 2].as_int(), end = hidden[hidden[0].is_nil() ? 2 : 1].as_int();
+    return from < end ? static_cast<uint64_t>(end) - static_cast<uint64_t>(from) : 0;
   }
   const uint64_t count = item_count(hidden[0]);
   const bool is_known = hidden[0].is_list() || hidden[0].is_range() || hidden[0].is_map();

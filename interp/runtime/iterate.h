@@ -1,8 +1,8 @@
 // The one protocol of `for` and comprehensions, over three hidden slots of the frame, so that a loop can
 // change tier at its head:
-//   hidden[0]  what is iterated, owned (nil for a counted range)
-//   hidden[1]  Int cursor: next value, index, byte offset or entry
-//   hidden[2]  Int: for a counted range its exclusive end; else 0, or 1 for the lines of a string
+//   hidden[0]  what is iterated, owned (nil for a counted range, true for one that is counted down)
+//   hidden[1]  Int cursor: next value (the one before it, counted down), index, byte offset or entry
+//   hidden[2]  Int: for a counted range its exclusive end, counted down its last value; else 0, or 1 for the lines of a string
 #pragma once
 
 #include "interp/runtime/context.h"
@@ -11,7 +11,7 @@ namespace posset::interp {
 
 enum class Step : uint8_t { Item, End, Failed };
 
-// hidden[0] holds the iterable; sets the cursor. Ranges that fit become counted (hidden[0] = nil). False:
+// hidden[0] holds the iterable; sets the cursor. Ranges that fit become counted (hidden[0] = nil or true). False:
 // "cannot iterate over int", raised.
 bool begin_iteration(Context& context, Borrowed* hidden);
 // `for` over lines(s): hidden[0] holds the string.

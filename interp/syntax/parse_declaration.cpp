@@ -48,9 +48,7 @@ bool is_keyword_text(std::string_view text) {
 Text Parser::new_name(const char* what) {
   const bool is_word = on_line(TokenKind::Name) && text_of(token()) != "_";
   if (!is_word) {
-    fail_expected(what, is_keyword(token().kind) && !at_line_start()
-                            ? "this word has a meaning of its own and is no name"
-                            : "");
+    fail_expected(what, at_line_start() ? "" : keyword_hint());
   }
   return text_of(advance());
 }

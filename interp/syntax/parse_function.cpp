@@ -168,7 +168,7 @@ void Parser::parameter_name(Parameter& made) {
   }
   const bool is_pattern =
       is_wildcard || at(TokenKind::Name) || at(TokenKind::LeftBracket) || at(TokenKind::LeftBrace);
-  if (!is_pattern) fail_expected("a parameter");
+  if (!is_pattern) fail_expected("a parameter", keyword_hint());
   if (is_wildcard) {
     const uint32_t begin = advance().begin;
     made.pattern = make<WildcardPatternNode>(begin);

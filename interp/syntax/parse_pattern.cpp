@@ -48,9 +48,7 @@ Node* Parser::single_pattern(const char* expected) {
     default:
       break;
   }
-  fail_expected(expected, is_keyword(token().kind)
-                              ? "this word has a meaning of its own and is no name"
-                              : "");
+  fail_expected(expected, keyword_hint());
 }
 
 Node* Parser::literal_pattern() {

@@ -167,6 +167,10 @@ void Parser::fail_expected(const char* expected, std::string_view hint) {
        std::string(hint));
 }
 
+const char* Parser::keyword_hint() const {
+  return is_keyword(token().kind) ? "this word has a meaning of its own and is no name" : "";
+}
+
 // Whether the bracket around this place lacks its partner, and this is where that shows.
 bool Parser::is_bracket_failure() const {
   if (open_.empty()) return false;

@@ -165,6 +165,8 @@ class Parser {
   // ---- parser.cpp: errors ----
   [[noreturn]] void fail(ErrorCode code, Span span, std::string message, std::string hint = {});
   [[noreturn]] void fail_expected(const char* expected, std::string_view hint = {});
+  // Where a name is expected: a keyword is none.
+  const char* keyword_hint() const;
   void complain(ErrorCode code, Span span, std::string message, std::string hint = {});
   std::string found() const;
   std::string found_token() const;
