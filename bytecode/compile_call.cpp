@@ -102,6 +102,7 @@ bool Compiler::intrinsic_inout(const CallNode& node, const Link& link, uint16_t 
     } else {
       PlacePath path = place_path(place, argument(node, 1).value);
       Operand v = stored_operand(argument(node, 1).value, path);
+      prepare(path, path.steps.size());
       walk(path, path.steps.size());
       emit(Op::PushPlace, v.reg, 0, 0, consume_flag_a(v));
       release_operand(v);
@@ -150,6 +151,7 @@ void Compiler::arguments(const CallNode& node, uint16_t first, std::vector<Place
     auto reg = static_cast<uint16_t>(first + i);
     if (argument(node, i).inout) {
       lent.push_back(place_path(value, &node, reserve));
+      lent.back().lends = true;
       reserve = static_cast<uint16_t>(reserve + place_temporaries(value));
       continue;
     }
@@ -321,6 +323,8 @@ bool may_raise(const PlacePath& path) { return path.slot < 0 || !path.steps.empt
 
 // All arguments are evaluated. The others are consumed by the call even when it raises.
 void Compiler::lending_call(const CallNode& node, uint16_t window, const std::vector<PlacePath>& lent) {
+  // Defaults first: they may read variables whose value is about to be taken.
+  for (const PlacePath& path : lent) prepare(path, path.steps.size());
   Lending lending{.paths = lent, .window = window};
   lending.entering.resize(lent.size() + 1);
   std::vector<uint16_t> others;

@@ -39,7 +39,7 @@ bool is_literal(const Node* node) {
 }  // namespace
 
 // Defaults that can be evaluated at any time with the same outcome: literals, lists, maps and records of
-// them. Others are left to tier 0.
+// them. Others are evaluated before the walk.
 bool Compiler::simple_default(const Node* node) const {
   if (is_literal(node)) return true;
   if (node->kind != NodeKind::ListLiteral && node->kind != NodeKind::MapLiteral &&
@@ -59,26 +59,50 @@ bool Compiler::is_property(const Node* node) const {
 }
 
 uint32_t Compiler::place_temporaries(const Node* place) const {
-  return static_cast<uint32_t>(chain_of(place).size()) + 1;
+  uint32_t count = 1;
+  for (const Node* step : chain_of(place)) {
+    auto* index = as<IndexNode>(step);
+    count += index && index->fallback && !simple_default(index->fallback) ? 2 : 1;
+  }
+  return count;
+}
+
+// What a place is made of, kept until the walk. `later`: what is evaluated until then.
+Operand Compiler::place_operand(const Node* node, const PlacePath& path, const Node* later, uint16_t& reserve) {
+  const int64_t slot = local_slot(node);
+  const auto disturbed = [&] {
+    const auto by = [&](const Node* other) { return disturbs(other, static_cast<uint32_t>(slot)); };
+    const std::vector<const Node*> chain = chain_of(path.node);
+    return by(later) || std::any_of(chain.begin(), chain.end(), [&](const Node* step) {
+             auto* index = as<IndexNode>(step);
+             return index && by(index->fallback);
+           });
+  };
+  // Not the root itself: walking to the place may already change it.
+  if (slot >= 0 && slot != path.slot && !static_cast<const NameNode*>(node)->binding.last_use && !disturbed()) {
+    return {static_cast<uint16_t>(slot), false};
+  }
+  const uint16_t reg = reserve != kNoRegister ? reserve++ : alloc();
+  expression(node, reg);
+  if (facts_.plain(node)) return {reg, false};
+  own(reg);
+  return {reg, true};
+}
+
+// One that runs code, and so cannot be evaluated in the middle of a walk.
+void Compiler::computed_default(PlacePath& path, PlaceStep& step, uint16_t& reserve) {
+  const bool is_second = std::any_of(path.steps.begin(), path.steps.end(), [](const PlaceStep& each) { return each.computed; });
+  const bool changes_root = path.slot >= 0 && disturbs(step.fallback, static_cast<uint32_t>(path.slot));
+  if (is_second || changes_root) return refuse(Reason::computed_default, step.fallback);
+  step.computed = true;
+  step.fallback_reg = reserve != kNoRegister ? reserve++ : alloc();
+  emit(Op::LoadUnset, step.fallback_reg);
+  own(step.fallback_reg);
 }
 
 PlacePath Compiler::place_path(const Node* place, const Node* later, uint16_t reserve) {
   PlacePath path;
   path.node = place;
-  auto take_register = [&] { return reserve != kNoRegister ? reserve++ : alloc(); };
-  auto keep = [&](const Node* node) -> Operand {
-    int64_t slot = local_slot(node);
-    // Not the root itself: walking to the place may already change it.
-    if (slot >= 0 && slot != path.slot && !disturbs(later, static_cast<uint32_t>(slot)) &&
-        !static_cast<const NameNode*>(node)->binding.last_use) {
-      return {static_cast<uint16_t>(slot), false};
-    }
-    uint16_t reg = take_register();
-    expression(node, reg);
-    if (facts_.plain(node)) return {reg, false};
-    own(reg);
-    return {reg, true};
-  };
   std::vector<const Node*> chain = chain_of(place);
   const NameNode* root = place_root(place);  // there is one: the resolver takes nothing else for a place
   size_t first = 0;
@@ -97,7 +121,7 @@ PlacePath Compiler::place_path(const Node* place, const Node* later, uint16_t re
       refuse(Reason::place_through_value, place);
       return path;
     }
-    path.cell = keep(static_cast<const FieldNode*>(*cell)->base);
+    path.cell = place_operand(static_cast<const FieldNode*>(*cell)->base, path, later, reserve);
     path.through_ref = true;
     path.host = !is_value(*cell);
     first = static_cast<size_t>(cell - chain.begin()) + (path.host ? 0 : 1);
@@ -111,13 +135,36 @@ PlacePath Compiler::place_path(const Node* place, const Node* later, uint16_t re
     } else {
       auto* index = static_cast<const IndexNode*>(chain[i]);
       step.kind = index->fallback ? PlaceStep::Kind::IndexOr : PlaceStep::Kind::Index;
-      step.index = keep(index->index);
+      step.index = place_operand(index->index, path, later, reserve);
       step.fallback = index->fallback;
-      if (index->fallback && !simple_default(index->fallback)) refuse(Reason::computed_default, index->fallback);
+      if (index->fallback && !simple_default(index->fallback)) computed_default(path, step, reserve);
     }
     path.steps.push_back(step);
   }
   return path;
+}
+
+// Evaluates the default that runs code, if one of the first `count` steps has such a one and its key is missing. Before the walk.
+void Compiler::prepare(const PlacePath& path, size_t count) {
+  const auto end = path.steps.begin() + static_cast<ptrdiff_t>(count);
+  const auto step = std::find_if(path.steps.begin(), end, [](const PlaceStep& each) { return each.computed; });
+  if (step == end) return;
+  Temps temps(*this);
+  const uint16_t present = alloc();
+  const uint16_t base = load_steps(path, static_cast<size_t>(step - path.steps.begin()), present, false);
+  Label found, done;
+  {
+    Site site(*this, step->node);
+    if (base == present) own(present);
+    emit(Op::IndexOr, present, base, step->index.reg, base == present ? kConsumeB : 0);
+    if (base == present) disown(present);
+  }
+  jump(found, Op::JumpSet, present);
+  expression(step->fallback, step->fallback_reg);
+  jump(done, Op::Jump);
+  bind(found);
+  emit(Op::Drop, present);
+  bind(done);
 }
 
 void Compiler::release_path(const PlacePath& path) {
@@ -126,12 +173,14 @@ void Compiler::release_path(const PlacePath& path) {
     emit(Op::Drop, o.reg);
     disown(o.reg);
   };
-  for (const PlaceStep& step : path.steps) drop(step.index);
+  for (const PlaceStep& step : path.steps) {
+    drop(step.index);
+    if (step.computed) drop({step.fallback_reg, true});
+  }
   drop(path.cell);
 }
 
 void Compiler::walk_step(const PlaceStep& step, bool& may_insert) {
-  Site site(*this, step.node);
   if (step.kind == PlaceStep::Kind::Field) {
     emit(Op::PlaceField, step.cache);
   } else if (step.kind == PlaceStep::Kind::Index) {
@@ -150,14 +199,41 @@ void Compiler::walk_step(const PlaceStep& step, bool& may_insert) {
   }
 }
 
-void Compiler::walk(const PlacePath& path, size_t steps) {
+// Without a default a key that has gone missing since is missing.
+void Compiler::walk_computed(const PlaceStep& step, bool& may_insert) {
+  Temps temps(*this);
+  Label evaluated, there;
+  jump(evaluated, Op::JumpSet, step.fallback_reg);
+  emit(Op::PlaceIndex, step.index.reg);
+  jump(there, Op::Jump);
+  bind(evaluated);
+  jump3(there, Op::PlaceFind, step.index.reg, 0, may_insert ? 0 : kSense);
+  may_insert = true;
+  const uint16_t fallback = alloc();
+  emit(Op::Copy, fallback, step.fallback_reg);
+  emit(Op::PlaceIndexOr, step.index.reg, fallback);
+  bind(there);
+}
+
+// Again: defaults have been inserted where they had to be.
+void Compiler::walk(const PlacePath& path, size_t steps, bool again) {
   if (path.slot >= 0) {
     emit(Op::PlaceLocal, static_cast<uint32_t>(path.slot));
   } else {
     emit(Op::PlaceRef, path.cell.reg, 0, 0, path.host ? kSense : 0);
   }
   bool may_insert = false;
-  for (size_t i = 0; i < steps; ++i) walk_step(path.steps[i], may_insert);
+  for (size_t i = 0; i < steps; ++i) {
+    const PlaceStep& step = path.steps[i];
+    Site site(*this, step.node);
+    if (!step.computed) {
+      walk_step(step, may_insert);
+    } else if (again) {
+      emit(Op::PlaceIndex, step.index.reg);
+    } else {
+      walk_computed(step, may_insert);
+    }
+  }
 }
 
 void Compiler::store(const PlacePath& path, Operand value) {
@@ -179,7 +255,7 @@ void Compiler::store(const PlacePath& path, Operand value) {
     }
     return;
   }
-  walk(path, path.steps.size() - 1);
+  walk(path, path.steps.size() - 1, path.lends);
   if (last.kind == PlaceStep::Kind::Field) {
     emit(Op::StoreField, last.cache, value.reg, 0, value.consume ? kConsumeB : 0);
   } else {
@@ -210,7 +286,8 @@ Operand Compiler::stored_operand(const Node* node, const PlacePath& path) {
   int64_t slot = local_slot(node);
   bool part = node->kind == NodeKind::Index || node->kind == NodeKind::Field;
   if (part || (slot >= 0 && slot == path.slot)) return owned_operand(node);
-  return operand(node);
+  const auto computed = std::find_if(path.steps.begin(), path.steps.end(), [](const PlaceStep& step) { return step.computed; });
+  return operand(node, computed == path.steps.end() ? nullptr : computed->fallback);
 }
 
 // ---- assignment ----
@@ -284,6 +361,7 @@ void Compiler::assign_local(const AssignNode& node, uint16_t slot) {
 void Compiler::assign_coalesce(const AssignNode& node) {
   Label done;
   PlacePath path = place_path(node.place, node.value);
+  prepare(path, path.steps.size());
   uint16_t old = alloc();
   load_place(path, old);
   own(old);
@@ -308,17 +386,22 @@ void Compiler::assign_coalesce(const AssignNode& node) {
 // The value at a place, read without changing anything (a missing key with a default gives the default).
 void Compiler::load_place(const PlacePath& path, uint16_t dst) {
   Temps temps(*this);
+  load_steps(path, path.steps.size(), dst, true);
+}
+
+// What the first `count` steps lead to: in `dst`, or not `to_dst` where it is, to be looked into.
+uint16_t Compiler::load_steps(const PlacePath& path, size_t count, uint16_t dst, bool to_dst) {
   auto current = path.slot >= 0 ? static_cast<uint16_t>(path.slot) : path.cell.reg;
   if (path.slot < 0 && !path.host) {
     Site site(*this, path.node);
     emit(Op::Field, dst, current, field_cache("value"));
     current = dst;
-  } else if (path.steps.empty()) {
+  } else if (count == 0 && to_dst) {
     emit(Op::Copy, dst, current);
-    return;
+    return dst;
   }
-  for (size_t n = 0; n < path.steps.size(); ++n) {
-    const bool is_last = n + 1 == path.steps.size();
+  for (size_t n = 0; n < count; ++n) {
+    const bool is_last = to_dst && n + 1 == count;
     if (current != dst && !is_last && is_view_step(path.steps[n])) {
       current = view_step(path.steps[n], current);
     } else {
@@ -326,6 +409,7 @@ void Compiler::load_place(const PlacePath& path, uint16_t dst) {
       current = dst;
     }
   }
+  return current;
 }
 
 // Nothing runs between the steps but properties of host objects and defaults: until then what the place is in stays
@@ -362,7 +446,11 @@ void Compiler::load_step(const PlaceStep& step, uint16_t base, uint16_t dst) {
     emit(Op::IndexOr, dst, base, step.index.reg, x);
     if (owned) disown(dst);
     jump(found, Op::JumpSet, dst);
-    expression(step.fallback, dst);
+    if (step.computed) {
+      emit(Op::Copy, dst, step.fallback_reg);
+    } else {
+      expression(step.fallback, dst);
+    }
     bind(found);
     if (owned) own(dst);
   }
@@ -399,8 +487,10 @@ void Compiler::compound(const AssignNode& node) {
   PlacePath path = place_path(node.place, node.value);
   uint16_t old = kNoRegister;
   // A plain name or literal on the right cannot fail, so the old value may as well be read with the store.
-  bool late = is_literal(node.value) || local_slot(node.value) >= 0;
+  const bool computes = std::any_of(path.steps.begin(), path.steps.end(), [](const PlaceStep& step) { return step.computed; });
+  const bool late = !computes && (is_literal(node.value) || local_slot(node.value) >= 0);
   if (!late) {
+    prepare(path, path.steps.size());
     old = alloc();
     load_place(path, old);
     own(old);
@@ -420,6 +510,7 @@ void Compiler::assign(const AssignNode& node) {
   Temps temps(*this);
   PlacePath path = place_path(node.place, node.value);
   Operand value = stored_operand(node.value, path);
+  prepare(path, std::max<size_t>(path.steps.size(), 1) - 1);
   store(path, value);
   release_operand(value);
   release_path(path);
@@ -435,6 +526,7 @@ void Compiler::store_target(const Node* place, Operand value) {
   }
   Temps temps(*this);
   PlacePath path = place_path(place, nullptr);
+  prepare(path, std::max<size_t>(path.steps.size(), 1) - 1);
   store(path, value);
   release_operand(value);
   release_path(path);
@@ -532,6 +624,8 @@ void Compiler::with(const WithNode& node, uint16_t dst) {
   auto slot = static_cast<uint16_t>(name->binding.index);
   uint16_t saved = locals_;
   PlacePath path = place_path(node.place, node.body);
+  path.lends = true;
+  prepare(path, path.steps.size());
   {
     Site site(*this, node.place);
     take(path, slot);

@@ -48,7 +48,8 @@ struct Label {
 struct PlaceStep {
   enum class Kind : uint8_t { Index, IndexOr, Field } kind = Kind::Field;
   Operand index;                     // Index, IndexOr
-  const Node* fallback = nullptr;    // IndexOr: evaluated when the place is walked
+  const Node* fallback = nullptr;    // IndexOr: evaluated when the place is walked, or
+  bool computed = false;             // before (prepare), into this register, which is Unset till then
   uint16_t fallback_reg = 0;
   uint16_t cache = 0;                // Field
   const Node* node = nullptr;
@@ -59,6 +60,7 @@ struct PlacePath {
   Operand cell;                      // a ref whose cell is the root, or
   bool host = false;                 // a host object whose property the first step is
   bool through_ref = false;
+  bool lends = false;                // what is stored goes to where something was taken
   std::vector<PlaceStep> steps;
   const Node* node = nullptr;
 };
@@ -281,11 +283,15 @@ class Compiler {
   // ---- compile_place.cpp ----
   // `reserve`: registers for operands when they must not lie at the top (see guarded calls), else none.
   PlacePath place_path(const Node* place, const Node* later, uint16_t reserve = kNoRegister);
+  Operand place_operand(const Node* node, const PlacePath& path, const Node* later, uint16_t& reserve);
+  void computed_default(PlacePath& path, PlaceStep& step, uint16_t& reserve);
+  void prepare(const PlacePath& path, size_t count);
   bool is_property(const Node* node) const;
   uint32_t place_temporaries(const Node* place) const;
   bool simple_default(const Node* node) const;
-  void walk(const PlacePath& path, size_t steps);   // emits Place... for the root and the first steps
+  void walk(const PlacePath& path, size_t steps, bool again = false);   // emits Place... for the root and the first steps
   void walk_step(const PlaceStep& step, bool& may_insert);
+  void walk_computed(const PlaceStep& step, bool& may_insert);
   void store(const PlacePath& path, Operand value);                    // consumes or copies value
   void take(const PlacePath& path, uint16_t dst);
   void release_path(const PlacePath& path);
@@ -295,6 +301,7 @@ class Compiler {
   void compound(const AssignNode& node);
   void update(const AssignNode& node, const PlacePath& path, Operand value, uint16_t old);
   void load_place(const PlacePath& path, uint16_t dst);
+  uint16_t load_steps(const PlacePath& path, size_t count, uint16_t dst, bool to_dst);
   bool is_view_step(const PlaceStep& step) const;
   uint16_t view_step(const PlaceStep& step, uint16_t base);
   void load_step(const PlaceStep& step, uint16_t base, uint16_t dst);

@@ -51,7 +51,7 @@ Value Walker::visit(const AssignNode& node) {
 
 Value Walker::assign_coalesce(const AssignNode& node) {
   Place place;
-  if (!make_place(node.place, place)) return Value::failure();
+  if (!make_place(node.place, place) || !prepare_defaults(place, place.steps.size())) return Value::failure();
   Value old = read(place);
   if (old.failed() || !old->is_nil()) return old.failed() ? std::move(old) : Value();
   Value v = eval(node.value);
@@ -65,9 +65,10 @@ Value Walker::compound(const AssignNode& node) {
   }
   Place place;
   if (!make_place(node.place, place)) return Value::failure();
-  const bool late = !place.computed_default && cannot_disturb(node.value);
+  const bool late = place.computed_defaults == 0 && cannot_disturb(node.value);
   Value old;
   if (!late) {
+    if (!prepare_defaults(place, place.steps.size())) return Value::failure();
     old = read(place);
     if (old.failed()) return old;
   }

@@ -98,7 +98,7 @@ bool Walker::add_step(const Node* node, Place& place) {
     step.key = eval(step.index->index);
     if (step.key.failed()) return false;
     step.computed = step.index->fallback && !is_simple(step.index->fallback);
-    place.computed_default = place.computed_default || step.computed;
+    place.computed_defaults += step.computed;
   }
   place.steps.push_back(std::move(step));
   return true;
@@ -177,23 +177,34 @@ Value Walker::read(Place& place) {
   return at;
 }
 
-// Evaluates the defaults that run code, among the first `count` steps, where the key is missing.
-// Each may change what the walk will find, so after each the walk begins anew; none is evaluated
-// twice.
+// Evaluates the defaults that run code, among the first `count` steps, where the key is missing. Each may change what the walk
+// will find, so where there are several they are looked at again after each; none is evaluated twice.
 bool Walker::prepare_defaults(Place& place, size_t count) {
-  if (!place.computed_default || place.taken) return true;
-  for (bool evaluated = true; evaluated;) {
-    evaluated = false;
-    Value at = read_root(place);
-    for (size_t i = 0; i < count && !at.failed() && !evaluated; ++i) {
+  if (place.computed_defaults == 0 || place.prepared) return true;
+  for (bool again = true; again;) {
+    again = false;
+    for (size_t i = 0; i < count; ++i) {
       PlaceStep& step = place.steps[i];
-      evaluated = step.has_default() && step.fallback->is_unset();
-      at = load_step(at, step);
-      evaluated = evaluated && !step.fallback->is_unset();
+      if (!step.computed || !step.fallback->is_unset()) continue;
+      bool evaluated = false;
+      if (!prepare_default(place, i, evaluated)) return false;
+      again = again || (evaluated && place.computed_defaults > 1);
     }
-    if (at.failed()) return false;
   }
+  place.prepared = true;
   return true;
+}
+
+// False: stopped.
+bool Walker::prepare_default(Place& place, size_t i, bool& evaluated) {
+  Value at = read_root(place);
+  for (size_t n = 0; n < i && !at.failed(); ++n) at = load_step(at, place.steps[n]);
+  if (at.failed()) return false;
+  PlaceStep& step = place.steps[i];
+  const Value present = load_index_or_unset(context_, at, step.key);
+  if (present.failed()) note(step.node);
+  evaluated = !present.failed() && present->is_unset();
+  return !present.failed() && (!evaluated || default_of(step));
 }
 
 // ---- walking ----
@@ -213,18 +224,18 @@ Borrowed* Walker::root_of(Place& place, bool& shared) {
   return nullptr;
 }
 
-// One step on, inserting a default where its key is missing.
-Borrowed* Walker::step_into(Borrowed* at, PlaceStep& step, bool taken, bool& shared) {
+// One step on, inserting a default where its key is missing. One that runs code has been evaluated before the walk if it was: a
+// key that has gone missing since is missing.
+Borrowed* Walker::step_into(Borrowed* at, PlaceStep& step, bool& shared) {
   if (!step.index) {
     shared = shared || at->is(Tag::Ref);
     return place_field(context_, at, step.field);
   }
-  if (!step.has_default() || !at->is_map()) return place_index(context_, at, step.key);
+  const bool inserts = step.has_default() && !(step.computed && step.fallback->is_unset());
+  if (!inserts || !at->is_map()) return place_index(context_, at, step.key);
   Value present = load_index_or_unset(context_, *at, step.key);
   if (present.failed()) return nullptr;
-  // A key that went missing while its value was lent is not made anew by evaluating a default
-  // again.
-  if (!present->is_unset() || (taken && step.computed)) {
+  if (!present->is_unset()) {
     present = Value();  // the place must be the only owner
     return place_index(context_, at, step.key);
   }
@@ -239,7 +250,7 @@ Borrowed* Walker::walk(Place& place, size_t count, bool& shared) {
   begin_insertions(context_);
   Borrowed* at = root_of(place, shared);
   for (size_t i = 0; at && i < count; ++i) {
-    at = step_into(at, place.steps[i], place.taken, shared);
+    at = step_into(at, place.steps[i], shared);
     if (!at) give_up(place.steps[i].node);
   }
   return at;
@@ -277,7 +288,9 @@ Value Walker::take(Place& place) {
   const bool whole = count == 0 || place.steps.back().has_default();
   Borrowed* at = walk(place, whole ? count : count - 1, shared);
   if (!at) return Value::failure();
-  place.taken = true;
+  for (PlaceStep& step : place.steps) {
+    if (step.computed) step.fallback = Value::adopt(Borrowed::unset());  // what is stored goes where this was taken
+  }
   if (whole) return shared ? Value::copy(*at) : Value::adopt(std::exchange(*at, Borrowed::nil()));
   PlaceStep& last = place.steps.back();
   Value v = last.index ? take_index(context_, at, last.key, shared)

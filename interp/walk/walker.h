@@ -164,8 +164,8 @@ class Walker {
     Borrowed* slot = nullptr;       // the root variable, or null:
     Value cell;                     // the ref whose cell is the root (or what stands in its stead), or
     bool host = false;              // the host object whose property the first step is
-    bool computed_default = false;  // of some step
-    bool taken = false;             // computed defaults have had their turn
+    uint32_t computed_defaults = 0;  // of so many steps
+    bool prepared = false;           // they have had their turn
     std::vector<PlaceStep> steps;
   };
   Borrowed* assignable_slot(const syntax::NameNode& name);
@@ -178,8 +178,9 @@ class Walker {
   Value read_root(Place& place);
   Value read(Place& place);
   bool prepare_defaults(Place& place, size_t count);
+  bool prepare_default(Place& place, size_t i, bool& evaluated);
   Borrowed* root_of(Place& place, bool& shared);
-  Borrowed* step_into(Borrowed* at, PlaceStep& step, bool taken, bool& shared);
+  Borrowed* step_into(Borrowed* at, PlaceStep& step, bool& shared);
   Borrowed* walk(Place& place, size_t count, bool& shared);
   void give_up(const syntax::Node* where);
   bool store(Place& place, Value v);

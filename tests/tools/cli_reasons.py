@@ -44,7 +44,7 @@ PROVOKED = {
     "long_list_pattern": ("f", "fn f(x) => match x { [" + lines(251, "a#,") + "] => 1\n _ => 2 }\nf([1])", FORCED),
     "far_jump": ("f", f"fn f(y) {{\nvar x = y\nif x == 1 {{\n{lines(40000, 'x = x + 1')}\n}}\nx\n}}\nf(2)", FORCED),
     "rest_in_alternatives": ("f", "fn f(x) => match x { [a, ..r] | {b: a, ..r} => a\n _ => 0 }\nf([1])", FORCED),
-    "computed_default": ("f", "fn g() => 1\nfn f(x) {\nvar m = [:]\nm[x, g()] += 1\nm\n}\nf(1)", FORCED),
+    "computed_default": ("f", "fn g() => [:]\nfn f(x) {\nvar m = [:]\nm[x, g()][x, g()] ??= 1\nm\n}\nf(1)", FORCED),
     "place_through_value": ("f", "fn f(a) { a.value.value.x = 1 }\nf(ref({value: {x: 1}}))", FORCED),
     "inout_value": ("f", "fn g(inout x) { x += 1 }\nfn f(h) {\nvar a = 1\nh(&a)\na\n}\nf(g)", FORCED),
     "inout_spread": ("f", "fn g(inout x, ..r) { x += 1 }\nfn f(r) {\nvar a = 1\ng(&a, ..r)\na\n}\nf([1])", FORCED),
