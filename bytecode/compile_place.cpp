@@ -25,6 +25,13 @@ std::vector<const Node*> chain_of(const Node* place) {
   return chain;
 }
 
+// Of the first `count` steps the one whose default runs code; there is at most one. Null: none.
+const PlaceStep* computed_step(const PlacePath& path, size_t count) {
+  const auto end = path.steps.begin() + static_cast<ptrdiff_t>(count);
+  const auto found = std::find_if(path.steps.begin(), end, [](const PlaceStep& step) { return step.computed; });
+  return found == end ? nullptr : &*found;
+}
+
 bool is_literal(const Node* node) {
   switch (node->kind) {
     case NodeKind::NilLiteral:
@@ -91,7 +98,7 @@ Operand Compiler::place_operand(const Node* node, const PlacePath& path, const N
 
 // One that runs code, and so cannot be evaluated in the middle of a walk.
 void Compiler::computed_default(PlacePath& path, PlaceStep& step, uint16_t& reserve) {
-  const bool is_second = std::any_of(path.steps.begin(), path.steps.end(), [](const PlaceStep& each) { return each.computed; });
+  const bool is_second = computed_step(path, path.steps.size());
   const bool changes_root = path.slot >= 0 && disturbs(step.fallback, static_cast<uint32_t>(path.slot));
   if (is_second || changes_root) return refuse(Reason::computed_default, step.fallback);
   step.computed = true;
@@ -146,12 +153,11 @@ PlacePath Compiler::place_path(const Node* place, const Node* later, uint16_t re
 
 // Evaluates the default that runs code, if one of the first `count` steps has such a one and its key is missing. Before the walk.
 void Compiler::prepare(const PlacePath& path, size_t count) {
-  const auto end = path.steps.begin() + static_cast<ptrdiff_t>(count);
-  const auto step = std::find_if(path.steps.begin(), end, [](const PlaceStep& each) { return each.computed; });
-  if (step == end) return;
+  const PlaceStep* const step = computed_step(path, count);
+  if (!step) return;
   Temps temps(*this);
   const uint16_t present = alloc();
-  const uint16_t base = load_steps(path, static_cast<size_t>(step - path.steps.begin()), present, false);
+  const uint16_t base = load_steps(path, static_cast<size_t>(step - path.steps.data()), present, false);
   Label found, done;
   {
     Site site(*this, step->node);
@@ -286,8 +292,8 @@ Operand Compiler::stored_operand(const Node* node, const PlacePath& path) {
   int64_t slot = local_slot(node);
   bool part = node->kind == NodeKind::Index || node->kind == NodeKind::Field;
   if (part || (slot >= 0 && slot == path.slot)) return owned_operand(node);
-  const auto computed = std::find_if(path.steps.begin(), path.steps.end(), [](const PlaceStep& step) { return step.computed; });
-  return operand(node, computed == path.steps.end() ? nullptr : computed->fallback);
+  const PlaceStep* const computed = computed_step(path, path.steps.size());
+  return operand(node, computed ? computed->fallback : nullptr);
 }
 
 // ---- assignment ----
@@ -487,8 +493,7 @@ void Compiler::compound(const AssignNode& node) {
   PlacePath path = place_path(node.place, node.value);
   uint16_t old = kNoRegister;
   // A plain name or literal on the right cannot fail, so the old value may as well be read with the store.
-  const bool computes = std::any_of(path.steps.begin(), path.steps.end(), [](const PlaceStep& step) { return step.computed; });
-  const bool late = !computes && (is_literal(node.value) || local_slot(node.value) >= 0);
+  const bool late = !computed_step(path, path.steps.size()) && (is_literal(node.value) || local_slot(node.value) >= 0);
   if (!late) {
     prepare(path, path.steps.size());
     old = alloc();
