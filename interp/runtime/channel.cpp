@@ -87,7 +87,7 @@ Now send_now(Context& context, Borrowed chan, Value& v) {
 Step nothing_more(Context& context, Channel& channel) {
   Value error = std::exchange(channel.error, Value());
   if (error->is_nil()) return Step::End;
-  context.throw_value(std::move(error));
+  context.throw_from_elsewhere(std::move(error));
   return Step::Failed;
 }
 

@@ -175,6 +175,9 @@ class Context : public Strand {
   Value raise_no_memory() noexcept;
   // Throws a script value (an error value keeps its place and trace).
   Value throw_value(Value thrown);
+  // Throws an error that ended another task or graph: its last trace point is none of the running function, also where both
+  // ran the same one.
+  Value throw_from_elsewhere(Value error);
   bool error_pending() const { return pending_ != nullptr; }
   std::string pending_message() const { return std::string(string_view_of(pending_->message)); }
   ErrorCode pending_code() const { return pending_->data->code; }

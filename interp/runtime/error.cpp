@@ -174,6 +174,12 @@ Value Context::throw_value(Value thrown) {
   return Value::failure();
 }
 
+Value Context::throw_from_elsewhere(Value error) {
+  throw_value(std::move(error));
+  pending_->data->rethrown = false;
+  return Value::failure();
+}
+
 void Context::restore_error(Value error) {
   pending_ = static_cast<ErrorObject*>(error.take().object());
   noted_ = false;

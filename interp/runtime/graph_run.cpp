@@ -307,7 +307,7 @@ Value ScriptGraph::run(Borrowed held, int64_t timeout_ns) {
     context_.restore_error(std::move(error_));
     return Value::failure();
   }
-  return context_.throw_value(std::move(error_));
+  return context_.throw_from_elsewhere(std::move(error_));
 }
 
 }  // namespace posset::interp

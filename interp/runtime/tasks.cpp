@@ -623,7 +623,7 @@ Value Tasks::await(Borrowed task) {
   const Borrowed result = task.as<TaskObject>()->result;
   if (!job.failed) return Value::copy(result);
   if (job.cancelled) return context_.raise(ErrorCode::TaskCancelled, "the task was cancelled");
-  return context_.throw_value(Value::copy(result));
+  return context_.throw_from_elsewhere(Value::copy(result));
 }
 
 void Tasks::cancel(Job& job) {
