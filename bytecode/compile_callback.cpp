@@ -23,8 +23,8 @@ struct CallbackRegisters {
   uint16_t hidden;    // of the iteration
   uint16_t function;
   uint16_t result;    // list, state or count
-  uint16_t begun = 0;  // when it has, where others may do the rest; the others are laid out like slots then
-  uint16_t call = 0;  // window of the function's call
+  bool looks = false;  // whether others want to do the rest; all are laid out like slots then
+  uint16_t call = 0;   // window of the function's call
   uint16_t item = 0;
 };
 
@@ -72,7 +72,8 @@ bool Compiler::callback_call(const CallNode& node, const Link& link, uint16_t ds
     emit(Op::Move, in.function, function);
     disown(function);
     own(in.function);
-    begin_looking(in);
+    in.looks = true;
+    emit(Op::LoadQuanta, hidden + kCallbackBegun);
   } else {
     in.result = loop.takes_start() ? static_cast<uint16_t>(first + 1) : alloc();
   }
@@ -98,14 +99,9 @@ void Compiler::callback_loop_only(const CallNode& node, uint16_t dst) {
   const auto slot = static_cast<uint16_t>(node.hidden);
   CallbackRegisters in{loop_of(runtime_, *callee_link(node)), slot, static_cast<uint16_t>(slot + kCallbackFunction),
                        static_cast<uint16_t>(slot + kCallbackResult)};
-  if (divided(in.loop, node) != interp::Divided::No) begin_looking(in);
+  in.looks = divided(in.loop, node) != interp::Divided::No;
   callback_rounds(node, in);
   emit(Op::Move, dst, in.result);
-}
-
-void Compiler::begin_looking(CallbackRegisters& in) {
-  in.begun = alloc();
-  emit(Op::LoadQuanta, in.begun);
 }
 
 void Compiler::callback_rounds(const CallNode& node, CallbackRegisters& in) {
@@ -120,7 +116,7 @@ void Compiler::callback_rounds(const CallNode& node, CallbackRegisters& in) {
   bind(body);
   callback_round(callee_index(node), in, leave);
   bind(next);
-  if (in.begun != 0) emit(Op::CallbackRounds, in.hidden, callee_index(node), in.begun);
+  if (in.looks) emit(Op::CallbackRounds, in.hidden, callee_index(node));
   jump3(body, advance, in.hidden, in.item, kFree);
   bind(leave);
 }

@@ -267,7 +267,6 @@ class Compiler {
 
   // ---- compile_callback.cpp ----
   interp::Divided divided(const interp::CallbackLoop& loop, const CallNode& node) const;
-  void begin_looking(CallbackRegisters& in);
   bool callback_call(const CallNode& node, const Link& link, uint16_t dst);
   void callback_loop_only(const CallNode& node, uint16_t dst);
   void begin_callbacks(const CallbackRegisters& in, uint16_t first);

@@ -280,10 +280,10 @@ POSSET_HANDLER const Insn* op_CallbackReady(State& s, Insn i) {
   return ready ? s.pc + 1 : s.pc + i.imm_c();
 }
 POSSET_HANDLER const Insn* op_CallbackRounds(State& s, Insn i) {
-  if (!interp::is_rest_wanted(s.cx, s.r[i.c])) [[likely]] return s.pc + 1;
+  if (!interp::is_rest_wanted(s.cx, s.r[i.a + syntax::kCallbackBegun])) [[likely]] return s.pc + 1;
   if (s.cx.runtime.trace) note_call_place(s.cx, *s.chunk, s.closure, s.pc);
   s.cx.stack_top = s.r + s.chunk->registers;
-  return interp::divide_callbacks(s.cx, *link_cell(s, i.b).as_builtin(), &s.r[i.a], s.r[i.c]) ? s.pc + 1 : nullptr;
+  return interp::divide_callbacks(s.cx, *link_cell(s, i.b).as_builtin(), &s.r[i.a]) ? s.pc + 1 : nullptr;
 }
 POSSET_HANDLER const Insn* op_JumpAnswer(State& s, Insn i) {
   Borrowed a = s.r[i.a];

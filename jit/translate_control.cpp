@@ -312,7 +312,7 @@ bool Translator::jump(uint32_t pc, const Insn& insn) {
     case Op::Fork: return leave_forks(insn);
     case Op::Merge: return take_back_fork(pc, insn);
     case Op::Rounds: return leave_rounds(pc, static_cast<uint16_t>(insn.a + syntax::kComprehensionBegun));
-    case Op::CallbackRounds: return leave_rounds(pc, insn.c);
+    case Op::CallbackRounds: return leave_rounds(pc, static_cast<uint16_t>(insn.a + syntax::kCallbackBegun));
     case Op::ForRange: for_range(pc, insn); return true;
     case Op::IterRange: iter_range(pc, insn); return true;
     case Op::ForNext:

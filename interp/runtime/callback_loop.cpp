@@ -7,11 +7,13 @@
 #include "interp/runtime/builtins.h"
 #include "interp/runtime/call.h"
 #include "interp/runtime/halves.h"
+#include "interp/runtime/posse.h"
 #include "interp/syntax/ast.h"
 #include "sched/posse/crew.h"
 
 namespace posset::interp {
 
+using syntax::kCallbackBegun;
 using syntax::kCallbackFunction;
 using syntax::kCallbackResult;
 using syntax::kCallbackSlots;
@@ -174,7 +176,7 @@ class CallbackWork::Out {
   Out(Context& context, const CallbackWork& work, uint64_t elements)
       : context_(context),
         work_(work),
-        own_{{Value::copy(work.slots[0]).take(), Borrowed::integer(0), work.slots[2], work.callee(), Borrowed::nil()}},
+        own_{{Value::copy(work.slots[0]).take(), Borrowed::integer(0), work.slots[2], work.callee()}},
         slots_(own_.all),
         run_(context, work.loop, work.name, slots_),
         ok_(run_.begin_result(elements)) {}
@@ -182,7 +184,7 @@ class CallbackWork::Out {
   Out(Context& context, const CallbackWork& work, Borrowed* slots)
       : context_(context),
         work_(work),
-        own_{{Borrowed::nil(), Borrowed::nil(), Borrowed::nil(), Borrowed::nil(), Borrowed::nil()}},
+        own_{},
         slots_(slots),
         run_(context, work.loop, work.name, slots),
         ok_(true) {}
@@ -267,7 +269,7 @@ bool rest_in_halves(Context& context, const CallbackLoop& loop, const char* name
 
 Value map_in_halves(Context& context, const char* name, Borrowed items, Borrowed callee) {
   const CallbackLoop& loop = *callback_loop(Intrinsic::Map);
-  Slots slots{{Value::copy(items).take(), Borrowed::nil(), Borrowed::nil(), callee, Borrowed::nil()}};
+  Slots slots{{Value::copy(items).take(), Borrowed::nil(), Borrowed::nil(), callee}};
   const bool ok = CallbackRun(context, loop, name, slots.all).begin() && rest_in_halves(context, loop, name, slots.all);
   return ok ? slots.take_result() : Value::failure();
 }
@@ -288,13 +290,29 @@ Value run_callbacks(NativeCall& call) {
 
 namespace {
 
-// A function may take long, and yet be done at once: handing over elements would take longer than doing them in the loop. So when
-// somebody wants the rest for the first time, that is noted, and a round later it is known how long one takes.
-bool takes_long(Context& context, Borrowed& begun) {
-  constexpr int64_t kLongNs = 1000;
+constexpr int64_t kLongNs = 1000;
+
+// How many rounds there have been, where the slots tell; else 0.
+int64_t rounds_done(const CallbackLoop& loop, const Borrowed* slots) {
+  if (loop.answer == Answer::Append) return static_cast<int64_t>(slots[kCallbackResult].as<List>()->size);
+  return is_counted(slots[0]) ? 0 : slots[1].as_int();
+}
+
+// For so long at least it has run, as quanta tell.
+int64_t elapsed_ns(const Context& context, const Borrowed* slots) {
+  const int64_t used = context.quanta - slots[kCallbackBegun].as_int() - 1;
+  return used * posse_quantum_ns(context.runtime.options);
+}
+
+// A function may take long, and yet be done at once: handing over elements would take longer than doing them in the loop. Where
+// quanta and rounds do not show how long one takes when somebody wants the rest for the first time, that is noted, and a round
+// later it is known.
+bool takes_long(Context& context, const CallbackLoop& loop, Borrowed* slots) {
   if (context.runtime.options.exit_stress != 0) return true;
-  const int64_t now_ns = context.runtime.crew->clock().now_ns();
+  Borrowed& begun = slots[kCallbackBegun];
   const bool first = begun.as_int() >= 0;
+  if (const int64_t rounds = rounds_done(loop, slots); first && rounds != 0 && elapsed_ns(context, slots) / rounds >= kLongNs) return true;
+  const int64_t now_ns = context.runtime.crew->clock().now_ns();
   const bool is_long = !first && now_ns - (begun.as_int() + INT64_MAX) >= kLongNs;
   begun = Borrowed::integer(first ? now_ns - INT64_MAX : INT64_MAX);
   return is_long;
@@ -302,12 +320,12 @@ bool takes_long(Context& context, Borrowed& begun) {
 
 }  // namespace
 
-bool divide_callbacks(Context& context, const NativeFunction& builtin, Borrowed* slots, Borrowed& begun) {
+bool divide_callbacks(Context& context, const NativeFunction& builtin, Borrowed* slots) {
+  const CallbackLoop& loop = *callback_loop(builtin.intrinsic);
   const bool fits = (is_counted(slots[0]) || slots[0].is_list() || slots[0].is(Tag::Range)) && may_split(context, slots[kCallbackFunction]);
-  if (!fits) begun = Borrowed::integer(INT64_MAX);
-  if (!fits || !takes_long(context, begun)) return true;
-  begun = Borrowed::integer(INT64_MAX);
-  return rest_in_halves(context, *callback_loop(builtin.intrinsic), builtin.name, slots);
+  const bool is_long = fits && takes_long(context, loop, slots);
+  if (!fits || is_long) slots[kCallbackBegun] = Borrowed::integer(INT64_MAX);
+  return !is_long || rest_in_halves(context, loop, builtin.name, slots);
 }
 
 }  // namespace posset::interp

@@ -85,9 +85,9 @@ class CallbackRun {
 
 // The built-in itself, for any function and iterable. Takes the fold's start. Others do parts of it where it is worth that.
 Value run_callbacks(NativeCall& call);
-// In the middle of such a loop with these slots, of a function of the script (`begun`: rounds.h): others do what is left where that
-// is worth it. What is left then is none. False: raised.
-bool divide_callbacks(Context& context, const NativeFunction& builtin, Borrowed* slots, Borrowed& begun);
+// In the middle of such a loop with these slots, of a function of the script: others do what is left where that is worth it. What
+// is left then is none. False: raised.
+bool divide_callbacks(Context& context, const NativeFunction& builtin, Borrowed* slots);
 // What `map` gives for a list or range, and a function that may be split, to the built-in of that name.
 Value map_in_halves(Context& context, const char* name, Borrowed items, Borrowed callee);
 

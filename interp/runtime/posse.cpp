@@ -15,7 +15,6 @@ namespace {
 
 namespace posse = sched::posse;
 
-constexpr int64_t kQuantumNs = sched::kMillisecond;
 // How often who waits looks at the limits.
 constexpr int64_t kLookNs = 5 * sched::kMillisecond;
 // And at what else the thread may have to do.
@@ -443,7 +442,7 @@ void Posse::free_what_was_left() {
 
 // ---- the whole ----
 
-Posse::Posse(Context& root) : root_context_(root), crew_(*root.runtime.crew), quantum_ns_(quantum_of(root.runtime.options, kQuantumNs)),
+Posse::Posse(Context& root) : root_context_(root), crew_(*root.runtime.crew), quantum_ns_(posse_quantum_ns(root.runtime.options)),
       cabal_(root.runtime.options.cabal_limit), root_(*this, root) {}
 
 Seat* Posse::seat_of(posse::Executor& executor) {

@@ -57,6 +57,9 @@ inline int64_t quantum_of(const RuntimeOptions& options, int64_t otherwise) {
   return options.quantum_us != 0 ? options.quantum_us * sched::kMicrosecond : otherwise;
 }
 
+// Of what computes for a posse.
+inline int64_t posse_quantum_ns(const RuntimeOptions& options) { return quantum_of(options, sched::kMillisecond); }
+
 using Member = sched::posse::Member<ForkRecord>;
 
 // What computes by turns with others on one executor.

@@ -84,10 +84,12 @@ struct FormatSpec {
   bool present = false;     // a ':' was written
 };
 
-// The hidden slots of a call that is a loop: three of the iteration, the function, and the result so far.
+// The hidden slots of a call that is a loop: three of the iteration, the function, the result so far, and when it has begun
+// (runtime/rounds.h).
 constexpr uint32_t kCallbackFunction = 3;
 constexpr uint32_t kCallbackResult = 4;
-constexpr uint32_t kCallbackSlots = 5;
+constexpr uint32_t kCallbackBegun = 5;
+constexpr uint32_t kCallbackSlots = 6;
 
 // Those of a comprehension: three of the iteration, the list under construction, and when it has begun (runtime/rounds.h).
 constexpr uint32_t kComprehensionList = 3;

@@ -133,17 +133,18 @@ Value Walker::callback_loop(const CallNode& node, Borrowed callee) {
     }
     set_slot(node.hidden + kCallbackFunction, window.take(loop.arguments - 1u));
     set_slot(node.hidden + kCallbackResult, loop.takes_start() ? window.take(1) : Value());
+    set_slot(node.hidden + kCallbackBegun, Value::integer(context_.quanta));
     set_slot(node.hidden, window.take(0));
     live_ = std::max(live_, node.hidden + kCallbackSlots);
   }
   CallbackRun run(context_, loop, callee.as_builtin()->name, frame_ + node.hidden);
   if (!run.begin()) return Value::failure();
-  Borrowed begun = Borrowed::integer(context_.quanta);
+  const Borrowed& begun = frame_[node.hidden + kCallbackBegun];
   for (Value result;;) {
     if (go_on_elsewhere(node.loop, result)) return result;
     if (loop.splits && is_rest_wanted(context_, begun)) {
       note_call_place(node, callee);
-      if (!divide_callbacks(context_, *callee.as_builtin(), frame_ + node.hidden, begun)) return Value::failure();
+      if (!divide_callbacks(context_, *callee.as_builtin(), frame_ + node.hidden)) return Value::failure();
     }
     const Step step = run.round();
     if (step == Step::Failed) return Value::failure();

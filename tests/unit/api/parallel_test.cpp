@@ -129,6 +129,24 @@ TEST_CASE("parallel: the trace names the place of a built-in or comprehension wh
   }
 }
 
+TEST_CASE("parallel: of three elements that take long, others do one, also where the loop goes on in other code") {
+  posset_runtime_options options = posset_runtime_defaults();
+  options.workers = 2;
+  options.quantum_us = 100;
+  options.trace_events = 1 << 12;
+  for (const uint32_t executions : {UINT32_MAX, 1U}) {  // never compiled; the loop goes on as code after an element
+    options.tier1_after = executions;
+    World world(posset_context_defaults(), options);
+    const std::string program =
+        "fn work(n) {\n  var x = n\n  for i in 0..20000 { x = (x * 31 + i) % 100003 }\n  x\n}\n"
+        "let xs = [1, 2, 3]\nlen(map(xs, n => work(n)))";
+    for (int tries = 0; tries < 500 && written(world.runtime).find(" part_taken ") == std::string::npos; ++tries) {
+      REQUIRE(world.show(program) == "3");
+    }
+    CHECK(written(world.runtime).find(" part_taken ") != std::string::npos);
+  }
+}
+
 TEST_CASE("parallel: with one worker nothing is taken") {
   posset_runtime_options options = stealing(1);
   options.trace_events = 1 << 16;
