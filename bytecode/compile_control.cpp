@@ -279,6 +279,7 @@ void Compiler::for_loop(const ForNode& node, uint16_t dst, bool enter_at_head) {
   scopes_.push_back(scope);
   uint16_t outer = locals_;
   bind_item(node.pattern, item);
+  for (const Node* let : node.lets) effect(let);
   effect(node.body);
   leave_block(outer);
   scopes_.pop_back();
@@ -324,6 +325,7 @@ void Compiler::comprehension(const ComprehensionNode& node, uint16_t dst, bool e
   scopes_.push_back(scope);
   uint16_t outer = locals_;
   bind_item(node.pattern, item);
+  for (const Node* let : node.lets) effect(let);
   Label refused;
   if (node.condition) condition(node.condition, false, refused);
   {

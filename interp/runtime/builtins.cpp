@@ -14,7 +14,16 @@ constexpr NativeFunction kBuiltins[] = {
 #define BUILTIN(name, signature, doc, min, max, inout, calls, pure, intrinsic) \
   {#name, signature, doc,  builtin_##name,       min,     max,                 \
    inout, calls,     pure, Intrinsic::intrinsic, nullptr, ""},
+#define INTERNAL(...)
 #include "interp/runtime/builtins.def"
+#undef INTERNAL
+#undef BUILTIN
+};
+constexpr NativeFunction kInternal[] = {
+#define BUILTIN(...)
+#define INTERNAL(name, signature, min, max) {"(" #name ")", signature, "", builtin_##name, min, max},
+#include "interp/runtime/builtins.def"
+#undef INTERNAL
 #undef BUILTIN
 };
 
@@ -22,6 +31,7 @@ constexpr NativeFunction kBuiltins[] = {
 
 void register_builtins(RuntimeState& runtime) {
   for (const NativeFunction& function : kBuiltins) runtime.builtins[function.name] = &function;
+  for (const NativeFunction& function : kInternal) runtime.internal_builtins[function.name] = &function;
   register_task_module(runtime);
   register_fixpoint_module(runtime);
   register_graph_module(runtime);
@@ -31,6 +41,13 @@ void register_module(RuntimeState& runtime, std::span<const NativeFunction> rows
   for (const NativeFunction& function : rows) {
     runtime.modules[function.module].exports[function.name] = {.function = &function, .constant = Borrowed::nil(), .doc = function.doc};
   }
+}
+
+const NativeFunction* RuntimeState::find_builtin(std::string_view name) const {
+  for (const auto* table : {&builtins, &internal_builtins}) {
+    if (const auto found = table->find(name); found != table->end()) return found->second;
+  }
+  return nullptr;
 }
 
 const NativeFunction& builtin(size_t number) { return kBuiltins[number]; }

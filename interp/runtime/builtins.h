@@ -42,13 +42,17 @@ void register_module(RuntimeState& runtime, std::span<const NativeFunction> rows
 
 #define BUILTIN(name, signature, doc, min, max, inout, calls, pure, intrinsic) \
   Value builtin_##name(NativeCall& call);
+#define INTERNAL(name, signature, min, max) Value builtin_##name(NativeCall& call);
 #include "interp/runtime/builtins.def"
+#undef INTERNAL
 #undef BUILTIN
 
 // For whoever calls a built-in by its name often: the number is found when that is compiled.
 constexpr std::string_view kBuiltinNames[] = {
 #define BUILTIN(name, signature, doc, min, max, inout, calls, pure, intrinsic) #name,
+#define INTERNAL(...)
 #include "interp/runtime/builtins.def"
+#undef INTERNAL
 #undef BUILTIN
 };
 consteval size_t builtin_number(std::string_view name) {

@@ -206,6 +206,49 @@ Value builtin_zip(NativeCall& call) {
   }
 }
 
+// ---- what a loop goes over that does without the pairs ----
+
+namespace {
+
+bool is_indexed(Borrowed v) { return v.is_list() || v.is_range(); }
+
+// The first and the second of each pair.
+Value take_apart(Context& context, Borrowed pairs) {
+  const auto* list = pairs.as<List>();
+  ListBuilder firsts(context, list->size), seconds(context, list->size);
+  Meter meter(context);
+  for (uint64_t i = 0; i < list->size; ++i) {
+    const Value pair = list_copy(list, i);
+    const auto* both = pair->as<List>();
+    if (!meter.add(1) || !firsts.push(list_copy(both, 0)) || !seconds.push(list_copy(both, 1))) return Value::failure();
+  }
+  Value first = firsts.finish();
+  if (first.failed()) return first;
+  Value second = seconds.finish();
+  return second.failed() ? std::move(second) : make_pair(context, std::move(first), std::move(second));
+}
+
+}  // namespace
+
+Value builtin_unpaired_enumerate(NativeCall& call) {
+  if (is_indexed(call[0])) return call.take(0);
+  return want_iterable(call, 0) ? builtin_list(call) : Value::failure();
+}
+
+Value builtin_unpaired_zip(NativeCall& call) {
+  if (is_indexed(call[0]) && is_indexed(call[1])) {
+    Value xs = call.take(0);
+    return make_pair(call.context, std::move(xs), call.take(1));
+  }
+  const Value pairs = builtin_zip(call);  // of channels as many are received as pairs are made
+  return pairs.failed() ? Value::failure() : take_apart(call.context, pairs);
+}
+
+Value builtin_rounds(NativeCall& call) {
+  const uint64_t count = std::min(item_count(call[0]), item_count(call[call.count - 1]));
+  return Value::integer(static_cast<int64_t>(std::min<uint64_t>(count, INT64_MAX)));
+}
+
 // ---- reverse ----
 
 namespace {

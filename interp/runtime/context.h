@@ -106,6 +106,9 @@ class RuntimeState {
 
   // By name.
   std::unordered_map<std::string_view, const NativeFunction*> builtins;
+  std::unordered_map<std::string_view, const NativeFunction*> internal_builtins;  // that only the resolver calls
+  // Of either kind; null: there is none.
+  const NativeFunction* find_builtin(std::string_view name) const;
   std::unordered_map<std::string, BuiltinModule> modules;
   // What a module exports under the name; null: nothing, or there is no such module.
   const BuiltinModule::Export* export_of(std::string_view module, std::string_view name) const {

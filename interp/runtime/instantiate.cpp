@@ -182,7 +182,7 @@ class Linker {
   const Borrowed* builtin(Function& function, const Link& link) {
     auto host = context_.host_functions.find(std::string(link.name));
     if (host != context_.host_functions.end()) return own(function, Value::adopt(Borrowed::builtin(host->second)));
-    const NativeFunction* known = context_.runtime.builtins.at(link.name);
+    const NativeFunction* known = context_.runtime.find_builtin(link.name);
     return own(function, Value::adopt(Borrowed::builtin(known)));
   }
 

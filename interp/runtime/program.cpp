@@ -38,6 +38,13 @@ Divides divides(const NativeFunction& function) {
   return found == std::end(kDivides) ? Divides::No : found->second;
 }
 
+// Row (unpaired_NAME) of builtins.def gives what the pairs of NAME are of.
+syntax::Text unpaired(const NativeFunction& function) {
+  if (*function.module || function.is_host) return "";
+  const std::string_view name = function.name;
+  return name == "enumerate" ? "(unpaired_enumerate)" : name == "zip" ? "(unpaired_zip)" : "";
+}
+
 syntax::BuiltinInfo info_of(const NativeFunction& function) {
   syntax::BuiltinInfo info;
   info.inout_mask = function.inout_mask;
@@ -46,6 +53,7 @@ syntax::BuiltinInfo info_of(const NativeFunction& function) {
   if (const CallbackLoop* loop = callback_loop(function.intrinsic)) info.loop_arguments = loop->arguments;
   info.costly = goes_over_all(function) || function.is_host;
   info.divides = divides(function);
+  info.unpaired = unpaired(function);
   info.min_args = function.min_arguments;
   info.max_args = function.max_arguments == NativeFunction::kAnyCount ? -1 : function.max_arguments;
   return info;
@@ -69,9 +77,8 @@ class ContextEnvironment : public syntax::NameEnvironment {
     if (known != builtins_.end()) return &known->second;
     auto host = context_.host_functions.find(key);
     if (host != context_.host_functions.end()) return &builtins_.emplace(key, info_of(*host->second)).first->second;
-    auto found = context_.runtime.builtins.find(name);
-    if (found == context_.runtime.builtins.end()) return nullptr;
-    return &builtins_.emplace(key, info_of(*found->second)).first->second;
+    const NativeFunction* const found = context_.runtime.find_builtin(name);
+    return found ? &builtins_.emplace(key, info_of(*found)).first->second : nullptr;
   }
 
   bool host_global(syntax::Text name) const override { return context_.host_globals.contains(std::string(name)); }

@@ -98,19 +98,22 @@ Candidate ForkJudge::examine(const Sibling& sibling) const {
 }
 
 Candidate ForkJudge::examine_rounds(ComprehensionNode& list, uint32_t end) const {
-  Node*& begin = list.condition ? list.condition : list.body;
+  Node*& begin = !list.lets.empty() ? list.lets[0] : list.condition ? list.condition : list.body;
   Candidate made;
   made.sibling = {&begin, end};
   made.costly = is_costly(begin->site, end);
   Outside& outside = made.outside;
   outside = outside_of(list.body, list.pattern, function_);
-  if (list.condition) {
-    const Outside more = outside_of(list.condition, nullptr, function_);
+  const auto include = [&](const Node* part) {
+    const Outside more = outside_of(part, nullptr, function_);
     append(outside.inputs, more.inputs);
     append(outside.writes, more.writes);
+    append(outside.binds, more.binds);
     append(outside.sets, more.sets);
     if (!outside.leaves) outside.leaves = more.leaves;
-  }
+  };
+  for (const Node* let : list.lets) include(let);
+  if (list.condition) include(list.condition);
   std::sort(outside.inputs.begin(), outside.inputs.end());
   outside.inputs.erase(std::unique(outside.inputs.begin(), outside.inputs.end()), outside.inputs.end());
   std::erase_if(outside.inputs, [&](uint32_t slot) { return contains(outside.binds, slot); });

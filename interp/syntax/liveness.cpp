@@ -275,10 +275,15 @@ void Liveness::while_loop(WhileNode* node) {
   });
 }
 
+void Liveness::lets(const NodeList& list) {
+  for (size_t i = list.size(); i-- > 0;) visit(list[i]);
+}
+
 void Liveness::for_loop(ForNode* node) {
   loop([&] {
     live_ = continue_;
     visit(node->body);
+    lets(node->lets);
     visit(node->pattern);
     live_.add(break_);
   });
@@ -293,6 +298,7 @@ void Liveness::comprehension(ComprehensionNode* node) {
       live_.add(continue_);
       visit(node->condition);
     }
+    lets(node->lets);
     visit(node->pattern);
     live_.add(break_);
   });

@@ -41,6 +41,7 @@ class Liveness {
   void parameter(const Parameter& parameter);
 
   void while_loop(WhileNode* node);
+  void lets(const NodeList& list);
   void for_loop(ForNode* node);
   void comprehension(ComprehensionNode* node);
   template <class Round>

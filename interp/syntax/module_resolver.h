@@ -173,7 +173,7 @@ class ModuleResolver {
 
   // ---- resolve_expression.cpp ----
   void expression(Node*& node);
-  void statement(Node* node);
+  void statement(Node*& node);
   void children(Node* node);
   void binary(BinaryNode* node);
   void items(const NodeList& list);
@@ -195,14 +195,28 @@ class ModuleResolver {
   void place_list(PlaceListNode* list);
   void place_item(Node* item);
   void while_loop(WhileNode* node);
-  void for_loop(ForNode* node);
-  void comprehension(ComprehensionNode* node);
+  void for_loop(Node*& node);
+  void comprehension(Node*& node);
   void match(MatchNode* node);
   void try_catch(TryNode* node);
   void leave(Node* node);
   void misplaced(Node* node, const char* what);
   bool is_module_function(const FunctionDecl& decl) const;
   bool is_module_type(const TypeDecl& type) const;
+
+  // ---- resolve_pairs.cpp: loops over pairs that are taken apart ----
+  struct Unpaired {
+    LetNode* let = nullptr;  // of the names of what the pairs would have been of; null: the loop is as it is written
+    std::vector<Text> held;  // these names
+  };
+  Text unpaired(const CallNode& call);
+  Unpaired unpair(Node*& iterable, const Node* taken);
+  void bind_round(Node*& taken, NodeList& lets, const Unpaired& unpaired);
+  Node* behind_let(const Unpaired& unpaired, Node* loop);
+  CallNode* call_builtin(Text name, NodeList arguments, Span span);
+  Node* read_of(Text name, Span span);
+  LetNode* make_let(Node* pattern, Node* value);
+  BindingPatternNode* make_name(Text name, Span span);
 
   // ---- resolve_function.cpp: functions, parameters, annotations ----
   void function(FunctionDecl& decl, uint32_t self);

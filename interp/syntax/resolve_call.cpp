@@ -44,7 +44,7 @@ FieldNode* make_field(Arena& arena, const MethodCallNode& from) {
   return field;
 }
 
-// A literal of any kind: a value that is no function.
+// A literal of any kind, or a block that ends in one: a value that is no function.
 bool is_plain_value(const Node* node) {
   switch (node->kind) {
     case NodeKind::NilLiteral:
@@ -59,6 +59,10 @@ bool is_plain_value(const Node* node) {
     case NodeKind::RangeLiteral:
     case NodeKind::Comprehension:
       return true;
+    case NodeKind::Block: {
+      const NodeList& statements = static_cast<const BlockNode*>(node)->statements;
+      return !statements.empty() && is_plain_value(statements[statements.size() - 1]);
+    }
     default:
       return false;
   }

@@ -6,16 +6,16 @@
 
 namespace posset::syntax {
 
-void ModuleResolver::statement(Node* node) {
+void ModuleResolver::statement(Node*& node) {
   switch (node->kind) {
     case NodeKind::Block:
       return block(static_cast<BlockNode*>(node));
     case NodeKind::While:
       return while_loop(static_cast<WhileNode*>(node));
     case NodeKind::For:
-      return for_loop(static_cast<ForNode*>(node));
+      return for_loop(node);
     case NodeKind::Comprehension:
-      return comprehension(static_cast<ComprehensionNode*>(node));
+      return comprehension(node);
     case NodeKind::Match:
       return match(static_cast<MatchNode*>(node));
     case NodeKind::Try:
@@ -189,28 +189,34 @@ void ModuleResolver::while_loop(WhileNode* node) {
   scopes_.leave_loop(outer);
 }
 
-void ModuleResolver::for_loop(ForNode* node) {
-  discard(node->body);
-  expression(node->iterable);
-  share_constant(node->iterable);
+void ModuleResolver::for_loop(Node*& node) {
+  auto* loop = static_cast<ForNode*>(node);
+  discard(loop->body);
+  expression(loop->iterable);
+  share_constant(loop->iterable);
   const ScopeGuard scope(scopes_);
-  node->hidden = scopes_.reserve(3);
-  pattern(node->pattern, VariableKind::Loop);
+  const Unpaired unpaired = unpair(loop->iterable, loop->pattern);
+  loop->hidden = scopes_.reserve(3);
+  bind_round(loop->pattern, loop->lets, unpaired);
   const bool outer = scopes_.enter_loop();
-  expression(node->body);
+  expression(loop->body);
   scopes_.leave_loop(outer);
+  node = behind_let(unpaired, loop);
 }
 
-void ModuleResolver::comprehension(ComprehensionNode* node) {
-  expression(node->iterable);
-  share_constant(node->iterable);
+void ModuleResolver::comprehension(Node*& node) {
+  auto* loop = static_cast<ComprehensionNode*>(node);
+  expression(loop->iterable);
+  share_constant(loop->iterable);
   const ScopeGuard scope(scopes_);
-  node->hidden = scopes_.reserve(kComprehensionSlots);
-  pattern(node->pattern, VariableKind::Loop);
+  const Unpaired unpaired = unpair(loop->iterable, loop->pattern);
+  loop->hidden = scopes_.reserve(kComprehensionSlots);
+  bind_round(loop->pattern, loop->lets, unpaired);
   const bool outer = scopes_.enter_loop(true);
-  if (node->condition) expression(node->condition);
-  expression(node->body);
+  if (loop->condition) expression(loop->condition);
+  expression(loop->body);
   scopes_.leave_loop(outer);
+  node = behind_let(unpaired, loop);
 }
 
 void ModuleResolver::leave(Node* node) {

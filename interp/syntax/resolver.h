@@ -38,6 +38,7 @@ struct BuiltinInfo {
   // What calls a function for every element, which others may do for some of them: of any that `for` takes, or of lists and
   // ranges only; or one after the other.
   enum class Divides : uint8_t { No, All, Sequences, InOrder } divides = Divides::No;
+  Text unpaired;             // the built-in that gives what the pairs are of that it gives (zip, enumerate); or empty
   int min_args = 0;
   int max_args = -1;         // -1: any number
 };

@@ -211,8 +211,12 @@ Value Walker::visit(const ForNode& node) {
 
 Value Walker::for_round(const ForNode& node, Value item) {
   Scope round(*this);
-  if (!destructure(node.pattern, std::move(item))) return Value::failure();
+  if (!destructure(node.pattern, std::move(item)) || !bind_lets(node.lets)) return Value::failure();
   return eval(node.body);
+}
+
+bool Walker::bind_lets(const NodeList& lets) {
+  return std::all_of(lets.begin(), lets.end(), [this](const Node* let) { return !eval(let).failed(); });
 }
 
 Value Walker::visit(const ComprehensionNode& node) {
@@ -249,7 +253,7 @@ Value Walker::comprehension_rounds(const ComprehensionNode& node) {
 
 Value Walker::comprehension_round(const ComprehensionNode& node, Value item, Borrowed& list) {
   Scope round(*this);
-  if (!destructure(node.pattern, std::move(item))) return Value::failure();
+  if (!destructure(node.pattern, std::move(item)) || !bind_lets(node.lets)) return Value::failure();
   if (node.condition) {
     const int truth = condition(node.condition);
     if (truth <= 0) return truth < 0 ? Value::failure() : Value();

@@ -235,6 +235,7 @@ class Walker {
   // True: another tier has run the rest of the loop and `result` is what came of it.
   bool go_on_elsewhere(uint32_t loop, Value& result);
   Value for_round(const syntax::ForNode& node, Value item);
+  bool bind_lets(const syntax::NodeList& lets);
   Value comprehension_rounds(const syntax::ComprehensionNode& node);
   Value comprehension_round(const syntax::ComprehensionNode& node, Value item, Borrowed& list);
   class LoopFrame;
