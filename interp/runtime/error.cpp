@@ -303,11 +303,7 @@ syntax::Span span_of(const TracePoint& point) {
 
 namespace {
 
-std::string place_text(const TracePoint& point) {
-  const syntax::Source* source = source_of(point);
-  syntax::Position at = source->position(span_of(point).begin);
-  return source->name() + ":" + std::to_string(at.line) + ":" + std::to_string(at.column);
-}
+std::string place_text(const TracePoint& point) { return source_of(point)->place(span_of(point).begin); }
 
 }  // namespace
 

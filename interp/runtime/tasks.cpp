@@ -38,6 +38,16 @@ std::string text_of(const Job& job) {
   return name_of(job) + " (" + job.function->module->source->place(job.function->span.begin) + ")";
 }
 
+// Which task, where and why, by the error that is pending.
+std::string problem_of(const Job& job, Context& context) {
+  const std::string message = context.pending_message();
+  Value error = context.take_error();
+  const ErrorData& data = *error->as<ErrorObject>()->data;
+  const std::string where = data.located ? " at " + source_of(data.place)->place(span_of(data.place).begin) : "";
+  context.restore_error(std::move(error));
+  return text_of(job) + ", which failed" + where + ": " + message;
+}
+
 // What an error's trace tells of tasks, as far as there is room.
 class Told {
  public:
@@ -424,7 +434,7 @@ Value Tasks::call(Job& job) {
   Value result;
   try {
     result = call_with_list(context_, callee, std::move(job.arguments));
-    if (result.failed() && !job.cancelled && !job.is_helper) job.problem = text_of(job) + ", which failed: " + context_.pending_message();
+    if (result.failed() && !job.cancelled && !job.is_helper) job.problem = problem_of(job, context_);
   } catch (const std::bad_alloc&) {
     result = context_.error_pending() ? Value::failure() : context_.raise_memory_limit();
   }
