@@ -217,7 +217,7 @@ bool is_lines_call(const Node* node, const FunctionDecl& function) {
 
 }  // namespace
 
-void Compiler::begin_iteration(const Node* iterable, uint16_t hidden) {
+void Compiler::begin_iteration(const Node* iterable, const Node* pattern, uint16_t hidden) {
   Temps temps(*this);
   Site site(*this, iterable);
   if (auto* range = as<RangeLiteralNode>(iterable)) {
@@ -232,7 +232,7 @@ void Compiler::begin_iteration(const Node* iterable, uint16_t hidden) {
   uint16_t reg = alloc();
   expression(source, reg);
   emit(Op::Move, hidden, reg);
-  emit(lines ? Op::IterLines : Op::IterBegin, hidden);
+  emit(lines ? Op::IterLines : Op::IterBegin, hidden, 0, 0, pattern->kind == NodeKind::ListPattern ? kSense : 0);
 }
 
 uint16_t Compiler::item_register(const Node* pattern, uint16_t) {
@@ -264,7 +264,7 @@ void Compiler::for_loop(const ForNode& node, uint16_t dst, bool enter_at_head) {
   Temps temps(*this);
   auto hidden = static_cast<uint16_t>(node.hidden);
   uint16_t saved = locals_;
-  if (!enter_at_head) begin_iteration(node.iterable, hidden);
+  if (!enter_at_head) begin_iteration(node.iterable, node.pattern, hidden);
   locals_ = static_cast<uint16_t>(hidden + 3);
   uint16_t item = item_register(node.pattern, 0);
   Label body, next, leave;
@@ -301,7 +301,7 @@ void Compiler::comprehension(const ComprehensionNode& node, uint16_t dst, bool e
   auto list = static_cast<uint16_t>(hidden + syntax::kComprehensionList);
   uint16_t saved = locals_;
   if (!enter_at_head) {
-    begin_iteration(node.iterable, hidden);
+    begin_iteration(node.iterable, node.pattern, hidden);
     locals_ = list;
     if (node.condition) {
       emit(Op::NewList, list, 0);

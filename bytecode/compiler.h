@@ -319,7 +319,7 @@ class Compiler {
   void while_loop(const WhileNode& node, uint16_t dst, bool enter_at_head);
   void for_loop(const ForNode& node, uint16_t dst, bool enter_at_head);
   void comprehension(const ComprehensionNode& node, uint16_t dst, bool enter_at_head);
-  void begin_iteration(const Node* iterable, uint16_t hidden);
+  void begin_iteration(const Node* iterable, const Node* pattern, uint16_t hidden);
   void next_round(const Node* pattern, const Node* iterable, uint16_t hidden, Label& body);
   void bind_item(const Node* pattern, uint16_t item);
   uint16_t item_register(const Node* pattern, uint16_t hidden_end);

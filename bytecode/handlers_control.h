@@ -223,7 +223,7 @@ POSSET_HANDLER const Insn* op_JumpNil(State& s, Insn i) {
 
 // ---- loops ----
 POSSET_HANDLER const Insn* op_IterBegin(State& s, Insn i) {
-  if (interp::begin_iteration(s.cx, &s.r[i.a])) return s.pc + 1;
+  if (interp::begin_iteration(s.cx, &s.r[i.a], (i.x & kSense) != 0)) return s.pc + 1;
   drop(s.r[i.a]);
   return nullptr;
 }

@@ -960,7 +960,8 @@ State Kinds::moved(uint32_t pc, const Plan& plan, State state) const {
     case Op::IterBegin:
       set(insn.a, plan.result);
       set(insn.a + 1U, Kind::Int);
-      set(insn.a + 2U, Kind::Int);
+      // Where it is a map, and its items are taken apart, that may become a pair.
+      set(insn.a + 2U, plan.way == Way::Exec && (insn.x & bytecode::kSense) ? Kind::Any : Kind::Int);
       break;
     case Op::AppendItem: {
       // An item that does not fit takes the packing away.
@@ -978,6 +979,7 @@ State Kinds::moved(uint32_t pc, const Plan& plan, State state) const {
     case Op::ForRange:
     case Op::ForNext:
       set(insn.a + 1U, Kind::Int);
+      if (state.kinds[insn.a + 2U] != Kind::Int) set(insn.a + 2U, Kind::Any);
       set(insn.b, plan.result);
       break;
     default: part_moved(pc, plan, state);

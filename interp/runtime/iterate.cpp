@@ -67,13 +67,34 @@ Step next_of_range(Borrowed* hidden, Value& item) {
   return Step::Item;
 }
 
+// False: it holds numbers, and these are none, or the other way round.
+bool fill_again(List* pair, const MapEntry& entry) {
+  const Borrowed both[] = {entry.key, entry.value};
+  if (packing_for_all(both, 2) != pair->packing()) return false;
+  const bool counted = pair->packing() == Packing::Any;
+  for (uint64_t i = 0; i < 2; ++i) {
+    const Borrowed before = list_get(pair, i);
+    retain(both[i]);
+    list_store(pair, i, both[i]);
+    if (counted) release(before);
+  }
+  return true;
+}
+
+// One that is taken apart serves the next entry, too, if nobody has kept it.
+Value pair_of(Context& context, Borrowed& last, const MapEntry& entry) {
+  if (last.is_list() && is_unique(last.object()) && fill_again(last.as<List>(), entry)) return Value::copy(last);
+  Value made = make_pair(context, Value::copy(entry.key), Value::copy(entry.value));
+  if (!last.is_int() && !made.failed()) release(std::exchange(last, Value::copy(made).take()));
+  return made;
+}
+
 Step next_of_map(Context& context, Borrowed* hidden, Value& item) {
   const auto* map = hidden[0].as<Map>();
   uint32_t at = map_next(map, static_cast<uint32_t>(cursor_of(hidden)));
   if (at >= map->used) return Step::End;
   set_cursor(hidden, at + uint64_t{1});
-  const MapEntry& entry = map->entries[at];
-  item = make_pair(context, Value::copy(entry.key), Value::copy(entry.value));
+  item = pair_of(context, hidden[2], map->entries[at]);
   return item.failed() ? Step::Failed : Step::Item;
 }
 
@@ -118,15 +139,17 @@ Step next_line(Context& context, Borrowed* hidden, Value& item) {
 
 }  // namespace
 
-bool begin_iteration(Context& context, Borrowed* hidden) {
+bool begin_iteration(Context& context, Borrowed* hidden, bool taken_apart) {
   hidden[1] = Borrowed::integer(0);
   hidden[2] = Borrowed::integer(0);
   switch (hidden[0].tag()) {
     case Tag::Range:
       begin_range(hidden);
       return true;
-    case Tag::List:
     case Tag::Map:
+      if (taken_apart) hidden[2] = Borrowed::nil();
+      return true;
+    case Tag::List:
     case Tag::Str:
     case Tag::ShortStr:
     case Tag::Chan:

@@ -2,7 +2,8 @@
 // change tier at its head:
 //   hidden[0]  what is iterated, owned (nil for a counted range, true for one that is counted down)
 //   hidden[1]  Int cursor: next value (the one before it, counted down), index, byte offset or entry
-//   hidden[2]  Int: for a counted range its exclusive end, counted down its last value; else 0, or 1 for the lines of a string
+//   hidden[2]  Int: for a counted range its exclusive end, counted down its last value; else 0, or 1 for the lines of a string.
+//              Of a map whose pairs are taken apart: the last pair, owned, or nil
 #pragma once
 
 #include "interp/runtime/context.h"
@@ -12,8 +13,8 @@ namespace posset::interp {
 enum class Step : uint8_t { Item, End, Failed };
 
 // hidden[0] holds the iterable; sets the cursor. Ranges that fit become counted (hidden[0] = nil or true). False:
-// "cannot iterate over int", raised.
-bool begin_iteration(Context& context, Borrowed* hidden);
+// "cannot iterate over int", raised. `taken_apart`: nothing keeps an item beyond its round, and hidden[2] is released as well.
+bool begin_iteration(Context& context, Borrowed* hidden, bool taken_apart = false);
 // `for` over lines(s): hidden[0] holds the string.
 bool begin_lines(Context& context, Borrowed* hidden);
 // Counted range from two values already evaluated (`a..b` written in the loop head).

@@ -160,7 +160,7 @@ bool Walker::is_lines_call(const Node* node) const {
 }
 
 // Evaluates what is iterated and sets the hidden slots. False: stopped.
-bool Walker::begin_loop(const Node* iterable, uint32_t at) {
+bool Walker::begin_loop(const Node* iterable, const Node* pattern, uint32_t at) {
   Borrowed* hidden = frame_ + at;
   bool begun = false;
   if (auto* range = as<RangeLiteralNode>(iterable)) {
@@ -181,7 +181,7 @@ bool Walker::begin_loop(const Node* iterable, uint32_t at) {
     if (v.failed()) return false;
     set_slot(at, std::move(v));
     live_ = std::max(live_, at + 3);
-    begun = lines ? begin_lines(context_, hidden) : begin_iteration(context_, hidden);
+    begun = lines ? begin_lines(context_, hidden) : begin_iteration(context_, hidden, pattern->kind == NodeKind::ListPattern);
   }
   if (!begun) note(iterable);
   return begun;
@@ -189,7 +189,7 @@ bool Walker::begin_loop(const Node* iterable, uint32_t at) {
 
 Value Walker::visit(const ForNode& node) {
   Scope scope(*this);
-  if (!begin_loop(node.iterable, node.hidden)) return Value::failure();
+  if (!begin_loop(node.iterable, node.pattern, node.hidden)) return Value::failure();
   Value result;
   for (;;) {
     if (go_on_elsewhere(node.loop, result)) return result;
@@ -221,7 +221,7 @@ bool Walker::bind_lets(const NodeList& lets) {
 
 Value Walker::visit(const ComprehensionNode& node) {
   Scope scope(*this);
-  if (!begin_loop(node.iterable, node.hidden)) return Value::failure();
+  if (!begin_loop(node.iterable, node.pattern, node.hidden)) return Value::failure();
   // Numbers are expected; the first element says what they are.
   List* made = new_list_expecting(context_, Packing::Int, node.condition ? 0 : items_expected(frame_ + node.hidden));
   if (!made) return context_.raise_memory_limit();

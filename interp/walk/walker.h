@@ -230,7 +230,7 @@ class Walker {
   enum class Round : uint8_t { Next, Done, Stop };
   Value statements(const syntax::BlockNode& node);
   Round after_stop(Value& result);
-  bool begin_loop(const syntax::Node* iterable, uint32_t hidden);
+  bool begin_loop(const syntax::Node* iterable, const syntax::Node* pattern, uint32_t hidden);
   bool is_lines_call(const syntax::Node* node) const;
   // True: another tier has run the rest of the loop and `result` is what came of it.
   bool go_on_elsewhere(uint32_t loop, Value& result);
