@@ -68,6 +68,10 @@ const std::vector<Production> kHotProductions = {
     {'h', 2, "${var $~L = fill($n, $k)$|\nvar old = $1\n${for $=i in 0..len($1) $|{\nif $2 == $k { old = $1 }\n$1[$2] += $I\n}$}\nprintln($1, old)$}"},
     {'h', 2, "${var $~N = [for q in 0..$k => fill($n, q)]$|\nvar $~i = 0$|\n${for $=i in 0..len($1) $|{\nlet row = $1[$3]\nfor q in 0..len(row) {\n$2 += row[q]\n$1[$3][q] += q\n}\n}$}\nprintln($1, $2)$}"},
     {'h', 2, "${var $~L = fill($n, $k)$|\nfor _ in 0..$k {\n${for $=i in 0..len($1) $|{\nif $2 == $k { $1[$2] = $a }\n$1[$2] += $I\n}$}\n}\nprintln($1)$}"},
+    {'h', 2, "${var $~L = [for q in 0..$n => q]$|\n${for [$=i, $=i] in enumerate($1) $|{\n$1[$2] = $3 + $I\n$@$e\n}$}\nprintln($1)$}"},
+    {'h', 2, "${var $~f = 0.0$|\nfor q in 0..$k {\n${for [$=i, $=f] in zip(0..$n, fill($n, $J)) $|{\n$1 += $2 * $3 + q\n$@$e\n}$}\n}\nprintln($1)$}"},
+    {'h', 2, "${var $~i = 0$|\nlet m = map_of([for q in 0..$n => [if q % 5 == $k { q * 0.5 } else { q }, [q, $I]]])\nfor q in 0..$k {\nvar kept = m\n"
+             "for [qa, qb] in m {\nif qa == q { kept[qa] = qb }\n$1 += qb[0]\n}\nprintln(len(kept), $1)\n}$}"},
     {'h', 1, "${var $~i = 0$|\n${for $=i in $L + [for q in 0..$n => q] $|{\n$@if $2 > $n { break }\n$1 += $2\n$e\n}$}\nprintln($1)$}"},
     {'h', 1, "${var $~i = 0$|\nfor q in 0..$n {\n${for $=i in $I % 5..$I % 40 $|{ $1 += $2 - q }$}\n}\nprintln($1)$}"},
     {'h', 1, "${var $~L = [for q in 0..$n => q]$|\ntry {\n${for $=i in 0..len($1) $|{\nif $2 % 5 == 4 { $1.pop() } else { $1[$2] += $I }\n}$}\n} catch e { println(e.message, e.line) }\nprintln($1)$}"},
