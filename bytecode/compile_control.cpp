@@ -232,7 +232,8 @@ void Compiler::begin_iteration(const Node* iterable, const Node* pattern, uint16
   uint16_t reg = alloc();
   expression(source, reg);
   emit(Op::Move, hidden, reg);
-  emit(lines ? Op::IterLines : Op::IterBegin, hidden, 0, 0, pattern->kind == NodeKind::ListPattern ? kSense : 0);
+  const bool taken_apart = !lines && pattern->kind == NodeKind::ListPattern;
+  emit(lines ? Op::IterLines : Op::IterBegin, hidden, 0, 0, taken_apart ? kSense : 0);
 }
 
 uint16_t Compiler::item_register(const Node* pattern, uint16_t) {
