@@ -2,6 +2,9 @@
 // parker that is unparked before it parks does not park: so no wake-up is lost between the look and the sleep. Parking
 // may end for no reason; what waits looks again.
 //
+// Who gives something to another and waits then says both at once (`hand_over`): between two fibers of a worker that is one
+// step, and the thread goes over from the one to the other unless something comes before it.
+//
 // What is waited for is in wait_list.h. Fibers as parkers are in worker.h.
 #pragma once
 
@@ -24,6 +27,8 @@ enum class Wait : uint8_t {
 
 const char* name_of(Wait wait);
 
+class Fiber;
+
 // Thrown through a task that waits on although its waits were answered Cancelled so many times, after the deadline of
 // Executors::stop. Who catches everything must let it pass.
 struct FiberUnwind {};
@@ -35,11 +40,19 @@ class Parker {
   virtual void park(int64_t deadline_ns, const char* what) = 0;
   // Any thread.
   virtual void unpark() = 0;
+  // Unparks `next`, and parks.
+  virtual void hand_over(Parker& next, int64_t deadline_ns, const char* what) {
+    next.unpark();
+    park(deadline_ns, what);
+  }
   // Whether it shall give up waiting.
   virtual bool cancelled() const { return false; }
   // Whether it shall give up even what is not given up when a task is cancelled.
   virtual bool unwinding() const { return false; }
   virtual int64_t now_ns() const = 0;
+
+  // Null: a thread.
+  virtual Fiber* fiber() { return nullptr; }
 
  protected:
   ~Parker() = default;

@@ -122,6 +122,18 @@ bool WorkerPolicy::park(FiberCore& fiber, int64_t deadline_ns) {
   return true;
 }
 
+bool WorkerPolicy::hand_over(FiberCore& fiber, FiberCore& next) {
+  assert(fiber.state_ == FiberState::Running);
+  const bool others = queued() != 0 || timers_.size() != 0;
+  if (others || looking_ || called_ || fiber.permit_ || next.state_ != FiberState::Yielded) return false;
+  fiber.state_ = FiberState::Yielded;
+  next.state_ = FiberState::Running;
+  no_memory_ = false;
+  passed_ = 0;
+  if (tasks_last_) preempted_turn_ = true;
+  return true;
+}
+
 void WorkerPolicy::park_until_end() {
   assert(main_ && main_->state_ == FiberState::Running);
   main_->state_ = FiberState::Idle;

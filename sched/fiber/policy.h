@@ -79,6 +79,10 @@ class WorkerPolicy {
 
   // False: there is a permit, and the fiber goes on.
   bool park(FiberCore& fiber, int64_t deadline_ns);
+  // Unparks `next`, parks `fiber` without a deadline and gives `next` the thread, where that is what `unpark`, `park` and the
+  // answer of `next` come to: it is one comparison where nothing else is ready, as between two that take turns. False: nothing
+  // was done.
+  bool hand_over(FiberCore& fiber, FiberCore& next);
   // The main fiber waits for `end`, and until nothing is left then: `next` answers End.
   void park_until_end();
   // It waits until nothing is left, whether `end` was called or not, or until the deadline.

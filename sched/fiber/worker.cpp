@@ -34,6 +34,11 @@ Fiber::Fiber(Worker& home, uint32_t number, std::unique_ptr<NativeStack> stack)
 
 void Fiber::park(int64_t deadline_ns, const char* what) { home_.park(*this, deadline_ns, what); }
 void Fiber::unpark() { home_.unpark(*this); }
+void Fiber::hand_over(Parker& next, int64_t deadline_ns, const char* what) {
+  Fiber* const to = next.fiber();
+  if (to && &to->home_ == &home_) return home_.hand_over(*this, *to, deadline_ns, what);
+  Parker::hand_over(next, deadline_ns, what);
+}
 bool Fiber::cancelled() const { return home_.cancelled() || (task_ && task_->cancel_requested()); }
 bool Fiber::unwinding() const { return home_.unwinding(); }
 int64_t Fiber::now_ns() const { return home_.crew().clock().now_ns(); }
@@ -410,8 +415,27 @@ void Worker::switch_to(Fiber& from, Fiber& to) {
 void Worker::park(Fiber& fiber, int64_t deadline_ns, const char* what) {
   assert(running_ == &fiber);
   mutex_.lock();
+  park_locked(fiber, deadline_ns, what);
+}
+
+void Worker::hand_over(Fiber& fiber, Fiber& next, int64_t deadline_ns, const char* what) {
+  assert(running_ == &fiber && &fiber != &next);
+  mutex_.lock();
+  if (deadline_ns == kNever && policy_.hand_over(fiber, next)) {
+    note_wait(fiber, what);
+    return switch_to(fiber, next);
+  }
+  policy_.unpark(next);  // nobody is to be woken: what hands over runs on its thread
+  park_locked(fiber, deadline_ns, what);
+}
+
+void Worker::note_wait(Fiber& fiber, const char* what) {
   fiber.waits_for_ = what;
   if (!fiber.task_) main_waits_for_ = what;
+}
+
+void Worker::park_locked(Fiber& fiber, int64_t deadline_ns, const char* what) {
+  note_wait(fiber, what);
   bool parks = false;
   try {
     parks = policy_.park(fiber, deadline_ns);

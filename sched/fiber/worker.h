@@ -41,6 +41,8 @@ class Fiber final : public FiberCore, public Parker {
 
   void park(int64_t deadline_ns, const char* what) override;
   void unpark() override;
+  void hand_over(Parker& next, int64_t deadline_ns, const char* what) override;
+  Fiber* fiber() override { return this; }
   bool cancelled() const override;
   bool unwinding() const override;
   int64_t now_ns() const override;
@@ -138,6 +140,8 @@ class Worker {
   // False: it is not the one that detached.
   bool attach();
   void park(Fiber& fiber, int64_t deadline_ns, const char* what) POSSET_EXCLUDES(mutex_);
+  // Unparks `next`, which is one of its own, and parks `fiber`.
+  void hand_over(Fiber& fiber, Fiber& next, int64_t deadline_ns, const char* what) POSSET_EXCLUDES(mutex_);
   // False: nothing else is ready.
   bool preempt(Fiber& fiber) POSSET_EXCLUDES(mutex_);
 
@@ -161,6 +165,8 @@ class Worker {
   void run_thread();
   void work(Fiber& fiber);
   void run_task(Fiber& fiber);
+  void note_wait(Fiber& fiber, const char* what) POSSET_REQUIRES(mutex_);
+  void park_locked(Fiber& fiber, int64_t deadline_ns, const char* what) POSSET_RELEASE(mutex_);
   void suspend(Fiber& self) POSSET_RELEASE(mutex_);
   void next_task(Fiber& self) POSSET_RELEASE(mutex_);
   void switch_to(Fiber& from, Fiber& to) POSSET_RELEASE(mutex_);

@@ -161,6 +161,113 @@ TEST_CASE("fiber executors: unblocked fibers go on before new tasks begin") {
   CHECK(log.lines() == std::vector<std::string>{"a blocks", "b blocks", "signalled", "a goes on", "b goes on", "c", "d"});
 }
 
+TEST_CASE("fiber executors: what hands over to another goes on when that hands back") {
+  Setup setup(0);
+  Log log;
+  Parker* parkers[2] = {};
+  WaitGroup all(2);
+  for (const int which : {0, 1}) {
+    setup.executors->schedule([&, which] {
+      const ThisParker self;
+      parkers[which] = &*self;
+      if (which == 0) (*self).park(setup.late(), "the other");
+      for (int round = 0; round < 3; ++round) {
+        log.add("ab"[which] + std::to_string(round));
+        if (round < 2 || which == 1) (*self).hand_over(*parkers[1 - which], setup.late(), "the other");
+      }
+      if (which == 0) parkers[1]->unpark();
+      all.done();
+    });
+  }
+  const uint64_t before = setup.executors->statistics().switches;
+  CHECK(all.wait(setup.late()) == Wait::Ok);
+  CHECK(log.lines() == std::vector<std::string>{"b0", "a0", "b1", "a1", "b2", "a2"});
+  CHECK(setup.executors->statistics().switches - before <= 10);
+}
+
+TEST_CASE("fiber executors: who was unblocked before comes before what is handed over to") {
+  Setup setup(0);
+  Log log;
+  std::vector<Parker*> parkers;
+  WaitGroup all(5);
+  for (const char* name : {"first", "second", "next"}) {
+    setup.executors->schedule([&, name] {
+      const ThisParker self;
+      parkers.push_back(&*self);
+      (*self).park(setup.late(), "its turn");
+      log.add(name);
+      all.done();
+      if (parkers.size() == 4) parkers[3]->unpark();
+    });
+  }
+  setup.executors->schedule([&] {
+    const ThisParker self;
+    parkers.push_back(&*self);
+    setup.executors->schedule([&] { log.add("a new task"), all.done(); });
+    parkers[0]->unpark();
+    parkers[1]->unpark();
+    (*self).hand_over(*parkers[2], setup.late(), "the others");
+    log.add("goes on");
+    all.done();
+  });
+  CHECK(all.wait(setup.late()) == Wait::Ok);
+  CHECK(log.lines() == std::vector<std::string>{"first", "second", "next", "goes on", "a new task"});
+}
+
+TEST_CASE("fiber executors: who was unparked before it hands over does not wait, and the other goes on nevertheless") {
+  Setup setup(0);
+  Log log;
+  Parker* next = nullptr;
+  WaitGroup all(2);
+  setup.executors->schedule([&] {
+    const ThisParker self;
+    next = &*self;
+    (*self).park(setup.late(), "the other");
+    log.add("next");
+    all.done();
+  });
+  setup.executors->schedule([&] {
+    const ThisParker self;
+    (*self).unpark();
+    (*self).hand_over(*next, kNever, "nobody");
+    log.add("has not waited");
+    (*self).hand_over(*next, setup.soon(), "a time");
+    log.add("has waited");
+    all.done();
+  });
+  CHECK(all.wait(setup.late()) == Wait::Ok);
+  CHECK(log.lines() == std::vector<std::string>{"has not waited", "next", "has waited"});
+}
+
+TEST_CASE("fiber executors: what hands over reaches the fibers of other workers, and threads") {
+  with_workers([](Setup& setup) {
+    constexpr int kRounds = 200;
+    std::atomic<int> turn{0};
+    std::atomic<Parker*> parkers[2] = {};
+    WaitGroup all(1);
+    // Each in its turn; whoever waits looks again, as parking may end for no reason.
+    const auto go_round = [&](int which) {
+      const ThisParker self;
+      parkers[which] = &*self;
+      for (int round = 0; round < kRounds; ++round) {
+        while (turn % 2 != which || !parkers[1 - which]) {
+          if (parkers[1 - which] || which == 1) (*self).park(setup.soon(), "its turn");
+          else this_fiber::sleep_until(setup.soon());
+        }
+        ++turn;
+        (*self).hand_over(*parkers[1 - which], setup.soon(), "the other's turn");
+      }
+    };
+    setup.executors->schedule([&] {
+      go_round(1);
+      all.done();
+    });
+    go_round(0);
+    CHECK(all.wait(setup.late()) == Wait::Ok);
+    CHECK(turn == 2 * kRounds);
+  });
+}
+
 TEST_CASE("fiber executors: new tasks and preempted fibers take turns") {
   Setup setup(0);
   Log log;

@@ -1,10 +1,12 @@
 // The rules of one worker, step by step, and what workers know of each other: placement and activity.
 #include "sched/fiber/policy.h"
 
+#include <deque>
 #include <set>
 
 #include <doctest/doctest.h>
 
+#include "sched/base/random.h"
 #include "sched/fiber/placement.h"
 #include "sched/sim/simulation.h"
 
@@ -38,6 +40,99 @@ struct Bench {
   WorkerPolicy policy;
   FiberCore main;
   std::vector<std::unique_ptr<FiberCore>> fibers;
+};
+
+// A worker that may hand over in one go (`whole`), and one to which the same is done step by step. All that is asked of them
+// has to have the same answer.
+class Twins {
+ public:
+  Twins(uint64_t seed, bool tasks_last) : whole_(kFibers, tasks_last), steps_(kFibers, tasks_last), random_(seed) {
+    for (Bench* each : {&whole_, &steps_}) {
+      for (uint32_t i = 0; i < kFibers; ++i) each->policy.add(tasks_.emplace_back(false));
+      each->leave_main();
+    }
+    look();
+  }
+
+  void step() {
+    const uint32_t other = some();
+    switch (random_.below(10)) {
+      case 0:
+        unpark(other);
+        break;
+      case 1:
+        for (Bench* each : {&whole_, &steps_}) each->clock.advance_to(each->clock.now_ns() + 10);
+        break;
+      case 2:
+        park(whole_.clock.now_ns() + 5 + static_cast<int64_t>(random_.below(20)));
+        break;
+      case 3:
+        if (both([&](Bench& each) { return each.policy.preempt(*each.fibers[running_]); })) look();
+        break;
+      default:
+        if (other != running_) hand_over(other);
+        break;
+    }
+  }
+  uint64_t in_one_go() const { return in_one_go_; }
+
+ private:
+  static constexpr uint32_t kFibers = 4;
+
+  template <class Step>
+  bool both(Step&& step) {
+    const bool answer = step(whole_);
+    CHECK(answer == step(steps_));
+    return answer;
+  }
+  uint32_t some() { return static_cast<uint32_t>(random_.below(whole_.fibers.size())); }
+
+  void unpark(uint32_t fiber) {
+    both([&](Bench& each) { return each.policy.unpark(*each.fibers[fiber]); });
+  }
+  void park(int64_t deadline_ns) {
+    if (both([&](Bench& each) { return each.policy.park(*each.fibers[running_], deadline_ns); })) look();
+  }
+  void hand_over(uint32_t next) {
+    if (whole_.policy.hand_over(*whole_.fibers[running_], *whole_.fibers[next])) {
+      ++in_one_go_;
+      steps_.policy.unpark(*steps_.fibers[next]);
+      REQUIRE(steps_.policy.park(*steps_.fibers[running_], kNever));
+      CHECK(steps_.policy.next(nullptr).fiber == steps_.fibers[next].get());
+      running_ = next;
+      return;
+    }
+    unpark(next);
+    park(kNever);
+  }
+  // Whatever is next runs; where nothing is, somebody is unparked.
+  void look() {
+    const auto decision = whole_.policy.next(nullptr), other = steps_.policy.next(nullptr);
+    REQUIRE(decision.what == other.what);
+    if (decision.what == Do::Nothing) {
+      unpark(some());
+      return look();
+    }
+    if (decision.what == Do::Start) {
+      REQUIRE(decision.fiber == nullptr);
+      REQUIRE(other.fiber == nullptr);
+      for (Bench* each : {&whole_, &steps_}) {
+        each->fibers.push_back(std::make_unique<FiberCore>(0, each->policy.next_number()));
+        each->policy.add_fiber(*each->fibers.back());
+      }
+      running_ = static_cast<uint32_t>(whole_.fibers.size() - 1);
+    } else {
+      running_ = decision.fiber->number();
+      CHECK(other.fiber->number() == running_);
+    }
+    for (Bench* each : {&whole_, &steps_}) CHECK(each->policy.check() == "");
+  }
+
+  std::deque<TaskCore> tasks_;
+  Bench whole_, steps_;
+  Random random_;
+  uint32_t running_ = 0;
+  uint64_t in_one_go_ = 0;
 };
 
 }  // namespace
@@ -400,6 +495,17 @@ TEST_CASE("fiber policy: two that wake each other for ever do not keep a new tas
   }
   REQUIRE(passed.size() == 3);
   for (const uint32_t each : passed) CHECK(each >= WorkerPolicy::kMostPassed - 1);
+}
+
+TEST_CASE("fiber policy: handing over is what unparking, parking and asking for the next come to") {
+  uint64_t in_one_go = 0;
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
+    CAPTURE(seed);
+    Twins twins(seed, seed % 2 == 0);
+    for (int step = 0; step < 200; ++step) twins.step();
+    in_one_go += twins.in_one_go();
+  }
+  CHECK(in_one_go > 1000);
 }
 
 TEST_CASE("fiber policy: one that gives way is not the next itself while a task could begin") {
