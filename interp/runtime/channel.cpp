@@ -144,8 +144,10 @@ Value emit(NativeCall& call) {
   Tasks& tasks = tasks_of(context);
   if (channel.closed) return context.raise(ErrorCode::ChannelClosed, "the generator has ended");
   channel.wanted = false;
-  if (Waiter* receiver = channel.receivers.take()) {
+  Job* next = nullptr;  // that goes on with it
+  if (Waiter* receiver = channel.receivers.claim()) {
     receiver->value = call.take(0);
+    next = &receiver->choice.job;
   } else {
     Choice choice(tasks.current());
     Waiter waiter(choice, call.take(0));
@@ -156,7 +158,7 @@ Value emit(NativeCall& call) {
     Choice choice(tasks.current());
     Waiter waiter(choice);
     channel.demand.push(waiter);
-    if (!tasks.wait_for(choice, "somebody to want a value")) return Value::failure();
+    if (!tasks.wait_for(choice, "somebody to want a value", std::exchange(next, nullptr))) return Value::failure();
   }
   return Value();
 }
@@ -181,13 +183,14 @@ bool begin(Context& context, Borrowed chan) {
   return channel.job != nullptr;
 }
 
-// Asks a generator for one value more. False: raised.
-bool ask(Context& context, Borrowed chan) {
+// Asks a generator for one value more. False: raised. Null, or whoever asks has to wake `next`, or to hand over to it.
+bool ask(Context& context, Borrowed chan, Job*& next) {
   Channel& channel = channel_of(chan);
+  next = nullptr;
   if (!channel.generates || channel.closed) return true;
   if (!channel.job) return begin(context, chan);
   channel.wanted = true;
-  channel.demand.take();
+  if (Waiter* generator = channel.demand.claim()) next = &generator->choice.job;
   return true;
 }
 
@@ -270,13 +273,14 @@ Step receive(Context& context, Borrowed chan, Value& into) {
   if (const Now now = receive_now(context, chan, into); now != Now::Wait) {
     return now == Now::Done ? Step::Item : Step::Failed;
   }
-  if (!ask(context, chan)) return Step::Failed;
+  Job* next;
+  if (!ask(context, chan, next)) return Step::Failed;
   if (channel.closed) return nothing_more(context, channel);
   Tasks& tasks = tasks_of(context);
   Choice choice(tasks.current());
   Waiter waiter(choice);
   channel.receivers.push(waiter);
-  if (!tasks.wait_for(choice, "a channel to receive from")) return Step::Failed;
+  if (!tasks.wait_for(choice, "a channel to receive from", next)) return Step::Failed;
   if (waiter.closed) return nothing_more(context, channel);
   into = std::move(waiter.value);
   return Step::Item;
@@ -370,7 +374,9 @@ class Selection {
   Now receive_one(Borrowed chan, Value& v) {
     const Now now = receive_now(context_, chan, v);
     if (now != Now::Wait) return now;
-    if (!ask(context_, chan)) return Now::Failed;
+    Job* next;
+    if (!ask(context_, chan, next)) return Now::Failed;
+    if (next) next->tasks.wake(*next);
     if (!channel_of(chan).closed) return Now::Wait;
     return nothing_more(context_, channel_of(chan)) == Step::Failed ? Now::Failed : Now::Done;
   }

@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -139,6 +141,27 @@ struct Strand {
  private:
   Borrowed* kept_views_ = nullptr;  // null: without a stack nothing can run that keeps one
   size_t next_view_ = 0;
+};
+
+// A strand that has been set aside while others run, as bytes: so a switch between tasks takes two copies, where moving member
+// by member takes three times as long. What stays behind belongs to nobody: whoever comes next lays its own over it, or begins one there.
+class StrandAside {
+ public:
+  explicit StrandAside(const Strand& strand) { std::memcpy(bytes_, &strand, sizeof(Strand)); }
+  StrandAside(const StrandAside&) = delete;
+  StrandAside& operator=(const StrandAside&) = delete;
+  // Once: it has all that is its own again.
+  void come_back(Strand& strand) const { std::memcpy(static_cast<void*>(&strand), bytes_, sizeof(Strand)); }
+  static void begin(Strand& over) { new (&over) Strand; }
+
+ private:
+  // Behind a strand a context may have members of its own, which are none of its bytes.
+  struct Follower : Strand {
+    char own;
+  };
+  static_assert(sizeof(Follower) > sizeof(Strand));
+
+  alignas(Strand) char bytes_[sizeof(Strand)];
 };
 
 }  // namespace posset::interp

@@ -95,15 +95,20 @@ void WaitQueue::remove(Waiter& waiter) {
 // What is cancelled ends when it goes on: what it was given would be lost.
 bool Waiter::is_open() const { return !choice.by && !choice.job.cancelled; }
 
-Waiter* WaitQueue::take() {
+Waiter* WaitQueue::claim() {
   while (Waiter* waiter = first_) {
     remove(*waiter);
     if (!waiter->is_open()) continue;
     waiter->choice.by = waiter;
-    waiter->choice.job.tasks.wake(waiter->choice.job);
     return waiter;
   }
   return nullptr;
+}
+
+Waiter* WaitQueue::take() {
+  Waiter* const waiter = claim();
+  if (waiter) waiter->choice.job.tasks.wake(waiter->choice.job);
+  return waiter;
 }
 
 Waiter* WaitQueue::first() const {
@@ -188,11 +193,13 @@ void Tasks::sleep_until(int64_t until_ns) {
 
 // It runs nothing in the context, as an accessor does not. What it raises there all the same is nobody's.
 void Tasks::idle(int64_t most_ns) {
+  Strand left = std::move(static_cast<Strand&>(context_));  // behind by somebody who comes back to it
   context_.heap.in_accessor = true;
   idle_failed_ = !context_.idle->wait(most_ns);
   context_.heap.in_accessor = false;
   if (context_.error_pending()) static_cast<void>(context_.take_error());
   if (idle_failed_) set_alarm();
+  static_cast<Strand&>(context_) = std::move(left);
 }
 
 std::unique_ptr<Tasks::Stacks> Tasks::take_stacks() {
@@ -348,11 +355,11 @@ template <class Body>
 void Tasks::aside(const char* until, Body&& body) {
   Job& self = *current_;
   if (until) trace_.left(self.traced, until);
-  Strand own = std::move(static_cast<Strand&>(context_));
+  const StrandAside own(context_);
   Actor* const actor = context_.seat ? &context_.seat->leave() : nullptr;
   body();
   if (actor) context_.seat->come_back(*actor);
-  static_cast<Strand&>(context_) = std::move(own);
+  own.come_back(context_);
   current_ = &self;
   since_ns_ = kNotYet;
   if (until) trace_.went_on(self.traced);
@@ -371,7 +378,7 @@ void Tasks::run(Job& job) {
   trace_.went_on(job.traced);
   job.begun = true;
   since_ns_ = kNotYet;
-  static_cast<Strand&>(context_) = Strand();
+  StrandAside::begin(context_);
   const size_t stack_bytes = context_.limits().stack_bytes;
   context_.stand_on(stacks->registers, stack_bytes);
   context_.depth_limit = std::min(kNestedCalls, context_.limits().nested_calls);
@@ -389,6 +396,7 @@ void Tasks::run(Job& job) {
   context_.scratch = Value();
   end(job, std::move(result));
   if (free_stacks_.size() < kMostFreeStacks && stacks->are_there()) free_stacks_.push_back(std::move(stacks));
+  static_cast<Strand&>(context_) = Strand();  // nobody comes back to it
   release(job);
 }
 
@@ -514,7 +522,7 @@ bool Tasks::may_go_on() {
   return false;
 }
 
-void Tasks::park(int64_t deadline_ns, const char* what, Doorbell* bell) {
+void Tasks::park(int64_t deadline_ns, const char* what, Doorbell* bell, Job* next) {
   Job& self = *current_;
   aside(what, [&] {
     fiber::ThisParker parker(fiber::ThisParker::kRegardless);
@@ -522,7 +530,15 @@ void Tasks::park(int64_t deadline_ns, const char* what, Doorbell* bell) {
     self.waits_for = what;
     if (bell) bell->lie_down(*parker);
     auto is_woken = [&] { return self.woken || (bell && bell->has_rung()); };
-    while (!is_woken() && (deadline_ns == sched::kNever || now_ns() < deadline_ns)) self.parker->park(deadline_ns, what);
+    while (!is_woken() && (deadline_ns == sched::kNever || now_ns() < deadline_ns)) {
+      if (!next) {
+        self.parker->park(deadline_ns, what);
+      } else {
+        next->woken = true;
+        self.parker->hand_over(*std::exchange(next, nullptr)->parker, deadline_ns, what);
+      }
+    }
+    if (next) wake(*next);
     if (bell) bell->get_up();
     self.parker = nullptr;
     self.waits_for = nullptr;
@@ -532,16 +548,21 @@ void Tasks::park(int64_t deadline_ns, const char* what, Doorbell* bell) {
 
 bool Tasks::wait_outside(Doorbell& bell, const char* what) {
   ++outside_;
-  const bool goes_on = wait(sched::kNever, what, &bell);
+  const bool goes_on = wait(sched::kNever, what, &bell, nullptr);
   --outside_;
   return goes_on;
 }
 
-bool Tasks::wait(int64_t deadline_ns, const char* what, Doorbell* bell) {
-  if (!start() || !may_go_on()) return false;
+bool Tasks::wait(int64_t deadline_ns, const char* what, Doorbell* bell, Job* next) {
   Job& self = *current_;
+  // Whose turn it is may wake others before it waits: they come behind `next`.
+  if (next && (self.turn || !next->parker)) wake(*std::exchange(next, nullptr));
+  if (!start() || !may_go_on()) {
+    if (next) wake(*next);
+    return false;
+  }
   if (self.turn && !self.turn->wait_begins()) return false;
-  park(deadline_ns, what, bell);
+  park(deadline_ns, what, bell, next);
   if (self.turn && !self.turn->wait_ends()) return false;
   if (!may_go_on()) return false;
   return &self != &host_ || !std::exchange(stuck_, false) || raise_deadlock(what);
@@ -581,10 +602,11 @@ void Tasks::wake(Job& job) {
   if (job.parker) job.parker->unpark();
 }
 
-bool Tasks::wait_for(const Choice& choice, const char* what) {
+bool Tasks::wait_for(const Choice& choice, const char* what, Job* next) {
   while (!choice.by) {
-    if (!wait(sched::kNever, what)) return false;
+    if (!wait(sched::kNever, what, nullptr, std::exchange(next, nullptr))) return false;
   }
+  if (next) wake(*next);
   return true;
 }
 

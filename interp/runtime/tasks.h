@@ -68,6 +68,8 @@ class WaitQueue {
   void remove(Waiter& waiter);
   // The first for which nothing else has happened: now this has, and it is woken. Null: there is none.
   Waiter* take();
+  // The same, but whoever takes it has to wake its job, or to hand over to it (`Tasks::wait_for`).
+  Waiter* claim();
   // That one, left where it is.
   Waiter* first() const;
   bool has_any() const { return first() != nullptr; }
@@ -157,15 +159,16 @@ class Tasks {
   Value finish(Value result);
 
   // What runs waits until it is woken or the deadline comes; may return early. False: raised, it is to end.
-  bool wait(int64_t deadline_ns, const char* what) { return wait(deadline_ns, what, nullptr); }
+  bool wait(int64_t deadline_ns, const char* what) { return wait(deadline_ns, what, nullptr, nullptr); }
   void wake(Job& job);
   // The same for a helper's own purposes: nothing is raised, whatever there would be to raise. May return early.
   // Or until the bell is rung.
-  void park(int64_t deadline_ns, const char* what, Doorbell* bell = nullptr);
+  void park(int64_t deadline_ns, const char* what, Doorbell* bell = nullptr, Job* next = nullptr);
   // The same as `wait`, or until the bell is rung by somebody outside: as long as that may happen, nothing is a deadlock.
   bool wait_outside(Doorbell& bell, const char* what);
-  // Waits until one thing of the choice has happened. False: raised.
-  bool wait_for(const Choice& choice, const char* what);
+  // Waits until one thing of the choice has happened. False: raised. `next`, if there is one, is woken first, whatever comes
+  // then: it goes on as soon as this waits, unless others are before it.
+  bool wait_for(const Choice& choice, const char* what, Job* next = nullptr);
   Job& current() { return *current_; }
   void cancel(Job& job);
   void release(Job& job);
@@ -204,7 +207,7 @@ class Tasks {
   bool start();
   void tell_unawaited(Value& error, bool failed);
   bool raise_deadlock(const char* what);
-  bool wait(int64_t deadline_ns, const char* what, Doorbell* bell);
+  bool wait(int64_t deadline_ns, const char* what, Doorbell* bell, Job* next);
   void sleep_until(int64_t until_ns);
   void idle(int64_t most_ns);
   void nothing_happens(uint32_t never_begin);
