@@ -504,8 +504,7 @@ void Tasks::end(Job& job, Value result) {
   }
 }
 
-// False: raised.
-bool Tasks::may_go_on() {
+bool Tasks::is_to_go_on() {
   Job& self = *current_;
   if (self.cancelled) {
     context_.raise(ErrorCode::Cancelled, "the task was cancelled");
@@ -557,7 +556,7 @@ bool Tasks::wait(int64_t deadline_ns, const char* what, Doorbell* bell, Job* nex
   Job& self = *current_;
   // Whose turn it is may wake others before it waits: they come behind `next`.
   if (next && (self.turn || !next->parker)) wake(*std::exchange(next, nullptr));
-  if (!start() || !may_go_on()) {
+  if (!(has_begun() || start()) || !may_go_on()) {
     if (next) wake(*next);
     return false;
   }

@@ -223,7 +223,9 @@ class Tasks {
   void end(Job& job, Value result);
   Value cut_off();
   void cancel_all();
-  bool may_go_on();
+  // False: raised. Asked twice in each wait.
+  bool may_go_on() { return (!current_->cancelled && !(alarm_ && current_ == &host_)) || is_to_go_on(); }
+  bool is_to_go_on();
   void set_alarm();
   void trace_made(Job& job);
   void trace_end(Job& job);

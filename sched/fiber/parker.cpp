@@ -30,8 +30,9 @@ void ThreadParker::unpark() {
   wake_.notify_one();
 }
 
-ThisParker::ThisParker(Regardless)
-    : parker_(Worker::current_fiber() ? static_cast<Parker*>(Worker::current_fiber()) : &thread_.emplace()) {}
+ThisParker::ThisParker(Regardless) : ThisParker(Worker::current_fiber()) {}
+
+ThisParker::ThisParker(Fiber* fiber) : parker_(fiber ? static_cast<Parker*>(fiber) : &thread_.emplace()) {}
 
 ThisParker::ThisParker() : ThisParker(kRegardless) {
   if (!thread_) static_cast<Fiber*>(parker_)->about_to_wait();

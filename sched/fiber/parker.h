@@ -84,6 +84,8 @@ class ThisParker {
   Parker& operator*() const { return *parker_; }
 
  private:
+  explicit ThisParker(Fiber* fiber);
+
   std::optional<ThreadParker> thread_;
   Parker* const parker_;
 };
