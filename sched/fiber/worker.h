@@ -6,6 +6,9 @@
 // next, under the worker's mutex, and switches there itself: there is no dispatcher in between. A fiber whose task has
 // ended takes the next task without any switch. When there is nothing to do the thread waits on the stack it is on.
 //
+// Who unparks another of the worker and parks then does both under one lock (`hand_over`), and asks what is next only where
+// something may come before that one.
+//
 // The mutex is given back before a switch: only this thread resumes its fibers, so nobody can be earlier. Lock order: what
 // a task waits for, a task's own mutex, the worker's; after the worker's none. A condition is notified under the mutex,
 // since who is woken may be the last thing the worker was waiting for.
