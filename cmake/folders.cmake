@@ -39,8 +39,8 @@ endfunction()
 
 # posset_batches(TARGET EXCEPT regex...): with POSSET_UNITY the target's files are compiled a dozen at a time, which takes
 # half the time: most of it goes into headers. Names in anonymous namespaces then meet those of other files; files
-# whose paths match are compiled by themselves, since theirs clash. The release build compiles every file by itself, and
-# so still shows that each includes what it needs.
+# whose paths match are compiled by themselves, since theirs clash. The debug preset compiles every file by itself, and so
+# shows that each includes what it needs; whoever changes a file often wants the same (POSSET_UNITY=OFF ./dev build).
 function(posset_batches target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "EXCEPT")
   if(NOT POSSET_UNITY)
@@ -49,6 +49,8 @@ function(posset_batches target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
   # A class of a source file, which g++ takes for a header's, may have members of the anonymous namespace.
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+  # What g++ inlines depends on how much is in its unit: in a dozen files it is to be what it is in each of them.
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:--param=large-unit-insns=200000>)
   get_target_property(files ${target} SOURCES)
   foreach(regex ${arg_EXCEPT})
     set(alone ${files})
