@@ -1,6 +1,6 @@
 // A stack, and what is suspended on it: the part of fibers that knows machine and sanitizers. Switching is symmetric, from
-// any context to any other of the same thread, by Boost.Context (what lies below its fiber class); stacks are NativeStack's: a guard page below, memory
-// committed where it is touched.
+// any context to any other of the same thread, by Boost.Context (what lies below its fiber class); stacks are NativeStack's:
+// a guard page below, memory committed where it is touched.
 //
 // A switch takes along what the C++ runtime keeps for each thread about exceptions, so that a fiber may be suspended in
 // a catch block or in a destructor during unwinding and another go on.
@@ -9,7 +9,8 @@
 // was left. So a switch is inlined, and leaves neither a call nor a return behind it (`jump_to`): then only those returns are
 // guessed wrong that the two stacks do not have in common.
 //
-// A context ends by returning from its body, and does so before it is destroyed. Switching while holding a mutex of the thread is an error of the caller.
+// A context ends by returning from its body, and does so before it is destroyed. Switching while holding a mutex of the thread
+// is an error of the caller.
 #pragma once
 
 #include <cassert>

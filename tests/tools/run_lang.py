@@ -23,6 +23,7 @@ On lines of their own:
     # args: A B          the script's arguments          # known failure: REASON   must fail
     # options: --x 1     before the file; {dir}: its folder
     # modes: tier0 ...   only these                      # nondeterministic: REASON   do not compare modes
+    # not sanitized: REASON   left out with --sanitized
 
 Each script runs in the modes of MODES. In each, `stats: live_objects 0` must appear (nothing leaked),
 and all modes must agree on output, status, diagnostics and traces. Modes that force native tiers
@@ -66,7 +67,7 @@ EXPECTATION = re.compile(
     r"#\s*expect(?P<kind> error| runtime error| limit| warning| exit| stderr| stat|)"
     r"(?:@(?:(?P<file>[^\s:]+):)??(?:(?P<line>\d+):)?(?P<column>\d+))?:(?: (?P<text>.*)|$)")
 DIRECTIVE = re.compile(
-    r"^\s*#\s*(?P<name>stdin|args|options|modes|skip|known failure|nondeterministic):(?: (?P<text>.*)|$)")
+    r"^\s*#\s*(?P<name>stdin|args|options|modes|skip|not sanitized|known failure|nondeterministic):(?: (?P<text>.*)|$)")
 MISSPELT = re.compile(r"#\s*expect(?:ed|s|ing)?(?:[\s@-][^:]{0,24})?:")
 STATUS = {"error": 3, "runtime error": 1, "limit": 4}
 OPERATORS = {"==": operator.eq, "<=": operator.le, ">=": operator.ge, "<": operator.lt,
@@ -86,6 +87,7 @@ class Script:
         self.output, self.diagnostics, self.stderr, self.stat_rules = [], [], [], []
         self.stdin, self.args, self.options = [], [], []
         self.modes, self.skip, self.known_failure, self.nondeterministic = None, None, None, None
+        self.not_sanitized = None
         self.exits = set()
         text = path.read_bytes().decode("utf-8", "surrogateescape")
         for number, line in enumerate(text.split("\n"), 1):
@@ -244,9 +246,10 @@ class LangRunner:
             return
         modes = [mode for mode in self.modes
                  if mode in (script.modes or MODES) and self.wanted(shown, mode)]
-        if script.skip:
+        skip = script.skip or (self.options.sanitized and script.not_sanitized)
+        if skip:
             for mode in modes:
-                self.tally.add_skip(f"{mode}/{shown}", script.skip)
+                self.tally.add_skip(f"{mode}/{shown}", skip)
             return
         runs = self._runs(script, modes)
         problems = {mode: problems_of(script, run) for mode, run in runs.items()}

@@ -120,6 +120,8 @@ CASES = {
     "known_failure_fails": ("# known failure: issue 9\n# expect: a", None),
     "known_failure_passes": ("# known failure: issue 9", "noted as a known failure: issue 9"),
     "skipped": ("# skip: not yet\n#% * exit 9", None),
+    "not_sanitized_but_run_elsewhere": ("# not sanitized: takes long\n#% * exit 9", "exit status 9"),
+    "sanitized_and_left_out": ("# not sanitized: takes long\n#% * exit 9", None),
 }
 
 
@@ -128,7 +130,7 @@ def run_script(posset, folder, name, script, no_native=False):
     path = folder / f"{name}.posset"
     path.write_text(script + "\n", encoding="utf-8")
     options = SimpleNamespace(posset=posset, modes=" ".join(run_lang.MODES), filter="",
-                              no_native=no_native, timeout=1.0 if name == "hang" else 20.0)
+                              no_native=no_native, sanitized=name.startswith("sanitized"), timeout=1.0 if name == "hang" else 20.0)
     tally = harness.Tally()
     run_lang.LangRunner(options, tally).run_script(path, str(path))
     return tally
