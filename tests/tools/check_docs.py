@@ -132,7 +132,7 @@ def main():
     parser.add_argument("--posset", default="build/posset")
     options = parser.parse_args()
     options.modes, options.filter, options.timeout = " ".join(run_lang.MODES), "", 20.0
-    options.no_native, options.sanitized = False, False
+    options.no_native, options.sanitized, options.share = False, False, ""
     posset = harness.posset_command(options.posset)
     tally = harness.Tally()
     harness.run_one(tally, "stdlib_page", lambda: check_stdlib_page(posset))

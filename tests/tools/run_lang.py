@@ -39,6 +39,7 @@ import re
 import shlex
 import sys
 import tempfile
+import zlib
 from pathlib import Path
 
 import harness
@@ -61,6 +62,8 @@ MODES = {
     "exits2": ["--force-tier", "1", "--thresholds", "1,1000000,3", "--native-passes", "light", "--exit-stress", "2"],
     "default": [],
 }
+# Modes that force what seldom happens. With --share K/N each of them runs every Nth script only, another K others.
+STRESS = ("hot", "stolen0", "stolen1", "stolen3", "exits1", "exits2")
 # What the first of these leaves in the code cache, the second runs.
 CACHING = ("forced3", "kept")
 EXPECTATION = re.compile(
@@ -72,6 +75,14 @@ MISSPELT = re.compile(r"#\s*expect(?:ed|s|ing)?(?:[\s@-][^:]{0,24})?:")
 STATUS = {"error": 3, "runtime error": 1, "limit": 4}
 OPERATORS = {"==": operator.eq, "<=": operator.le, ">=": operator.ge, "<": operator.lt,
              ">": operator.gt}
+
+
+def is_in_share(mode, shown, share):
+    """Whether a script runs in that mode; `share`: K/N, or empty."""
+    if not share or mode not in STRESS:
+        return True
+    number, of = map(int, share.split("/"))
+    return zlib.crc32(f"{mode}/{shown}".encode()) % of == number % of
 
 
 def is_native(mode):
@@ -245,7 +256,8 @@ class LangRunner:
             self.tally.add_failure(f"read/{shown}", error)
             return
         modes = [mode for mode in self.modes
-                 if mode in (script.modes or MODES) and self.wanted(shown, mode)]
+                 if mode in (script.modes or MODES) and self.wanted(shown, mode)
+                 and is_in_share(mode, shown, self.options.share)]
         skip = script.skip or (self.options.sanitized and script.not_sanitized)
         if skip:
             for mode in modes:
@@ -316,6 +328,8 @@ def parse_options():
     harness.add_common_options(parser)
     parser.add_argument("--modes", default=" ".join(MODES), help=f"of {', '.join(MODES)}")
     parser.add_argument("--no-native", action="store_true", help="the command is built without native tiers")
+    parser.add_argument("--share", default="", metavar="K/N",
+                        help=f"of the modes {', '.join(STRESS)} every Nth script only; K: which")
     parser.add_argument("--timeout", type=float, default=20.0, help="seconds for one run")
     parser.add_argument("--folder", default="tests/lang")
     parser.add_argument("--self-test", action="store_true", help="test this runner instead")

@@ -130,7 +130,7 @@ def run_script(posset, folder, name, script, no_native=False):
     path = folder / f"{name}.posset"
     path.write_text(script + "\n", encoding="utf-8")
     options = SimpleNamespace(posset=posset, modes=" ".join(run_lang.MODES), filter="",
-                              no_native=no_native, sanitized=name.startswith("sanitized"), timeout=1.0 if name == "hang" else 20.0)
+                              no_native=no_native, sanitized=name.startswith("sanitized"), share="", timeout=1.0 if name == "hang" else 20.0)
     tally = harness.Tally()
     run_lang.LangRunner(options, tally).run_script(path, str(path))
     return tally
