@@ -50,7 +50,7 @@ function(posset_batches target)
   # A class of a source file, which g++ takes for a header's, may have members of the anonymous namespace.
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   # What g++ inlines depends on how much is in its unit: in a dozen files it is to be what it is in each of them.
-  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:--param=large-unit-insns=200000>)
+  target_compile_options(${target} PRIVATE $<$<AND:$<CXX_COMPILER_ID:GNU>,$<CONFIG:Release>>:--param=large-unit-insns=200000>)
   get_target_property(files ${target} SOURCES)
   foreach(regex ${arg_EXCEPT})
     set(alone ${files})
