@@ -150,7 +150,7 @@ TEST_CASE("stop wish: long texts are joined, cut, searched for a scalar, repaire
   World world;
   Heap& heap = world.heap;
   world.text("there is a cell of this size now");
-  const std::string bytes = "ä" + std::string(4 * Heap::kCopyPortion, 'x') + "ö", broken = std::string(Heap::kCopyPortion, 'x') + "\xff";
+  const std::string bytes = "ä" + std::string(4 * Heap::kCopyPortion, 'x') + "ö", broken = bytes + "\xff";
   const Value text = world.text(bytes);
   const uint64_t length = string_length(text);
   const auto is_whole = [&] { REQUIRE(bytes_of(text) == bytes); };
@@ -168,7 +168,7 @@ TEST_CASE("stop wish: long texts are joined, cut, searched for a scalar, repaire
   CHECK(looks_of(last_of_new) == looks_of([&] { return world.text(bytes); }) + 4);
   // Where it stands is found once.
   CHECK(looks_of([&] { return string_at(heap, text, length - 1); }) == 0);
-  CHECK(looks_of([&] { return make_string_lossy(heap, broken); }) > 2);
+  CHECK(looks_of([&] { return make_string_lossy(heap, broken); }) > 8);
   CHECK(looks_of([&] {
           StringBuilder builder(heap);
           builder.append(bytes);
