@@ -130,9 +130,7 @@ def run_blocks(runner, page):
 def main():
     parser = argparse.ArgumentParser(description="Checks what the documentation promises.")
     parser.add_argument("--posset", default="build/posset")
-    options = parser.parse_args()
-    options.modes, options.filter, options.timeout = " ".join(run_lang.MODES), "", 20.0
-    options.no_native, options.sanitized, options.share = False, False, ""
+    options = run_lang.parse_options(["--posset", parser.parse_args().posset])
     posset = harness.posset_command(options.posset)
     tally = harness.Tally()
     harness.run_one(tally, "stdlib_page", lambda: check_stdlib_page(posset))

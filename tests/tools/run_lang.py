@@ -323,7 +323,8 @@ def find_scripts(folder):
             yield path
 
 
-def parse_options():
+def parse_options(arguments=None):
+    """Of the command line, or of those arguments: other runners begin with the defaults."""
     parser = argparse.ArgumentParser(description="Runs tests/lang in every tier.")
     harness.add_common_options(parser)
     parser.add_argument("--modes", default=" ".join(MODES), help=f"of {', '.join(MODES)}")
@@ -333,7 +334,7 @@ def parse_options():
     parser.add_argument("--timeout", type=float, default=20.0, help="seconds for one run")
     parser.add_argument("--folder", default="tests/lang")
     parser.add_argument("--self-test", action="store_true", help="test this runner instead")
-    return parser.parse_args()
+    return parser.parse_args(arguments)
 
 
 def main():

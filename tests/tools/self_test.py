@@ -11,7 +11,6 @@ import shlex
 import sys
 import tempfile
 from pathlib import Path
-from types import SimpleNamespace
 
 import harness
 import run_lang
@@ -129,8 +128,10 @@ def run_script(posset, folder, name, script, no_native=False):
     """(tally, report) of one case."""
     path = folder / f"{name}.posset"
     path.write_text(script + "\n", encoding="utf-8")
-    options = SimpleNamespace(posset=posset, modes=" ".join(run_lang.MODES), filter="",
-                              no_native=no_native, sanitized=name.startswith("sanitized"), share="", timeout=1.0 if name == "hang" else 20.0)
+    options = run_lang.parse_options([])
+    options.posset, options.no_native, options.sanitized = posset, no_native, name.startswith("sanitized")
+    if name == "hang":
+        options.timeout = 1.0
     tally = harness.Tally()
     run_lang.LangRunner(options, tally).run_script(path, str(path))
     return tally
@@ -168,6 +169,16 @@ def check_native_modes_are_left_out_when_asked(posset, folder):
             raise harness.Failure(f"{tally.passed} passed, {tally.failed} failed; --no-native: {no_native}")
 
 
+def check_shares_are_all():
+    """Each script is in one share of a mode of stress, none is empty, and the other modes are in all."""
+    names = [f"tests/lang/{number}.posset" for number in range(50)]
+    for mode in run_lang.MODES:
+        shares = [{name for name in names if run_lang.is_in_share(mode, name, f"{k}/3")} for k in range(3)]
+        wanted = 1 if mode in run_lang.STRESS else 3
+        if not all(shares) or any(sum(name in share for share in shares) != wanted for name in names):
+            raise harness.Failure(f"{mode}: {[len(share) for share in shares]} of {len(names)}")
+
+
 def main():
     tally = harness.Tally()
     with tempfile.TemporaryDirectory() as name:
@@ -178,6 +189,7 @@ def main():
         # One after the other: each case reads what was printed.
         for case in CASES:
             harness.run_one(tally, case, lambda case=case: check(posset, folder, case))
+        harness.run_one(tally, "shares_are_all", check_shares_are_all)
         harness.run_one(tally, "helpers_are_not_run", lambda: check_helpers_are_not_run(folder))
         harness.run_one(tally, "native_modes_are_left_out_when_asked",
                         lambda: check_native_modes_are_left_out_when_asked(posset, folder))
