@@ -106,8 +106,10 @@ TEST_CASE("fiber condition: at the deadline the condition itself decides") {
     // It comes true without a notification, before the deadline is noticed: marl would report a timeout.
     WaitGroup all(1);
     setup.executors->schedule([&] {
-      FiberLock lock(mutex);
-      done = true;
+      {
+        FiberLock lock(mutex);
+        done = true;
+      }
       all.done();
     });
     CHECK(all.wait(setup.late()) == Wait::Ok);
@@ -157,9 +159,11 @@ TEST_CASE("fiber event: waits end at their deadlines, in the order of these") {
         const int64_t deadline_ns = now_ns + (1 + i) * 20 * kMillisecond;
         CHECK(never.wait(deadline_ns) == Wait::Timeout);
         CHECK(setup.clock.now_ns() >= deadline_ns);
-        std::lock_guard lock(mutex);
-        order.push_back(i);
-        all.done();
+        {
+          std::lock_guard lock(mutex);
+          order.push_back(i);
+        }
+        all.done();  // behind it there is no mutex
       });
     }
     CHECK(all.wait(setup.late()) == Wait::Ok);
