@@ -177,12 +177,12 @@ void Context::end_slice() {
 }
 
 void Context::start_clock() {
-  if (limits_.seconds > 0) {
-    deadline_ = std::chrono::steady_clock::now() +
-                std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-                    std::chrono::duration<double>(limits_.seconds));
-  }
-  has_deadline_ = limits_.seconds > 0;
+  // What the clock never comes to is no limit: its end is 292 years away.
+  constexpr double kNoLimitSeconds = 1e9;
+  has_deadline_ = limits_.seconds > 0 && limits_.seconds < kNoLimitSeconds;
+  if (!has_deadline_) return;
+  deadline_ = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                                                     std::chrono::duration<double>(limits_.seconds));
 }
 
 void Context::settle_in() {
