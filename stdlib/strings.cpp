@@ -125,6 +125,9 @@ posset_status replace(posset_call* call) {
   return out.finish(call);
 }
 
+// More than any text may have: nothing of it need be made to know.
+bool is_too_long(uint64_t count, size_t bytes) { return bytes != 0 && count > UINT32_MAX / bytes; }
+
 constexpr size_t kRepeatBlock = 16 << 10;  // bytes
 
 posset_status repeat(posset_call* call) {
@@ -133,6 +136,7 @@ posset_status repeat(posset_call* call) {
   POSSET_TRY(want_text(call, 0, text));
   POSSET_TRY(posset_want_count(call, 1, &count));
   if (text.empty()) count = 0;
+  if (is_too_long(count, text.size())) return POSSET_NO_MEMORY;
   // A block of several copies at a time: short texts cost no more than long ones.
   const uint64_t copies = std::min(count, std::max<uint64_t>(1, kRepeatBlock / std::max<size_t>(1, text.size())));
   std::string block;
@@ -162,6 +166,7 @@ posset_status pad(posset_call* call) {
     return POSSET_OK;
   }));
   uint64_t length = posset_string_length(call->arguments[0]);
+  if (is_too_long(width, 1)) return POSSET_NO_MEMORY;
   Buffer out(call->context);
   Pace pace(call->context);
   if (!kLeft) POSSET_TRY(out.append(text, pace));
