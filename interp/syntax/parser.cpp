@@ -246,7 +246,12 @@ std::string_view Parser::hint_for_found() const {
   const std::string_view before =
       after_name ? foreign_word_hint(text_of(previous())) : std::string_view();
   if (!before.empty()) return before;
-  if (found.kind == TokenKind::Name && after_operand) return foreign_word_hint(text_of(found));
+  if (found.kind == TokenKind::Name && after_operand) {
+    const std::string_view hint = foreign_word_hint(text_of(found));
+    // A call that has its parentheses, and is in the line of something else.
+    const bool is_call = token(1).kind == TokenKind::LeftParen && (hint.empty() ? !after_name : hint.starts_with("a call"));
+    return is_call ? "a statement has a line of its own, or `;` stands before it" : hint;
+  }
   switch (found.kind) {
     case TokenKind::Question:
       return "a choice is written `if a { b } else { c }`";
