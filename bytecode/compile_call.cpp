@@ -451,12 +451,30 @@ uint16_t Compiler::spread_parameter_values(const CallNode& node) {
   return first;
 }
 
+// Where the function starts they are checked like all others, but there nobody knows any more which call it was.
+void Compiler::check_parameter_values(const CallNode& node, uint16_t first) {
+  const bool spread = has_spread(node);
+  for (const Parameter& p : function_.parameters) {
+    if (!p.type || (!spread && !p.rest && p.slot >= node.arguments.count)) continue;
+    const auto reg = static_cast<uint16_t>(p.inout ? p.slot : first + p.slot);
+    Label check, absent;
+    if (spread && p.fallback) {
+      jump(check, Op::JumpSet, reg);
+      jump(absent, Op::Jump);
+    }
+    bind(check);
+    emit(Op::CheckParam, reg, type_index(p.type), p.slot, kSense);
+    bind(absent);
+  }
+}
+
 void Compiler::tail_call(const CallNode& node) {
   Temps temps(*this);
   Site site(*this, &node);
   size_t pending = owned_.size();
   auto parameters = static_cast<uint16_t>(function_.parameters.size());
   uint16_t first = has_spread(node) ? spread_parameter_values(node) : parameter_values(node);
+  check_parameter_values(node, first);
   uint16_t saved = locals_;
   if (locals_ > parameters) drop_locals(parameters, locals_);
   locals_ = parameters;

@@ -98,7 +98,7 @@ void Compiler::compile_parameters() {
       expression(p.fallback, static_cast<uint16_t>(p.slot));
       bind(given);
     }
-    if (p.type) emit(Op::CheckParam, p.slot, type_index(p.type));
+    if (p.type) emit(Op::CheckParam, p.slot, type_index(p.type), p.slot);
     if (!p.pattern) continue;
     destructure(p.pattern, static_cast<uint16_t>(p.slot));
     // The value has no name of its own: kept, it would only share its parts.

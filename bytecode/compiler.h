@@ -243,6 +243,7 @@ class Compiler {
   void tail_call(const CallNode& node);
   uint16_t parameter_values(const CallNode& node);
   uint16_t spread_parameter_values(const CallNode& node);
+  void check_parameter_values(const CallNode& node, uint16_t first);
   void arguments(const CallNode& node, uint16_t first, std::vector<PlacePath>& lent);
   void lending_call(const CallNode& node, uint16_t window, const std::vector<PlacePath>& lent);
   void take_lent(const CallNode& node, Lending& lending);

@@ -159,7 +159,8 @@ POSSET_HANDLER const Insn* op_LoopReturn(State& s, Insn i) { return leave(s, Lea
 POSSET_HANDLER const Insn* op_CheckParam(State& s, Insn i) {
   const Chunk::Type& type = s.chunk->types[i.b];
   if (type.tags.fits(s.r[i.a])) [[likely]] return s.pc + 1;
-  return check_type(s.cx, s.closure, *type.written, s.r[i.a], Annotated::Parameter, i.a) ? s.pc + 1 : nullptr;
+  const Annotated what = i.x & kSense ? Annotated::Argument : Annotated::Parameter;
+  return check_type(s.cx, s.closure, *type.written, s.r[i.a], what, i.c) ? s.pc + 1 : nullptr;
 }
 POSSET_HANDLER const Insn* op_CheckType(State& s, Insn i) {
   const Chunk::Type& type = s.chunk->types[i.b];

@@ -102,8 +102,9 @@ bool await_task(Context& context, Borrowed* dst, Borrowed task);
 bool spread_parameters(Context& context, Closure* running, Borrowed* first, Borrowed* list);
 void remember_field(Context& context, Borrowed base, FieldCache& cache);
 bool undefined_link(Context& context, const Closure* closure, uint32_t link);
-// What an annotation is of. `which`: the slot of a parameter, the site of a variable.
-enum class Annotated : uint8_t { Parameter, Result, Variable };
+// What an annotation is of. `which`: the slot of a parameter, also where the function calls itself in tail position (Argument); the
+// site of a variable.
+enum class Annotated : uint8_t { Parameter, Argument, Result, Variable };
 bool check_type(Context& context, const Closure* closure, const syntax::TypeExpr& type, Borrowed v, Annotated what, uint32_t which);
 bool raise_described(Context& context, const RaiseInfo& info, Borrowed about);
 // Whether a built-in that calls `function` for what `over` gives (or as often as it says) can be a loop.

@@ -151,7 +151,11 @@ bool check_type(Context& context, const Closure* closure, const syntax::TypeExpr
   const interp::Function& function = *closure->function;
   if (interp::fits_type(function, type, v)) return true;
   switch (what) {
-    case Annotated::Parameter: interp::raise_argument_type(context, *function.decl, which, type, v); break;
+    case Annotated::Parameter:
+      interp::raise_argument_type(context, *function.decl, which, type, v);
+      context.blame_caller();
+      break;
+    case Annotated::Argument: interp::raise_argument_type(context, *function.decl, which, type, v); break;
     case Annotated::Result: interp::raise_result_type(context, *function.decl, type, v); break;
     case Annotated::Variable: interp::raise_variable_type(context, *function.decl, which, type, v); break;
   }

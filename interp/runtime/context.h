@@ -190,12 +190,10 @@ class Context : public Strand {
   bool failure_noted() const { return noted_; }
   // That site: what sets an error aside notes it again when the error goes on.
   uint32_t noted_site() const { return point_.site; }
-  // A frame is left because of the error. With `blame_caller` set by `raise_in_caller` the frame leaves no
-  // point and the caller's call is the place.
+  // A frame is left because of the error. After `blame_caller` the frame leaves no point and the caller's call is the place.
   void leave_failed();
   // A function of the host is left because of it.
   void leave_host_function(const NativeFunction& function);
-  Value raise_in_caller(ErrorCode code, std::string message, std::string hint = {});
   // The error is about the value that is called; where a name or field stands there, the place of the error adds it.
   Value raise_of_callee(ErrorCode code, std::string message, std::string hint);
   // The pending error is about the call, not about anything in the frame that is being left.

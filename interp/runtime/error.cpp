@@ -150,12 +150,6 @@ Value Context::raise_of_callee(ErrorCode code, std::string message, std::string 
   return Value::failure();
 }
 
-Value Context::raise_in_caller(ErrorCode code, std::string message, std::string hint) {
-  raise(code, std::move(message), std::move(hint));
-  blame_caller();
-  return Value::failure();
-}
-
 Value Context::throw_value(Value thrown) {
   if (thrown->is(Tag::Error)) {
     Value error = own_error(std::move(thrown));

@@ -166,7 +166,7 @@ std::string name_at(const syntax::FunctionDecl& function, uint32_t site) {
 Value raise_argument_type(Context& context, const syntax::FunctionDecl& function, uint32_t parameter, const syntax::TypeExpr& type,
                           Borrowed v) {
   const std::string which = "argument '" + std::string(function.parameters[parameter].name) + "' of ";
-  return context.raise_in_caller(ErrorCode::TypeMismatch, which + name_of(function) + ": " + misfit(context, type, v));
+  return context.raise(ErrorCode::TypeMismatch, which + name_of(function) + ": " + misfit(context, type, v));
 }
 
 Value raise_result_type(Context& context, const syntax::FunctionDecl& function, const syntax::TypeExpr& type, Borrowed v) {

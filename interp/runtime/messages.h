@@ -25,7 +25,7 @@ Value raise_overflow_in(Context& context, const std::string& expression);
 Value raise_not_comparable(Context& context, std::string_view between, Borrowed left,
                            Borrowed right, Borrowed inner_left, Borrowed inner_right);
 
-// "argument 'n' of f: expected int, got str", blamed on the caller
+// "argument 'n' of f: expected int, got str"; where it starts the function is to blame its caller (Context::blame_caller)
 Value raise_argument_type(Context& context, const syntax::FunctionDecl& function, uint32_t parameter, const syntax::TypeExpr& type,
                           Borrowed v);
 // "the result of f: expected int, got str"

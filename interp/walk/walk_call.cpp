@@ -342,6 +342,11 @@ Value Walker::tail_call(const CallNode& node) {
     return call_closure(context_, closure_, window.base(), given);  // which says so
   }
   if (!complete_arguments(window)) return Value::failure();
+  for (const Parameter& parameter : decl_.parameters) {
+    const Borrowed v = (parameter.inout ? frame_ : window.base())[parameter.slot];
+    // Where it starts again nobody knows any more which call it was.
+    if (parameter.type && !v.is_unset() && !check_argument(parameter, v)) return Value::failure();
+  }
   tail_ = &node;
   staged_ = window.base();
   window.given_away();

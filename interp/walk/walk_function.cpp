@@ -60,7 +60,7 @@ bool Walker::bind_parameter(const Parameter& parameter) {
     if (v.failed()) return false;
     slot = v.take();
   }
-  if (parameter.type && !check_argument(parameter)) return false;
+  if (parameter.type && !check_argument(parameter, slot)) return context_.blame_caller(), false;
   if (!parameter.pattern) return true;
   // The value has no name of its own: kept, it would only share its parts.
   const bool lent = parameter.inout;
@@ -68,8 +68,7 @@ bool Walker::bind_parameter(const Parameter& parameter) {
                      lent ? Value::copy(slot) : Value::adopt(std::exchange(slot, Borrowed::nil())));
 }
 
-bool Walker::check_argument(const Parameter& parameter) {
-  Borrowed v = frame_[parameter.slot];
+bool Walker::check_argument(const Parameter& parameter, Borrowed v) {
   if (fits_type(function_, *parameter.type, v)) return true;
   raise_argument_type(context_, decl_, parameter.slot, *parameter.type, v);
   return false;

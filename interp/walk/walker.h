@@ -102,7 +102,7 @@ class Walker {
   // ---- walk_function.cpp ----
   bool bind_parameters();
   bool bind_parameter(const syntax::Parameter& parameter);
-  bool check_argument(const syntax::Parameter& parameter);
+  bool check_argument(const syntax::Parameter& parameter, Borrowed v);
   bool check_result(Borrowed v, const syntax::Node* where);
   Value body();
   Value returned();
