@@ -15,6 +15,9 @@ namespace {
 // when much happens for the first time.
 constexpr uint32_t kManyExits = 4, kManyQuickExits = 64;
 // Instructions recorded after an exit, beginning with the one that exited.
+// Making a unit of so many instructions anew takes a second of a processor and more: each time it is to have exited twice as often,
+// which by then has told what several exits of the first kind had to say.
+constexpr uint32_t kLargeUnit = 400, kMostDoublings = 8;
 constexpr int32_t kRecordingAfterExit = 2000;
 // As often code may be made anew, for whatever reason, before what it is entered with is taken for what cannot be known.
 constexpr uint32_t kEntriesMadeAnew = 2;
@@ -202,7 +205,8 @@ void record_callee(const NativeFrame& frame, uint32_t at) {
 void count_exit(NativeFrame& frame, uint32_t weight) {
   Chunk& chunk = *frame.chunk;
   const int level = chunk.native_level();
-  const uint32_t many = level == interp::kOptimisingTier ? kManyExits : kManyQuickExits;
+  const uint32_t doublings = chunk.size < kLargeUnit ? 0 : std::min(chunk.times_remade(level), kMostDoublings);
+  const uint32_t many = (level == interp::kOptimisingTier ? kManyExits : kManyQuickExits) << doublings;
   if (chunk.exits.fetch_add(weight, std::memory_order_relaxed) + weight < many) return;
   chunk.exits.store(0, std::memory_order_relaxed);
   frame.context->runtime.control.make_anew(*frame.closure->function, chunk.loop, level, chunk.remade(level));
