@@ -19,14 +19,14 @@ bool Compiler::intrinsic_call(const CallNode& node, const Link& link, uint16_t d
     emit(Op::Len, dst, o.reg, 0, consume_flags(o));
     return true;
   }
-  if (link.name == "code" && n == 2) {
-    Operand s = chain_base(nth_argument(node, 0).value, nth_argument(node, 1).value);
-    Operand i = operand(nth_argument(node, 1).value);
-    emit(Op::CodeAt, dst, s.reg, i.reg, consume_flags(s, i));
+  const bool lends = n > 0 && nth_argument(node, 0).inout, lends_second = n > 1 && nth_argument(node, 1).inout;
+  if ((link.name == "code" || link.name == "has") && n == 2 && !lends && !lends_second) {
+    Operand first = chain_base(nth_argument(node, 0).value, nth_argument(node, 1).value);
+    Operand second = operand(nth_argument(node, 1).value);
+    emit(link.name == "has" ? Op::Has : Op::CodeAt, dst, first.reg, second.reg, consume_flags(first, second));
     return true;
   }
   const bool end = link.name == "first" || link.name == "last";
-  const bool lends = n > 0 && nth_argument(node, 0).inout;
   if (end && n == 1 && !lends) return end_call(node, link.name == "last", dst), true;
   if (link.name == "assert" && (n == 1 || n == 2) && !lends && !nth_argument(node, n - 1).inout) return assert_call(node, dst), true;
   return false;

@@ -200,13 +200,6 @@ COMPARE_HANDLERS(Gt)
 COMPARE_HANDLERS(Ge)
 #undef COMPARE_HANDLERS
 
-POSSET_HANDLER const Insn* op_In(State& s, Insn i) {
-  int outcome = slow_contains(s.cx, &s.r[i.b], &s.r[i.c], i.x);
-  if (outcome < 0) return nullptr;
-  s.r[i.a] = Borrowed::boolean(outcome);
-  return s.pc + 1;
-}
-
 // ---- jumps ----
 POSSET_HANDLER const Insn* op_Jump(State& s, Insn i) { return s.pc + i.wide; }
 POSSET_HANDLER const Insn* op_Loop(State& s, Insn i) { return go_round(s, s.pc + i.wide); }

@@ -7,6 +7,7 @@
 namespace posset::bytecode {
 
 using interp::List;
+using interp::Map;
 using interp::Packing;
 using interp::Record;
 
@@ -31,9 +32,23 @@ POSSET_HANDLER bool ascii_item(Borrowed base, Borrowed index, Borrowed& out) {
   out = interp::string_at(base, static_cast<uint64_t>(index.as_int()));
   return true;
 }
+// What a map has for a key of few words, which is not counted.
+POSSET_HANDLER bool is_light_key(Borrowed base, Borrowed key) {
+  return base.is_map() && interp::same_words_only(base.as<Map>(), key);
+}
+POSSET_HANDLER bool map_item(Borrowed base, Borrowed key, Borrowed& out) {
+  if (!is_light_key(base, key)) return false;
+  const Borrowed* found = interp::map_find(base.as<Map>(), key);
+  if (!found) return false;
+  out = *found;
+  return true;
+}
+POSSET_HANDLER bool item_at_once(Borrowed base, Borrowed index, Borrowed& out) {
+  return list_item(base, index, out) || ascii_item(base, index, out) || map_item(base, index, out);
+}
 POSSET_HANDLER const Insn* op_Index(State& s, Insn i) {
   Borrowed item;
-  if (list_item(s.r[i.b], s.r[i.c], item) || ascii_item(s.r[i.b], s.r[i.c], item)) [[likely]] {
+  if (item_at_once(s.r[i.b], s.r[i.c], item)) [[likely]] {
     interp::retain(item);
     if (i.x & kConsumeB) drop(s.r[i.b]);
     s.r[i.a] = item;
@@ -43,7 +58,7 @@ POSSET_HANDLER const Insn* op_Index(State& s, Insn i) {
 }
 POSSET_HANDLER const Insn* op_ViewIndex(State& s, Insn i) {
   Borrowed item;
-  if (list_item(s.r[i.b], s.r[i.c], item) || ascii_item(s.r[i.b], s.r[i.c], item)) [[likely]] {
+  if (item_at_once(s.r[i.b], s.r[i.c], item)) [[likely]] {
     s.r[i.a] = item;
     return s.pc + 1;
   }
@@ -51,6 +66,14 @@ POSSET_HANDLER const Insn* op_ViewIndex(State& s, Insn i) {
   return slow_view_index(s.cx, &s.r[i.a], &s.r[i.b], &s.r[i.c], holds) ? s.pc + 1 : nullptr;
 }
 POSSET_HANDLER const Insn* op_IndexOr(State& s, Insn i) {
+  if (is_light_key(s.r[i.b], s.r[i.c])) {
+    const Borrowed* found = interp::map_find(s.r[i.b].as<Map>(), s.r[i.c]);
+    const Borrowed item = found ? *found : Borrowed::unset();
+    interp::retain(item);
+    if (i.x & kConsumeB) drop(s.r[i.b]);
+    s.r[i.a] = item;
+    return s.pc + 1;
+  }
   return slow_index_or(s.cx, &s.r[i.a], &s.r[i.b], &s.r[i.c], i.x) ? s.pc + 1 : nullptr;
 }
 POSSET_HANDLER const Insn* op_Field(State& s, Insn i) {
@@ -88,6 +111,27 @@ POSSET_HANDLER const Insn* op_Len(State& s, Insn i) {
     return s.pc + 1;
   }
   return slow_len(s.cx, &s.r[i.a], &s.r[i.b], i.x) ? s.pc + 1 : nullptr;
+}
+POSSET_HANDLER const Insn* op_Has(State& s, Insn i) {
+  if (is_light_key(s.r[i.b], s.r[i.c])) {
+    const bool has = interp::map_find(s.r[i.b].as<Map>(), s.r[i.c]) != nullptr;
+    if (i.x & kConsumeB) drop(s.r[i.b]);
+    s.r[i.a] = Borrowed::boolean(has);
+    return s.pc + 1;
+  }
+  return slow_has(s.cx, &s.r[i.a], &s.r[i.b], &s.r[i.c], i.x) ? s.pc + 1 : nullptr;
+}
+POSSET_HANDLER const Insn* op_In(State& s, Insn i) {
+  if (is_light_key(s.r[i.c], s.r[i.b])) {
+    const bool has = interp::map_find(s.r[i.c].as<Map>(), s.r[i.b]) != nullptr;
+    if (i.x & kConsumeC) drop(s.r[i.c]);
+    s.r[i.a] = Borrowed::boolean(has);
+    return s.pc + 1;
+  }
+  int outcome = slow_contains(s.cx, &s.r[i.b], &s.r[i.c], i.x);
+  if (outcome < 0) return nullptr;
+  s.r[i.a] = Borrowed::boolean(outcome);
+  return s.pc + 1;
 }
 POSSET_HANDLER const Insn* op_CodeAt(State& s, Insn i) {
   Borrowed b = s.r[i.b], at = s.r[i.c];

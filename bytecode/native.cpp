@@ -6,6 +6,7 @@
 #include "bytecode/handlers_call.h"
 #include "bytecode/slow.h"
 #include "bytecode/vm.h"
+#include "interp/value/map.h"
 
 namespace posset::bytecode {
 
@@ -14,10 +15,10 @@ namespace {
 // Code that has exited so often is made anew: by then the profile knows more. Quick code is not for long, and at a time
 // when much happens for the first time.
 constexpr uint32_t kManyExits = 4, kManyQuickExits = 64;
-// Instructions recorded after an exit, beginning with the one that exited.
 // Making a unit of so many instructions anew takes a second of a processor and more: each time it is to have exited twice as often,
 // which by then has told what several exits of the first kind had to say.
 constexpr uint32_t kLargeUnit = 400, kMostDoublings = 8;
+// Instructions recorded after an exit, beginning with the one that exited.
 constexpr int32_t kRecordingAfterExit = 2000;
 // As often code may be made anew, for whatever reason, before what it is entered with is taken for what cannot be known.
 constexpr uint32_t kEntriesMadeAnew = 2;
@@ -282,6 +283,16 @@ Borrowed native_newer(NativeFrame* frame, NativeEntry self, const Insn* head) {
 
 uint8_t native_left_part(Context* context, interp::ForkRecord* record, const Borrowed* frame, uint32_t point) {
   return static_cast<uint8_t>(interp::left_part(*context, *record, frame, point));
+}
+
+const Borrowed* native_map_item(const interp::Map* map, uint64_t word0, uint64_t word1) {
+  const Borrowed key{word0, word1};
+  return interp::same_words_only(map, key) ? interp::map_find(map, key) : nullptr;
+}
+
+int32_t native_map_has(const interp::Map* map, uint64_t word0, uint64_t word1) {
+  const Borrowed key{word0, word1};
+  return interp::same_words_only(map, key) ? interp::map_find(map, key) != nullptr : -1;
 }
 
 void native_left(Context* context) { context->leave_failed(); }

@@ -43,6 +43,7 @@ bool slow_view_field(Context& context, Borrowed* dst, Borrowed* base, FieldCache
 bool slow_slice(Context& context, Borrowed* dst, Borrowed* base, Borrowed* bounds, uint8_t x);
 bool slow_len(Context& context, Borrowed* dst, Borrowed* operand, uint8_t x);
 bool slow_code_at(Context& context, Borrowed* dst, Borrowed* text, Borrowed* index, uint8_t x);
+bool slow_has(Context& context, Borrowed* dst, Borrowed* map, Borrowed* key, uint8_t x);
 bool slow_set_index(Context& context, Borrowed* container, Borrowed* index, Borrowed* value, bool consume);
 bool slow_set_field(Context& context, Borrowed* container, FieldCache& cache, Borrowed* value, bool consume);
 bool slow_push(Context& context, Borrowed* place, Borrowed* value, bool consume);

@@ -123,12 +123,25 @@ bool slow_len(Context& context, Borrowed* dst, Borrowed* operand, uint8_t x) {
   return finish(std::move(result), dst);
 }
 
-bool slow_code_at(Context& context, Borrowed* dst, Borrowed* text, Borrowed* index, uint8_t x) {
-  Borrowed arguments[2] = {*text, *index};
-  interp::NativeCall call{context, arguments, 2, &interp::builtin(builtin_number("code"))};
+namespace {
+
+// A built-in of two arguments.
+bool call_on_two(Context& context, size_t number, Borrowed* dst, Borrowed* first, Borrowed* second, uint8_t x) {
+  Borrowed arguments[2] = {*first, *second};
+  interp::NativeCall call{context, arguments, 2, &interp::builtin(number)};
   Value result = call.function->entry(call);
-  drop_consumed(text, index, x);
+  drop_consumed(first, second, x);
   return finish(std::move(result), dst);
+}
+
+}  // namespace
+
+bool slow_code_at(Context& context, Borrowed* dst, Borrowed* text, Borrowed* index, uint8_t x) {
+  return call_on_two(context, builtin_number("code"), dst, text, index, x);
+}
+
+bool slow_has(Context& context, Borrowed* dst, Borrowed* map, Borrowed* key, uint8_t x) {
+  return call_on_two(context, builtin_number("has"), dst, map, key, x);
 }
 
 // ---- changing in place ----

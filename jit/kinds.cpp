@@ -41,6 +41,7 @@ bool keeps_sizes(Op op) {
     case Op::ViewField:
     case Op::Len:
     case Op::CodeAt:
+    case Op::Has:
     case Op::SetIndex:
     case Op::Swap:
     case Op::PlaceLocal:
@@ -104,6 +105,7 @@ Kind known_result(Op op) {
     case Op::Gt:
     case Op::Ge:
     case Op::In:
+    case Op::Has:
     case Op::Not: return Kind::Bool;
     case Op::Len:
     case Op::CodeAt: return Kind::Int;
@@ -777,19 +779,6 @@ Plan Kinds::data_plan(uint32_t pc, const Insn& insn, const State& before) const 
       if (exited(pc)) return {Way::Dynamic};
       return {Way::Inline, Kind::Any, Kind::Any, Kind::Any, speculated_part(pc)};
     case Op::AppendItem: return {Way::Dynamic};
-    case Op::Index:
-    case Op::ViewIndex: {
-      if (before.kinds[insn.b] == Kind::UnboxedList) return unboxed_list_plan(pc, insn, before);
-      const Kind b = speculated(before.kinds[insn.b], pc, Seen::First);
-      const Kind c = speculated(before.kinds[insn.c], pc, Seen::Second);
-      if ((insn.x & bytecode::kConsumeB) && (!is_list(b) || c != Kind::Int)) return {Way::Exec};
-      // Its slot is not pinned, because the profile knows of lists only.
-      const bool lists_only = op == Op::ViewIndex && (insn.x & bytecode::kHolds) && looks_into_lists(pc);
-      if (lists_only && (!is_list(b) || c != Kind::Int)) return {Way::Exit};
-      if (ascii_so_far(pc, b) && c == Kind::Int) return {Way::Inline, Kind::Any, b, c};
-      if (!is_list(b) || c != Kind::Int) return text_plan(pc, Kind::Any, {Way::Dynamic});
-      return {Way::Inline, Kind::Any, b, c, b == Kind::Items ? speculated_part(pc) : element_of(b)};
-    }
     case Op::CodeAt: {
       if (insn.x & (bytecode::kConsumeB | bytecode::kConsumeC)) return {Way::Exec};
       const Kind b = speculated(before.kinds[insn.b], pc, Seen::First);
@@ -803,7 +792,10 @@ Plan Kinds::data_plan(uint32_t pc, const Insn& insn, const State& before) const 
       if (is_list(a) && b == Kind::Int && c == Kind::Int) return {Way::Inline, a, b, c};
       return {Way::Exec};
     }
-    case Op::In: return meets_texts(pc, Seen::Second) ? text_plan(pc, Kind::Bool, {Way::Exec}) : Plan{Way::Exec};
+    case Op::In: {
+      if (meets_texts(pc, Seen::Second)) return text_plan(pc, Kind::Bool, {Way::Exec});
+      return map_plan(pc, Seen::Second, Kind::Bool, {Way::Exec});
+    }
     case Op::CallNative: return intrinsic_plan(pc, insn, before);
     case Op::Len: {
       if (before.kinds[insn.b] == Kind::UnboxedList) return {Way::Inline, Kind::Any, Kind::UnboxedList, Kind::Any, Kind::Int};

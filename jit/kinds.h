@@ -113,6 +113,7 @@ struct Plan {
   uint16_t together = 0;
   bool texts = false;     // Dynamic: operand b (of a comparison both) has been nothing but texts, long ones and such as are kept
                           // inside a value
+  bool maps = false;      // Dynamic: the container has been nothing but maps
 };
 
 struct State {
@@ -353,6 +354,9 @@ class Kinds {
   Plan unboxed_list_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   Plan unboxed_item_plan(int64_t index, const Known& list) const;
   // ---- kinds_data.cpp ----
+  bool meets_maps(uint32_t pc, bytecode::Seen::Operand operand) const;
+  Plan map_plan(uint32_t pc, bytecode::Seen::Operand container, Kind result, Plan otherwise) const;
+  Plan index_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   Plan container_plan(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   bool find_field(uint16_t cache, uint32_t known_shape, Kind base, Plan& plan) const;
   uint16_t fields_read_soon(uint32_t pc, uint16_t reg, uint32_t shape, uint16_t first) const;

@@ -24,6 +24,9 @@ using syntax::BinaryOp;
 
 Plan Kinds::container_plan(uint32_t pc, const Insn& insn, const State& before) const {
   switch (static_cast<Op>(insn.op)) {
+    case Op::Index:
+    case Op::ViewIndex: return index_plan(pc, insn, before);
+    case Op::Has: return map_plan(pc, Seen::First, Kind::Bool, {Way::Exec});
     case Op::Field:
     case Op::ViewField:
     case Op::TestField: return read_field_plan(pc, insn, before);
@@ -48,6 +51,32 @@ Plan Kinds::container_plan(uint32_t pc, const Insn& insn, const State& before) c
     case Op::Pop: return pop_plan(pc, insn, before);
     default: return step_plan(pc, before);
   }
+}
+
+// ---- elements and keys ----
+
+bool Kinds::meets_maps(uint32_t pc, Seen::Operand operand) const { return seen(pc).tags(operand) == Seen::of(interp::Tag::Map); }
+
+// What looks a key up.
+Plan Kinds::map_plan(uint32_t pc, Seen::Operand container, Kind result, Plan otherwise) const {
+  if (!meets_maps(pc, container)) return otherwise;
+  Plan plan{Way::Dynamic, Kind::Any, Kind::Any, Kind::Any, result};
+  plan.maps = true;
+  return plan;
+}
+
+Plan Kinds::index_plan(uint32_t pc, const Insn& insn, const State& before) const {
+  const Op op = static_cast<Op>(insn.op);
+  if (before.kinds[insn.b] == Kind::UnboxedList) return unboxed_list_plan(pc, insn, before);
+  const Kind b = speculated(before.kinds[insn.b], pc, Seen::First);
+  const Kind c = speculated(before.kinds[insn.c], pc, Seen::Second);
+  if ((insn.x & bytecode::kConsumeB) && (!is_list(b) || c != Kind::Int)) return map_plan(pc, Seen::First, Kind::Any, {Way::Exec});
+  // Its slot is not pinned, because the profile knows of lists only.
+  const bool lists_only = op == Op::ViewIndex && (insn.x & bytecode::kHolds) && looks_into_lists(pc);
+  if (lists_only && (!is_list(b) || c != Kind::Int)) return {Way::Exit};
+  if (ascii_so_far(pc, b) && c == Kind::Int) return {Way::Inline, Kind::Any, b, c};
+  if (!is_list(b) || c != Kind::Int) return map_plan(pc, Seen::First, Kind::Any, text_plan(pc, Kind::Any, {Way::Dynamic}));
+  return {Way::Inline, Kind::Any, b, c, b == Kind::Items ? speculated_part(pc) : element_of(b)};
 }
 
 // ---- fields ----
@@ -468,7 +497,8 @@ void Kinds::part_moved(uint32_t pc, const Plan& plan, State& state) const {
       return;
     default: break;
   }
-  if (op == Op::Index && (insn.x & bytecode::kConsumeB)) set(insn.b, Kind::Nil);
+  if ((op == Op::Index || op == Op::Has) && (insn.x & bytecode::kConsumeB)) set(insn.b, Kind::Nil);
+  if (op == Op::In && (insn.x & bytecode::kConsumeC)) set(insn.c, Kind::Nil);
   const char kind = bytecode::info(op).a;
   if (kind == 'D' || kind == 'U') set(insn.a, plan.result);
   if (is_in(op, Op::CallKnown, Op::CallValue) && !pinned(insn.a)) {

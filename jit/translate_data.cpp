@@ -40,7 +40,18 @@ bool Translator::data(uint32_t pc, const Insn& insn) {
       if (plan_.way == Way::Exec) return false;
       code_at(pc, insn);
       return true;
-    case Op::In: character_in(pc, insn); return true;
+    case Op::In:
+      if (!plan_.maps && !plan_.texts) return false;
+      if (plan_.maps) {
+        key_in_map(pc, insn, insn.c, insn.b, insn.x & bytecode::kConsumeC);
+      } else {
+        character_in(pc, insn);
+      }
+      return true;
+    case Op::Has:
+      if (!plan_.maps) return false;
+      key_in_map(pc, insn, insn.b, insn.c, insn.x & bytecode::kConsumeB);
+      return true;
     default: return false;
   }
 }
@@ -118,6 +129,7 @@ void Translator::index(uint32_t pc, const Insn& insn) {
     return write(insn.a, short_text(ascii_byte(list, read(insn.c), exit_at(pc))));
   }
   if (plan_.texts) return index_of_texts(pc, insn);
+  if (plan_.maps) return index_of_map(pc, insn);
   auto* after = block("after");
   auto* slow = slow_way(pc, after);
   llvm::Value* at = element(list, read(insn.c), slow);
@@ -132,11 +144,57 @@ void Translator::index(uint32_t pc, const Insn& insn) {
   });
 }
 
+// A key of few words that is there; others, and what raises, are exec's.
+void Translator::index_of_map(uint32_t pc, const Insn& insn) {
+  const Operand map = read(insn.b), key = read(insn.c);
+  auto* after = block("after");
+  auto* mapped = block("map");
+  auto* there = block("there");
+  auto* slow = slow_way(pc, after);
+  b_.CreateCondBr(b_.CreateICmpEQ(tag_of(map), tag_word(Tag::Map)), mapped, slow);
+  go_on_in(mapped);
+  llvm::Function* find = helper("map_item", b_.getPtrTy(), {b_.getInt64Ty(), b_.getInt64Ty(), b_.getInt64Ty()});
+  llvm::Value* found = b_.CreateCall(find, {payload_of(map), tag_of(key), payload_of(key)});
+  b_.CreateCondBr(b_.CreateIsNotNull(found), there, slow);
+  go_on_in(there);
+  const Operand item = load_value(found, Memory::Items);
+  if (static_cast<Op>(insn.op) == Op::Index) {
+    retain(item);
+    consume_container(insn, map);
+  }
+  write(insn.a, item);
+  b_.CreateBr(after);
+  go_on_in(after);
+}
+
+// Whether there is such a key.
+void Translator::key_in_map(uint32_t pc, const Insn& insn, uint16_t container, uint16_t sought, bool consumes) {
+  const Operand map = read(container), key = read(sought);
+  auto* after = block("after");
+  auto* mapped = block("map");
+  auto* known = block("known");
+  auto* slow = slow_way(pc, after);
+  b_.CreateCondBr(b_.CreateICmpEQ(tag_of(map), tag_word(Tag::Map)), mapped, slow);
+  go_on_in(mapped);
+  llvm::Function* look = helper("map_has", b_.getInt32Ty(), {b_.getInt64Ty(), b_.getInt64Ty(), b_.getInt64Ty()});
+  llvm::Value* has = b_.CreateCall(look, {payload_of(map), tag_of(key), payload_of(key)});
+  b_.CreateCondBr(b_.CreateICmpSGE(has, b_.getInt32(0)), known, slow);
+  go_on_in(known);
+  if (consumes) give_up(container, insn.a, map);
+  write(insn.a, {Kind::Bool, nullptr, b_.CreateZExt(has, b_.getInt64Ty())});
+  b_.CreateBr(after);
+  go_on_in(after);
+}
+
 // What has been read out of it is counted by itself.
 void Translator::consume_container(const Insn& insn, const Operand& container) {
-  if (!(insn.x & bytecode::kConsumeB)) return;
-  if (insn.b != insn.a) write(insn.b, nil());
-  if (!is_lent(insn.b) && !is_borrowed(insn.b)) release(container);
+  if (insn.x & bytecode::kConsumeB) give_up(insn.b, insn.a, container);
+}
+
+// What a register has, for an instruction that consumes it and writes `result`.
+void Translator::give_up(uint16_t reg, uint16_t result, const Operand& v) {
+  if (reg != result) write(reg, nil());
+  if (!is_lent(reg) && !is_borrowed(reg)) release(v);
 }
 
 Operand Translator::load_element(const Operand& list, llvm::Value* at, Packing packing) {

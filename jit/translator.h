@@ -456,6 +456,7 @@ class Translator {
   llvm::Value* element_pointer(const Operand& list, llvm::Value* at, interp::Packing packing);
   Operand load_item(llvm::Value* from, interp::Packing packing);
   void consume_container(const Insn& insn, const Operand& container);
+  void give_up(uint16_t reg, uint16_t result, const Operand& v);
   Operand load_element(const Operand& list, llvm::Value* at, interp::Packing packing);
   void store_element(const Operand& list, llvm::Value* at, interp::Packing packing, const Operand& v,
                      llvm::BasicBlock* slow);
@@ -474,6 +475,8 @@ class Translator {
   llvm::Value* any_ascii_byte(const Operand& text, const Operand& at, llvm::BasicBlock* slow);
   llvm::Value* either_way(llvm::Value* a, llvm::BasicBlock* from_a, llvm::Value* b, llvm::BasicBlock* from_b);
   void index_of_texts(uint32_t pc, const Insn& insn);
+  void index_of_map(uint32_t pc, const Insn& insn);
+  void key_in_map(uint32_t pc, const Insn& insn, uint16_t container, uint16_t sought, bool consumes);
   void next_character(uint32_t pc, const Insn& insn);
   void text_branch(int which, const Operand& b, const Operand& c, llvm::BasicBlock* holds, llvm::BasicBlock* fails, llvm::BasicBlock* slow);
   llvm::Value* order_of_short(const Operand& v);

@@ -178,11 +178,6 @@ template <class Equals>
   return nullptr;
 }
 
-bool same_words_only(const Map* map, Borrowed key) {
-  return key.is_int() ? (map->flags & kMapHasFloats) == 0
-                      : key.is_short_string() || key.is_bool() || key.is_nil();
-}
-
 // A copy of the map has the same keys, and what is known of the old one is not searched for by comparing.
 [[gnu::noinline]] MapEntry* find_known(const Map* map, Borrowed key, uint64_t hash, Probe probe, const KnownKey& known) {
   const bool is_searched = known.is_searched(map);

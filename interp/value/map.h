@@ -108,8 +108,13 @@ inline MapEntry* search_index(const Map* map, Probe probe, IsIt&& is_it) {
   }
 }
 
-// A key that only equals what has the same words: an int (without floats about), a short string, a
-// bool, nil.
+// Whether the key only equals what has the same words: an int (without floats about), a short string, a bool, nil. Nothing is
+// charged for such a key, and it is valid.
+inline bool same_words_only(const Map* map, Borrowed key) {
+  return key.is_int() ? (map->flags & kMapHasFloats) == 0 : key.is_short_string() || key.is_bool() || key.is_nil();
+}
+
+// For such a key.
 inline Borrowed* map_find_words(const Map* map, Borrowed key, Probe probe) {
   if (map->index == nullptr) {
     // All of the few entries, with conditional moves: a mispredicted way out costs more than four
