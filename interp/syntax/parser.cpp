@@ -28,7 +28,23 @@ bool is_operand_end(TokenKind kind) {
   }
 }
 
-// After these a line break never ends anything.
+// What a line may not start with although it could go on there.
+bool cannot_start_line(TokenKind kind) {
+  if (kind == TokenKind::Minus) return false;
+  return is_assignment(kind) || kind == TokenKind::FatArrow || kind == TokenKind::Arrow ||
+         (operator_info(kind).kind != OperatorInfo::Kind::None &&
+          !operator_info(kind).may_start_line);
+}
+
+std::string quote(std::string_view text) { return "'" + std::string(clip(text, 40)) + "'"; }
+
+TokenKind closing_of(TokenKind opening) {
+  if (opening == TokenKind::LeftParen) return TokenKind::RightParen;
+  return opening == TokenKind::LeftBracket ? TokenKind::RightBracket : TokenKind::RightBrace;
+}
+
+}  // namespace
+
 bool continues_after(TokenKind kind) {
   switch (kind) {
     case TokenKind::Comma:
@@ -49,23 +65,6 @@ bool continues_after(TokenKind kind) {
       return is_assignment(kind) || operator_info(kind).kind != OperatorInfo::Kind::None;
   }
 }
-
-// What a line may not start with although it could go on there.
-bool cannot_start_line(TokenKind kind) {
-  if (kind == TokenKind::Minus) return false;
-  return is_assignment(kind) || kind == TokenKind::FatArrow || kind == TokenKind::Arrow ||
-         (operator_info(kind).kind != OperatorInfo::Kind::None &&
-          !operator_info(kind).may_start_line);
-}
-
-std::string quote(std::string_view text) { return "'" + std::string(clip(text, 40)) + "'"; }
-
-TokenKind closing_of(TokenKind opening) {
-  if (opening == TokenKind::LeftParen) return TokenKind::RightParen;
-  return opening == TokenKind::LeftBracket ? TokenKind::RightBracket : TokenKind::RightBrace;
-}
-
-}  // namespace
 
 Parser::Parser(Module& module, TokenStream stream, std::vector<Diagnostic>& reports)
     : module_(module),

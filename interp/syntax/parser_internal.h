@@ -50,6 +50,8 @@ struct OperatorInfo {
   bool inclusive = false;  // Range
 };
 const OperatorInfo& operator_info(TokenKind kind);
+// After these a line break never ends anything.
+bool continues_after(TokenKind kind);
 
 // Names of constructors do, and only they.
 inline bool starts_with_capital(std::string_view name) {
