@@ -16,6 +16,7 @@
  *   submit.h      evaluating on another thread; futures
  *   fixpoint.h    systems x = F(x) of the host, solved on several threads
  *   tokens.h      the tokens of a text and the keywords, for editors
+ *   layout.h      the one layout of a source, for editors
  *   introspect.h  units, tiers, dumps
  *   trace.h       what happened, as text, for Perfetto, as a page
  *
@@ -35,6 +36,7 @@
 #include "graph.h"
 #include "host.h"
 #include "introspect.h"
+#include "layout.h"
 #include "module.h"
 #include "options.h"
 #include "program.h"
