@@ -1,4 +1,4 @@
-// Parsing by CLI11. See command_line.h. Values are checked here; what is not built yet says so.
+// Parsing by CLI11. See command_line.h. Values are checked here.
 #include "cli/command_line.h"
 
 #include <unistd.h>
@@ -21,6 +21,7 @@ constexpr const char* kUsageText =
     "posset eval [OPTIONS] 'EXPR'      evaluate, print the value unless it is nil\n"
     "posset repl [OPTIONS]             read, evaluate, print; also `posset` alone on a terminal\n"
     "posset check [--json] FILE...     parse and resolve only\n"
+    "posset fmt [--check] FILE...      give files the one layout (- from standard input to output)\n"
     "posset explain [OPTIONS] FILE [NAME]\n"
     "posset why [REASON]               what a reason means that explain or why gives\n"
     "posset why [OPTIONS] NAME FILE    run, then say why the units of that name are not in a higher tier;\n"
@@ -29,8 +30,9 @@ constexpr const char* kUsageText =
     "posset trace diff A B             compare two traces written by --trace FILE.json by what happened\n"
     "posset doc [NAME]                 the standard library, a module (math) or a function (math.sin)\n"
     "posset --version\n\n"
-    "Exit status: 0 done, 1 error in the script, 2 usage, 3 the source does not parse or resolve,\n"
-    "4 a limit was exceeded, 130 interrupted. `posset VERB --help` lists the options.\n";
+    "Exit status: 0 done, 1 error in the script (of fmt --check: a file would change), 2 usage,\n"
+    "3 the source does not parse or resolve, 4 a limit was exceeded, 130 interrupted.\n"
+    "`posset VERB --help` lists the options.\n";
 
 const std::map<std::string, Verb> kVerbs = {
     {"run", Verb::Run},         {"eval", Verb::Eval}, {"repl", Verb::Repl}, {"check", Verb::Check},
@@ -151,11 +153,6 @@ void add_evaluation_options(CLI::App& app, CommandLine& line, Flags& flags) {
 
 int usage(const std::string& problem) {
   std::fprintf(stderr, "posset: %s\nTry 'posset --help'.\n", problem.c_str());
-  return kUsage;
-}
-
-int not_built(const std::string& what) {
-  std::fprintf(stderr, "posset: %s: not built yet\n", what.c_str());
   return kUsage;
 }
 
@@ -310,7 +307,9 @@ int parse_words(CommandLine& line, std::vector<std::string> words, const std::st
   }
   app.add_option("--color", flags.color, "colours in diagnostics and in what is typed: auto, always, never");
   if (line.verb == Verb::Check) app.add_flag("--json", line.json, "diagnostics as JSON on standard output");
-  if (line.verb == Verb::Fmt) app.add_flag("--check", flags.no_cache, "only say which files would change");
+  if (line.verb == Verb::Fmt) {
+    app.add_flag("--check", line.only_check, "change nothing; name the files that would change, with exit status 1");
+  }
   if (line.verb == Verb::Dump) {
     add_workers(app, line);  // on which it depends whether code forks
     app.add_flag("--tree", flags.tree, "the resolved tree");
@@ -331,7 +330,6 @@ int parse_words(CommandLine& line, std::vector<std::string> words, const std::st
   } catch (const CLI::ParseError& problem) {
     return usage(blamed(app, given, problem.what()));
   }
-  if (line.verb == Verb::Fmt) return not_built("fmt");
   if (int status = finish_options(flags, line); status >= 0) return status;
   if (line.verb == Verb::Dump) {
     if (int status = choose_form(flags, line); status >= 0) return status;

@@ -27,9 +27,10 @@ struct CommandLine {
   bool color = false;      // diagnostics, on standard error
   bool highlight = false;  // repl: what is typed, on standard output
   bool json = false;                        // check
+  bool only_check = false;                  // fmt
   posset_form form = POSSET_FORM_BYTECODE;  // dump
   std::string file;                         // or the expression of eval, the NAME of doc and why; empty: none
-  std::vector<std::string> arguments;       // of the script; further files of check; NAME of explain, dump, why
+  std::vector<std::string> arguments;       // of the script; further files of check and fmt; NAME of explain, dump, why
 };
 
 // Exit statuses of the command (cli.md).

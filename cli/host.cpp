@@ -80,6 +80,15 @@ std::string key_of(const std::string& path) {
   return realpath(path.c_str(), resolved) ? std::string(resolved) : path;
 }
 
+std::string rendered(posset_diagnostics* diagnostics, bool color) {
+  std::string text;
+  for (size_t i = 0; i < posset_diagnostics_count(diagnostics); ++i) {
+    posset_diagnostics_render(diagnostics, i, color, append_text, &text);
+  }
+  posset_diagnostics_free(diagnostics);
+  return text;
+}
+
 bool append_text(void* data, const char* text, size_t size) {
   static_cast<std::string*>(data)->append(text, size);
   return true;
@@ -236,12 +245,8 @@ void Host::print_error_text(const std::string& text) {
 }
 
 void Host::report(posset_diagnostics* diagnostics) {
-  std::string text;
-  for (size_t i = 0; i < posset_diagnostics_count(diagnostics); ++i) {
-    posset_diagnostics_render(diagnostics, i, line_.color, append_text, &text);
-  }
+  const std::string text = rendered(diagnostics, line_.color);
   if (!text.empty()) print_error_text(text);
-  posset_diagnostics_free(diagnostics);
 }
 
 int Host::report_error() {

@@ -72,6 +72,8 @@ class Host {
 
 // Reads a file, or standard input for "-". False with `why`.
 bool read_source(const std::string& path, std::string& text, std::string& why);
+// All diagnostics as text; frees them, if there are any.
+std::string rendered(posset_diagnostics* diagnostics, bool color);
 // Appends pieces to a std::string; `data` points to it.
 bool append_text(void* data, const char* text, size_t size);
 std::string key_of(const std::string& path);

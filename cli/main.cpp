@@ -16,7 +16,7 @@ int main(int argc, char** argv) {
     case Verb::Dump: return dump(line);
     case Verb::Trace: return trace_diff(line);
     case Verb::Doc: return doc(line);
-    case Verb::Fmt: break;
+    case Verb::Fmt: return format(line);
   }
   return kUsage;
 }

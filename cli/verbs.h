@@ -8,6 +8,7 @@ namespace posset::cli {
 int run(const CommandLine& line);      // run.cpp
 int evaluate(const CommandLine& line); // run.cpp
 int check(const CommandLine& line);    // check.cpp
+int format(const CommandLine& line);   // format.cpp
 int explain(const CommandLine& line);  // inspect.cpp
 int why(const CommandLine& line);      // inspect.cpp
 int dump(const CommandLine& line);     // inspect.cpp

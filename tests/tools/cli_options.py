@@ -38,8 +38,7 @@ def a_script_runs_the_same_with(cli, options):
 
 
 @each({"force_tier_2": ["run", "--force-tier", "2"], "force_tier_3": ["run", "--force-tier", "3"],
-       "dump_ir": ["dump", "--ir"], "dump_asm": ["dump", "--asm"], "fmt": ["fmt"],
-       "fmt_check": ["fmt", "--check"]})
+       "dump_ir": ["dump", "--ir"], "dump_asm": ["dump", "--asm"]})
 def what_is_not_built_yet_says_so(cli, arguments):
     cli.write("a.posset", "println(1)\n")
     outcome = cli(*arguments, "a.posset").ends(0, 2)

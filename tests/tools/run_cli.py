@@ -14,6 +14,7 @@ from pathlib import Path
 import cli_bad_input
 import cli_cache
 import cli_case
+import cli_format
 import cli_highlight
 import cli_options
 import cli_reasons
@@ -22,7 +23,7 @@ import cli_trace
 import cli_verbs
 import harness
 
-THEMES = [cli_verbs, cli_options, cli_bad_input, cli_repl, cli_highlight, cli_reasons, cli_trace, cli_cache]
+THEMES = [cli_verbs, cli_options, cli_bad_input, cli_format, cli_repl, cli_highlight, cli_reasons, cli_trace, cli_cache]
 
 
 def main():
