@@ -112,22 +112,20 @@ POSSET_HANDLER const Insn* op_Len(State& s, Insn i) {
   }
   return slow_len(s.cx, &s.r[i.a], &s.r[i.b], i.x) ? s.pc + 1 : nullptr;
 }
+// Answers whether a map has a key of few words. False: it is something else.
+POSSET_HANDLER bool has_at_once(Borrowed& result, Borrowed& base, Borrowed key, bool consumes) {
+  if (!is_light_key(base, key)) return false;
+  const bool has = interp::map_find(base.as<Map>(), key) != nullptr;
+  if (consumes) drop(base);
+  result = Borrowed::boolean(has);
+  return true;
+}
 POSSET_HANDLER const Insn* op_Has(State& s, Insn i) {
-  if (is_light_key(s.r[i.b], s.r[i.c])) {
-    const bool has = interp::map_find(s.r[i.b].as<Map>(), s.r[i.c]) != nullptr;
-    if (i.x & kConsumeB) drop(s.r[i.b]);
-    s.r[i.a] = Borrowed::boolean(has);
-    return s.pc + 1;
-  }
+  if (has_at_once(s.r[i.a], s.r[i.b], s.r[i.c], i.x & kConsumeB)) return s.pc + 1;
   return slow_has(s.cx, &s.r[i.a], &s.r[i.b], &s.r[i.c], i.x) ? s.pc + 1 : nullptr;
 }
 POSSET_HANDLER const Insn* op_In(State& s, Insn i) {
-  if (is_light_key(s.r[i.c], s.r[i.b])) {
-    const bool has = interp::map_find(s.r[i.c].as<Map>(), s.r[i.b]) != nullptr;
-    if (i.x & kConsumeC) drop(s.r[i.c]);
-    s.r[i.a] = Borrowed::boolean(has);
-    return s.pc + 1;
-  }
+  if (has_at_once(s.r[i.a], s.r[i.c], s.r[i.b], i.x & kConsumeC)) return s.pc + 1;
   int outcome = slow_contains(s.cx, &s.r[i.b], &s.r[i.c], i.x);
   if (outcome < 0) return nullptr;
   s.r[i.a] = Borrowed::boolean(outcome);

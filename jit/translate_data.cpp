@@ -144,17 +144,22 @@ void Translator::index(uint32_t pc, const Insn& insn) {
   });
 }
 
+// What the helper says of the key in a map; what is none goes the slow way.
+llvm::Value* Translator::look_up(const char* name, llvm::Type* result, const Operand& map, const Operand& key, llvm::BasicBlock* slow) {
+  auto* mapped = block("map");
+  b_.CreateCondBr(b_.CreateICmpEQ(tag_of(map), tag_word(Tag::Map)), mapped, slow);
+  go_on_in(mapped);
+  llvm::Function* look = helper(name, result, {b_.getInt64Ty(), b_.getInt64Ty(), b_.getInt64Ty()});
+  return b_.CreateCall(look, {payload_of(map), tag_of(key), payload_of(key)});
+}
+
 // A key of few words that is there; others, and what raises, are exec's.
 void Translator::index_of_map(uint32_t pc, const Insn& insn) {
   const Operand map = read(insn.b), key = read(insn.c);
   auto* after = block("after");
-  auto* mapped = block("map");
   auto* there = block("there");
   auto* slow = slow_way(pc, after);
-  b_.CreateCondBr(b_.CreateICmpEQ(tag_of(map), tag_word(Tag::Map)), mapped, slow);
-  go_on_in(mapped);
-  llvm::Function* find = helper("map_item", b_.getPtrTy(), {b_.getInt64Ty(), b_.getInt64Ty(), b_.getInt64Ty()});
-  llvm::Value* found = b_.CreateCall(find, {payload_of(map), tag_of(key), payload_of(key)});
+  llvm::Value* found = look_up("map_item", b_.getPtrTy(), map, key, slow);
   b_.CreateCondBr(b_.CreateIsNotNull(found), there, slow);
   go_on_in(there);
   const Operand item = load_value(found, Memory::Items);
@@ -171,13 +176,9 @@ void Translator::index_of_map(uint32_t pc, const Insn& insn) {
 void Translator::key_in_map(uint32_t pc, const Insn& insn, uint16_t container, uint16_t sought, bool consumes) {
   const Operand map = read(container), key = read(sought);
   auto* after = block("after");
-  auto* mapped = block("map");
   auto* known = block("known");
   auto* slow = slow_way(pc, after);
-  b_.CreateCondBr(b_.CreateICmpEQ(tag_of(map), tag_word(Tag::Map)), mapped, slow);
-  go_on_in(mapped);
-  llvm::Function* look = helper("map_has", b_.getInt32Ty(), {b_.getInt64Ty(), b_.getInt64Ty(), b_.getInt64Ty()});
-  llvm::Value* has = b_.CreateCall(look, {payload_of(map), tag_of(key), payload_of(key)});
+  llvm::Value* has = look_up("map_has", b_.getInt32Ty(), map, key, slow);
   b_.CreateCondBr(b_.CreateICmpSGE(has, b_.getInt32(0)), known, slow);
   go_on_in(known);
   if (consumes) give_up(container, insn.a, map);

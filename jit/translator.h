@@ -475,6 +475,7 @@ class Translator {
   llvm::Value* any_ascii_byte(const Operand& text, const Operand& at, llvm::BasicBlock* slow);
   llvm::Value* either_way(llvm::Value* a, llvm::BasicBlock* from_a, llvm::Value* b, llvm::BasicBlock* from_b);
   void index_of_texts(uint32_t pc, const Insn& insn);
+  llvm::Value* look_up(const char* name, llvm::Type* result, const Operand& map, const Operand& key, llvm::BasicBlock* slow);
   void index_of_map(uint32_t pc, const Insn& insn);
   void key_in_map(uint32_t pc, const Insn& insn, uint16_t container, uint16_t sought, bool consumes);
   void next_character(uint32_t pc, const Insn& insn);
