@@ -153,7 +153,7 @@ bool Heap::refill(size_t cls) {
 
 Heap::Page* Heap::take_page() {
   // Cells of one class do not serve another: before growing much, see which pages emptied.
-  if (page_count_ >= trim_at_pages_ && trim_pages()) trim_at_pages_ = std::max(kFirstTrimPages, 2 * page_count_);
+  trim_if_doubled();
   if (free_pages_ == nullptr) free_unused_pages();
   if (free_pages_ == nullptr && !add_chunk(chunks_ == nullptr ? 4 : kChunkPages) && !add_chunk(1))
     return nullptr;

@@ -341,6 +341,7 @@ class Heap {
   void free_page(Page* page);
   void free_chunk(Chunk* chunk);
   void free_unused_pages();
+  void trim_if_doubled();
 
   // Large blocks by the address after their prefix.
   void* allocate_large(size_t bytes);

@@ -106,6 +106,10 @@ void Heap::trim_if_worth() {
   if (stats_.frees - frees_at_trim_ > trim_cost_ / kLooksPerFree) trim_pages();
 }
 
+void Heap::trim_if_doubled() {
+  if (page_count_ >= trim_at_pages_ && trim_pages()) trim_at_pages_ = std::max(kFirstTrimPages, 2 * page_count_);
+}
+
 bool Heap::trim_pages() {
   if (!kPooled) return true;
   free_unused_pages();

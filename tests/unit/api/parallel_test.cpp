@@ -465,6 +465,26 @@ TEST_CASE("parallel: stealing neither causes nor avoids a lack of memory") {
   }
 }
 
+// The most memory that it takes to make trees of 64 Ki texts and sum them up, so often.
+uint64_t peak_of_trees(uint32_t workers, int times) {
+  posset_runtime_options options = posset_runtime_defaults();
+  options.workers = workers;
+  options.quantum_us = 20;
+  World world(posset_context_defaults(), options);
+  std::string source(kProgram.substr(0, kProgram.rfind('\n') + 1));
+  source += "var sum = 0\nfor round in 0.." + std::to_string(times) + " { sum += total(grow(15, 1)) }\nsum > 0";
+  REQUIRE(world.show(source) == "true");
+  posset_statistics statistics{};
+  statistics.size = sizeof statistics;
+  posset_context_statistics(world.context, &statistics);
+  return statistics.peak_bytes;
+}
+
+TEST_CASE("parallel regression: what parts have made is given back when it has died, however many there were") {
+  constexpr uint64_t kFirstPages = 8 << 20;  // that are kept in any case
+  CHECK(peak_of_trees(2, 40) <= 4 * peak_of_trees(1, 2) + kFirstPages);
+}
+
 TEST_CASE("parallel: a program goes when it has ended, though executors keep references to its functions") {
   posset_runtime_options options = stealing();
   options.trace_events = 1 << 16;
