@@ -185,6 +185,8 @@ void Seat::compute(Delegate& delegate) {
   if (!own) heap.set_limit_bytes(heap.used_bytes() + std::min(delegate.room_, room()));
   // What comes behind a failure in the source is probably not wanted, and may never end.
   const size_t count = delegate.parts_.size();
+  delegate.begin_ns_ = context_.runtime.clock.now_ns();
+  delegate.live_before_ = heap.live_objects();
   for (size_t done = 0; done < count && compute_part(delegate, delegate.in_turn(done), alone);) {
     delegate.computed_.store(++done, std::memory_order_relaxed);
     if (done < count && !own && delegate.list_->is_nil()) delegate.tell(done);

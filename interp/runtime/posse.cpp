@@ -173,7 +173,7 @@ bool Seat::pause() {
     ++context_.quanta;
     return true;
   };
-  if (!has_offer()) return done(ForkDepth::Need::None);
+  if (!has_offer(with_waiters())) return done(ForkDepth::Need::None);
   const bool met = rest ? give(rest, 1, /*small_sides_later=*/true)
                         : given && give(given, members().count(given), /*small_sides_later=*/false);
   return done(met ? ForkDepth::Need::Given : ForkDepth::Need::Unmet);
@@ -223,7 +223,7 @@ bool Seat::give(ForkRecord* first, size_t count, bool small_sides_later) {
   }
   if (shared == 0) return false;
   auto delegate = std::make_unique<Delegate>(*this, first, shared, small_sides_later);
-  posse::Executor* const other = claim();
+  posse::Executor* const other = claim(with_waiters());
   if (!other) return false;
   delegate->take_records(first);
   trace_taken(*delegate, *other, now_if_traced() - begin_ns);
@@ -231,28 +231,37 @@ bool Seat::give(ForkRecord* first, size_t count, bool small_sides_later) {
   return true;
 }
 
-// Those who have nothing to do take anything; those who wait for a part, what it consists of.
-bool Seat::has_offer() const {
+// Those who have nothing to do take anything; those who wait for a part, what it consists of. There it is computed beside other
+// things, so its result has to be copied: which is guessed to take as much of the time as for what has been made here so far.
+const Delegate* Seat::with_waiters() const {
+  constexpr int64_t kCopyNs = 60, kMostOfTime = 4;
+  if (!running_ || context_.runtime.options.exit_stress != 0) return running_;
+  const int64_t took_ns = context_.runtime.clock.now_ns() - running_->begin_ns_;
+  const auto made = static_cast<int64_t>(context_.heap.live_objects() - running_->live_before_);
+  return made * kCopyNs <= took_ns / kMostOfTime ? running_ : nullptr;
+}
+
+bool Seat::has_offer(const Delegate* waiters) const {
   if (context_.holds_half_shared) return false;
   posse::Crew& crew = posse_.crew();
-  for (const Delegate* each = running_; each; each = each->parent_) {
+  for (const Delegate* each = waiters; each; each = each->parent_) {
     if (crew.has_offer(each, *executor_, posse_.cabal())) return true;
   }
   return crew.has_offer(&posse_, *executor_, posse_.cabal());
 }
 
-posse::Executor* Seat::claim() {
+posse::Executor* Seat::claim(const Delegate* waiters) {
   posse::Crew& crew = posse_.crew();
-  for (const Delegate* each = running_; each; each = each->parent_) {
+  for (const Delegate* each = waiters; each; each = each->parent_) {
     if (posse::Executor* const other = crew.claim(each, *executor_, posse_.cabal())) return other;
   }
   return crew.claim(&posse_, *executor_, posse_.cabal());
 }
 
-// What is marked first, by this executor, must not take longer than it computes. That is guessed to be as long as what comes
+// What is marked first, by this executor, must take little of what it computes. That is guessed to be as long as what comes
 // before the record has taken so far; so what is not worth it now may be later.
 bool Seat::is_worth_sharing(const ForkRecord& record, size_t count) {
-  constexpr double kMarkNs = 25, kFewObjects = 4096;
+  constexpr double kMarkNs = 25, kGain = 8, kFewObjects = 4096;
   if (record.header & ForkRecord::kBuiltin) return true;
   double reached = 0;
   for (const uint32_t slot : point_of(record).inputs) {
@@ -260,7 +269,7 @@ bool Seat::is_worth_sharing(const ForkRecord& record, size_t count) {
   }
   const auto before_ns = static_cast<double>(members().generation() - record.stamp()) *
                          static_cast<double>(posse_.quantum_ns());
-  return reached <= kFewObjects || reached * kMarkNs <= before_ns;
+  return reached <= kFewObjects || reached * kMarkNs * kGain <= before_ns;
 }
 
 // How many can be shared, up to the first that cannot.

@@ -155,8 +155,9 @@ class Seat {
   void begin_quantum(int64_t now_ns);
   bool pause();
   bool give(ForkRecord* first, size_t count, bool small_sides_later);
-  bool has_offer() const;
-  sched::posse::Executor* claim();
+  const Delegate* with_waiters() const;
+  bool has_offer(const Delegate* waiters) const;
+  sched::posse::Executor* claim(const Delegate* waiters);
   bool is_worth_sharing(const ForkRecord& record, size_t count);
   size_t share(ForkRecord* first, size_t count);
   bool has_large_levels();
@@ -271,6 +272,8 @@ class Delegate final : public sched::posse::Work {
   size_t done_ = 0;          // parts; under the lock of the victim's executor
   std::atomic<size_t> computed_{0};  // parts, some of which wait to be packed with the others
   bool complete_ = false;    // all have been computed; by who computes
+  int64_t begin_ns_ = 0;     // and there
+  uint64_t live_before_ = 0;  // objects, when it began
   std::atomic<bool> dropped_{false};
   Delegate* const parent_;           // that the victim computes a part of; null: the evaluation
   Delegate* below_ = nullptr;  // that its executor computes it on top of

@@ -23,8 +23,8 @@ void splice(Item*& to, Item*& from, Visit&& visit) {
 bool Heap::absorb(Heap& other) {
   if (const size_t bytes = other.used_ - other.own_bytes(); !has_room(bytes) && !make_room(bytes)) return false;
   absorb_overdrawn(other);
-  trim_if_doubled();
   stats_.peak_bytes = std::max<uint64_t>(stats_.peak_bytes, used_);
+  trim_if_doubled();
   return true;
 }
 
