@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "interp/runtime/type_tags.h"
 #include "interp/runtime/work.h"
 #include "interp/syntax/diagnostic.h"
 #include "interp/value/compare.h"
@@ -143,8 +144,25 @@ Value raise_not_comparable(Context& context, std::string_view between, Borrowed 
 
 namespace {
 
-std::string misfit(Context& context, const syntax::TypeExpr& type, Borrowed v) {
-  return "expected " + type_name_of(type) + ", got " + type_text(context, v);
+// Which element keeps a list from fitting; empty where no kind tells.
+std::string misfit_inside(Context& context, const syntax::TypeExpr& type, Borrowed v) {
+  if (type.kind == syntax::TypeKind::Optional) return misfit_inside(context, *type.element, v);
+  if (type.kind != syntax::TypeKind::ListOf || !v.is_list()) return "";
+  const TypeTags wanted = tags_of(*type.element);
+  const auto* list = v.as<List>();
+  for (uint64_t i = 0; i < list->size; ++i) {
+    const Borrowed each = list_get(list, i);
+    if (wanted.fits(each)) continue;
+    const std::string element = "element " + std::to_string(i);
+    if (!wanted.is_open(each)) return element + " is " + kind_and_value(context, each);
+    if (const std::string inside = misfit_inside(context, *type.element, each); !inside.empty()) return "in " + element + ", " + inside;
+  }
+  return "";
+}
+
+Value raise_misfit(Context& context, const std::string& which, const syntax::TypeExpr& type, Borrowed v) {
+  return context.raise(ErrorCode::TypeMismatch, which + "expected " + type_name_of(type) + ", got " + type_text(context, v),
+                       misfit_inside(context, type, v));
 }
 
 std::string name_of(const syntax::FunctionDecl& function) {
@@ -166,23 +184,23 @@ std::string name_at(const syntax::FunctionDecl& function, uint32_t site) {
 Value raise_argument_type(Context& context, const syntax::FunctionDecl& function, uint32_t parameter, const syntax::TypeExpr& type,
                           Borrowed v) {
   const std::string which = "argument '" + std::string(function.parameters[parameter].name) + "' of ";
-  return context.raise(ErrorCode::TypeMismatch, which + name_of(function) + ": " + misfit(context, type, v));
+  return raise_misfit(context, which + name_of(function) + ": ", type, v);
 }
 
 Value raise_result_type(Context& context, const syntax::FunctionDecl& function, const syntax::TypeExpr& type, Borrowed v) {
-  return context.raise(ErrorCode::TypeMismatch, "the result of " + name_of(function) + ": " + misfit(context, type, v));
+  return raise_misfit(context, "the result of " + name_of(function) + ": ", type, v);
 }
 
 Value raise_variable_type(Context& context, const syntax::FunctionDecl& function, uint32_t site, const syntax::TypeExpr& type,
                           Borrowed v) {
   const std::string name = name_at(function, site);
-  return context.raise(ErrorCode::TypeMismatch, (name.empty() ? "" : "variable '" + name + "': ") + misfit(context, type, v));
+  return raise_misfit(context, name.empty() ? "" : "variable '" + name + "': ", type, v);
 }
 
 Value raise_field_type(Context& context, std::string_view constructor, std::string_view field, const syntax::TypeExpr& type,
                        Borrowed v) {
   const std::string which = std::string(constructor) + "'s field '" + std::string(field) + "': ";
-  return context.raise(ErrorCode::TypeMismatch, which + misfit(context, type, v));
+  return raise_misfit(context, which, type, v);
 }
 
 // ---- indexes, keys, fields ----

@@ -202,3 +202,18 @@ def a_long_chain_of_imports_works(cli):
 def strange_bytes_in_arguments_do_no_harm(cli):
     cli.script("for a in args { println(len(a) >= 0) }",
                arguments=[b"\xff\xfe".decode("utf-8", "surrogateescape"), "é", "\n"]).ends(0, 1, 2)
+
+
+@each({"variable": ('let xs: [int] = [1, "a"]', 'element 1 is str ("a")'),
+       "argument": ("fn f(xs: [int]) => len(xs)\nf([1.5])", "element 0 is float (1.5)"),
+       "result": ("fn f() -> [[num]?] { [nil, [1, 2.5], [3, true]] }\nf()", "in element 2, element 1 is bool (true)"),
+       "field": ("type Box = Box(items: [str])\nBox([nil])", "element 0 is nil"),
+       "declared": ("type Box = Box(items)\nlet xs: [Box] = [Box(1), 7]", "element 1 is int (7)")})
+def what_keeps_a_list_from_fitting_is_told(cli, row):
+    source, hint = row
+    cli.script(source).ends(1).diagnoses("got list").says(hint)
+
+
+@case
+def what_is_no_list_has_no_element_that_does_not_fit(cli):
+    cli.script('let xs: [int] = "abc"').ends(1).diagnoses("expected [int], got str").says_not("element")
