@@ -10,35 +10,14 @@
 #include <cstdlib>
 #include <functional>
 #include <map>
+#include <memory>
+#include <optional>
+
+#include "cli/usage.h"
 
 namespace posset::cli {
 
 namespace {
-
-constexpr const char* kUsageText =
-    "posset FILE [ARG...]              run a script (- reads standard input)\n"
-    "posset run [OPTIONS] FILE [ARG...]\n"
-    "posset eval [OPTIONS] 'EXPR'      evaluate, print the value unless it is nil\n"
-    "posset repl [OPTIONS]             read, evaluate, print; also `posset` alone on a terminal\n"
-    "posset check [--json] FILE...     parse and resolve only\n"
-    "posset fmt [--check] FILE...      give files the one layout (- from standard input to output)\n"
-    "posset explain [OPTIONS] FILE [NAME]\n"
-    "posset why [REASON]               what a reason means that explain or why gives\n"
-    "posset why [OPTIONS] NAME FILE    run, then say why the units of that name are not in a higher tier;\n"
-    "                                  FILE may be a trace (.json) of a run\n"
-    "posset dump --tree|--bytecode FILE [NAME]\n"
-    "posset trace diff A B             compare two traces written by --trace FILE.json by what happened\n"
-    "posset doc [NAME]                 the standard library, a module (math) or a function (math.sin)\n"
-    "posset --version\n\n"
-    "Exit status: 0 done, 1 error in the script (of fmt --check: a file would change), 2 usage,\n"
-    "3 the source does not parse or resolve, 4 a limit was exceeded, 130 interrupted.\n"
-    "`posset VERB --help` lists the options.\n";
-
-const std::map<std::string, Verb> kVerbs = {
-    {"run", Verb::Run},         {"eval", Verb::Eval}, {"repl", Verb::Repl}, {"check", Verb::Check},
-    {"explain", Verb::Explain}, {"why", Verb::Why},   {"dump", Verb::Dump}, {"trace", Verb::Trace},
-    {"doc", Verb::Doc},         {"fmt", Verb::Fmt},
-};
 
 struct Flags {
   std::string thresholds, allow = "clock", color = "auto", trace, cache;
@@ -150,6 +129,24 @@ void add_evaluation_options(CLI::App& app, CommandLine& line, Flags& flags) {
   app.add_flag("--stats", line.stats, "counters at the end, on standard error");
   app.add_option("--allow", flags.allow, "grants: read[=DIR], write[=DIR], input, env, clock, run, all, none");
 }
+
+// As a table of options with the words for what they take, and without the bounds of types.
+class Layout final : public CLI::Formatter {
+ public:
+  explicit Layout(Verb verb) : verb_(verb) {}
+  std::string make_usage(const CLI::App*, std::string) const override { return usage_of(verb_); }
+  std::string make_description(const CLI::App*) const override { return {}; }
+  std::string make_option_opts(const CLI::Option* option) const override {
+    const std::string type = option->get_type_name();
+    const bool is_count = type.starts_with("INT") || type.starts_with("UINT");
+    std::string opts = is_count ? " N" : type.starts_with("FLOAT") ? " SECONDS" : type.starts_with("TEXT") ? " TEXT" : "";
+    if (!option->get_envname().empty()) opts += " ($" + option->get_envname() + ")";
+    return opts;
+  }
+
+ private:
+  Verb verb_;
+};
 
 int usage(const std::string& problem) {
   std::fprintf(stderr, "posset: %s\nTry 'posset --help'.\n", problem.c_str());
@@ -298,9 +295,10 @@ std::string blamed(const CLI::App& app, const std::vector<std::string>& words, c
   return option->get_envname() + problem.substr(name.size());
 }
 
-int parse_words(CommandLine& line, std::vector<std::string> words, const std::string& verb) {
+int parse_words(CommandLine& line, std::vector<std::string> words) {
   Flags flags;
-  CLI::App app("posset " + verb, "posset " + verb);
+  CLI::App app;
+  app.formatter(std::make_shared<Layout>(line.verb));
   if (line.verb != Verb::Check && line.verb != Verb::Dump && line.verb != Verb::Trace &&
       line.verb != Verb::Doc && line.verb != Verb::Fmt) {
     add_evaluation_options(app, line, flags);
@@ -345,26 +343,24 @@ int parse_command_line(int argc, char** argv, CommandLine& out) {
   if (words.empty()) {
     if (!isatty(STDIN_FILENO)) {
       out.file = "-";
-      return parse_words(out, {"-"}, "run");
+      return parse_words(out, {"-"});
     }
     out.verb = Verb::Repl;
-    return parse_words(out, {}, "repl");
+    return parse_words(out, {});
   }
   if (words[0] == "--help" || words[0] == "-h") {
-    std::fputs(kUsageText, stdout);
+    std::fputs(usage_of_all().c_str(), stdout);
     return kDone;
   }
   if (words[0] == "--version") {
     std::printf("posset %s\n", posset_version());
     return kDone;
   }
-  std::string verb = "run";
-  if (auto found = kVerbs.find(words[0]); found != kVerbs.end()) {
-    out.verb = found->second;
-    verb = words[0];
+  if (const std::optional<Verb> verb = verb_named(words[0])) {
+    out.verb = *verb;
     words.erase(words.begin());
   }
-  return parse_words(out, std::move(words), verb);
+  return parse_words(out, std::move(words));
 }
 
 }  // namespace posset::cli

@@ -1,6 +1,7 @@
 """Command-line cases: what each verb does, and the exit status of each ending."""
 
 import json
+import re
 
 import harness
 from cli_case import case, each
@@ -210,6 +211,17 @@ def help_is_on_standard_output(cli, arguments):
     outcome = cli(*arguments).ends(0)
     if not outcome.stdout.strip():
         outcome.fail("nothing was printed")
+
+
+@each({verb: verb for verb in ("run", "eval", "repl", "check", "fmt", "explain", "why", "dump", "trace", "doc")})
+def help_of_a_verb_says_how_it_is_called(cli, verb):
+    called = [line.strip() for line in cli("--help").ends(0).stdout.splitlines() if line.startswith(f"posset {verb} ")]
+    outcome = cli(verb, "--help").ends(0)
+    usage, _, options = outcome.stdout.removeprefix("Usage: ").partition("\n\n")
+    if [line.strip() for line in usage.splitlines()] != [re.split("  +", line)[0] for line in called]:
+        outcome.fail(f"the list of all verbs has: {called}")
+    if re.search(r"INT|Env:|\[\d", options):
+        outcome.fail("types of the implementation are no help")
 
 
 @each({
