@@ -24,7 +24,7 @@ bool Heap::absorb(Heap& other) {
   if (const size_t bytes = other.used_ - other.own_bytes(); !has_room(bytes) && !make_room(bytes)) return false;
   absorb_overdrawn(other);
   stats_.peak_bytes = std::max<uint64_t>(stats_.peak_bytes, used_);
-  trim_if_doubled();
+  trim_if_doubled();  // who is given much again and again may need no page of its own for it
   return true;
 }
 

@@ -465,7 +465,9 @@ TEST_CASE("parallel: stealing neither causes nor avoids a lack of memory") {
   }
 }
 
-// The most memory that it takes to make trees of 64 Ki texts and sum them up, so often.
+namespace {
+
+// The most memory that it takes to make trees of 32 Ki texts and sum them up, so often.
 uint64_t peak_of_trees(uint32_t workers, int times) {
   posset_runtime_options options = posset_runtime_defaults();
   options.workers = workers;
@@ -479,6 +481,8 @@ uint64_t peak_of_trees(uint32_t workers, int times) {
   posset_context_statistics(world.context, &statistics);
   return statistics.peak_bytes;
 }
+
+}  // namespace
 
 TEST_CASE("parallel regression: what parts have made is given back when it has died, however many there were") {
   constexpr uint64_t kFirstPages = 8 << 20;  // that are kept in any case
