@@ -64,6 +64,7 @@ struct Config {
   StackPool* stacks = nullptr;      // where they come from and go back to, whatever size those have; null: the system
   uint32_t max_fibers = 1024;       // of a worker: so many tasks may have begun and not ended
   uint32_t max_pending = 65'536;    // tasks of foreign threads that have not begun
+  uint32_t placing = 0;             // tasks begin on the first so many workers, the others have only what is for them alone; 0: on all
   bool tasks_last = false;          // a task begins when nothing that has begun can go on; else it has its turn
   int64_t spin_ns = kMillisecond;   // a worker without work looks for some, before it sleeps
   int64_t stop_ns = 10 * kSecond;   // what the destructor gives tasks to end by themselves
@@ -73,6 +74,8 @@ struct Config {
   // All of these may be empty, and are called on any thread with no lock held; what they throw is counted and forgotten.
   // An exception has left the task of that title.
   std::function<void(std::string_view title, std::exception_ptr)> on_error;
+  // A worker with a thread of its own had nothing to do for so long, and has now. The one exception: with the worker's lock held.
+  std::function<void(int64_t took_ns)> on_idle;
   // Nothing goes on. Outside threads may yet wake tasks: only the host knows whether any will. Once for each time.
   std::function<void(const StuckReport&)> on_stuck;
   // Where there is one worker, a bound thread: for what ends its sleep without being about tasks.

@@ -54,12 +54,16 @@ class TaskCore {
   explicit TaskCore(bool same_thread) : same_thread_(same_thread) {}
   // Whether it must begin on the worker it was given to: no other takes it away.
   bool same_thread() const { return same_thread_; }
+  // Something that has begun waits for it: before anything else that begins. Set before it is given to a worker.
+  bool awaited() const { return awaited_; }
+  void set_awaited() { awaited_ = true; }
 
  private:
   friend class Fifo<TaskCore>;
   friend class Injector;
   TaskCore* next_ = nullptr;
   const bool same_thread_;
+  bool awaited_ = false;
 };
 
 // The life of a fiber:
@@ -92,6 +96,8 @@ class FiberCore {
   bool blocked() const { return state_ == FiberState::Yielded || state_ == FiberState::Waiting; }
   // Has a task that began and has not ended.
   bool busy() const { return busy_; }
+  // What it has from now on, under the lock of its worker.
+  void take(const TaskCore& task) { awaited_ = task.awaited(); }
 
  private:
   friend class Fifo<FiberCore>;
@@ -103,6 +109,7 @@ class FiberCore {
   FiberState state_ = FiberState::Idle;
   bool busy_ = false;
   bool permit_ = false;  // was unparked while it ran: the next park returns at once
+  bool awaited_ = false;  // its task is
 };
 
 }  // namespace posset::sched::fiber

@@ -15,6 +15,7 @@ Crew::Crew(const Clock& clock, Trace* trace, Config config)
     : clock_(clock),
       trace_(trace),
       config_(std::move(config)),
+      placing_(std::min({config_.placing != 0 ? config_.placing : kMaxWorkers, config_.workers, kMaxWorkers})),
       placement_(std::max(1U, std::min(config_.workers, kMaxWorkers))) {
   for (uint32_t number = 0; number < std::min(config_.workers, kMaxWorkers); ++number) {
     workers_.push_back(std::make_unique<Worker>(*this, number, true));
@@ -38,11 +39,20 @@ Worker* Crew::here() const {
 Worker& Crew::least_loaded() {
   const auto load = [](const Worker& worker) { return uint64_t{worker.held()} + worker.ready(); };
   size_t best = latest_.load(std::memory_order_relaxed);
-  for (size_t i = 0; i < workers_.size(); ++i) {
+  for (size_t i = 0; i < placing_; ++i) {
     if (load(*workers_[i]) < load(*workers_[best])) best = i;
   }
   latest_.store(best, std::memory_order_relaxed);
   return *workers_[best];
+}
+
+// Of those that tasks begin on.
+std::optional<uint32_t> Crew::claim_idle() {
+  if (placing_ == workers_.size()) return placement_.claim();
+  for (uint32_t worker = 0; worker < placing_; ++worker) {
+    if (placement_.claim(worker)) return worker;
+  }
+  return std::nullopt;
 }
 
 Worker::Added Crew::place(Task& task) {
@@ -50,18 +60,18 @@ Worker::Added Crew::place(Task& task) {
     const Worker::Added added = least_loaded().add(task);
     if (added != Worker::Added::NoThread) return added;
   }
-  if (const auto idle = placement_.claim()) {
+  if (const auto idle = claim_idle()) {
     const Worker::Added added = workers_[*idle]->add(task);
     if (added != Worker::Added::NoThread) return added;
   }
   // A mutex that somebody has is passed by, but not for ever.
-  for (size_t tries = workers_.size(); tries > 0; --tries) {
-    const Worker::Added added = workers_[placement_.turn()]->try_add(task);
+  for (size_t tries = placing_; tries > 0; --tries) {
+    const Worker::Added added = workers_[placement_.turn() % placing_]->try_add(task);
     if (added != Worker::Added::Busy && added != Worker::Added::NoThread) return added;
   }
   Worker::Added added = Worker::Added::NoThread;
-  for (size_t tries = workers_.size(); tries > 0 && added == Worker::Added::NoThread; --tries) {
-    added = workers_[placement_.turn()]->add(task);
+  for (size_t tries = placing_; tries > 0 && added == Worker::Added::NoThread; --tries) {
+    added = workers_[placement_.turn() % placing_]->add(task);
   }
   return added;
 }
@@ -116,7 +126,11 @@ Scheduled Crew::schedule(Task& task) {
   }
   Worker* const worker = here();
   const Scheduled answer = worker ? hand_over(task, worker) : hand_in(task);
-  if (answer == Scheduled::Accepted) return answer;
+  return answer == Scheduled::Accepted ? answer : refuse(task, answer);
+}
+
+Scheduled Crew::refuse(Task& task, Scheduled answer) {
+  const auto number = static_cast<int64_t>(task.number());
   refused_.fetch_add(1, std::memory_order_relaxed);
   if (trace_) {
     const Outcome why = answer == Scheduled::QueueFull ? Outcome::QueueFull : Outcome::Stopped;
@@ -128,16 +142,36 @@ Scheduled Crew::schedule(Task& task) {
   return answer;
 }
 
+// Counted as active meanwhile, as what starts a thread has to be. One whose thread cannot start is there to be tried again.
+bool Crew::claim(uint32_t worker) {
+  if (worker >= workers_.size() || !placement_.is_idle(worker) || !activity_.try_enter()) return false;
+  const bool claimed = placement_.claim(worker), started = claimed && workers_[worker]->start();
+  if (claimed && !started) placement_.set_idle(worker);
+  if (activity_.leave()) quiet();
+  return started;
+}
+
+// From within as well it is counted as active, since it may come from whoever.
+Scheduled Crew::schedule_on(uint32_t worker, Task& task) {
+  task.set_number(next_number_.fetch_add(1, std::memory_order_relaxed));
+  if (!activity_.try_enter()) return refuse(task, Scheduled::Stopped);
+  const Worker::Added added = workers_[worker]->add_awaited(task);
+  if (activity_.leave()) quiet();
+  const bool accepted = added == Worker::Added::Yes || added == Worker::Added::Behind;
+  return accepted ? Scheduled::Accepted : refuse(task, added == Worker::Added::NoThread ? Scheduled::NoThread : Scheduled::Stopped);
+}
+
 // Who was idle may have found something in the meantime, and would not look before that has ended.
 void Crew::call_somebody() {
   while (placement_.any_idle()) {
-    const auto idle = placement_.claim();
+    const auto idle = claim_idle();
     if (!idle || workers_[*idle]->call()) return;
   }
 }
 
 Task* Crew::steal_for(const Worker& thief, uint64_t random, bool patient) {
-  const size_t count = workers_.size();
+  const size_t count = placing_;
+  if (thief.number() >= count) return nullptr;
   for (size_t i = 0; i < count; ++i) {
     Worker& victim = *workers_[(random + i) % count];
     if (&victim == &thief) continue;
@@ -161,10 +195,10 @@ std::atomic<size_t> all_stacks{0};
 
 }  // namespace
 
-std::unique_ptr<Fiber> Crew::make_fiber(Worker& worker, uint32_t number, bool& comes_later) {
+std::unique_ptr<Fiber> Crew::make_fiber(Worker& worker, uint32_t number, const Task& task, bool& comes_later) {
   try {
-    auto stack = config_.stacks ? config_.stacks->try_take()
-                                : std::make_unique<NativeStack>(config_.stack_bytes, StackArea::Use::Begins);
+    const StackArea::Use use = task.awaited() ? StackArea::Use::GoesOn : StackArea::Use::Begins;
+    auto stack = config_.stacks ? config_.stacks->try_take() : std::make_unique<NativeStack>(config_.stack_bytes, use);
     // What is bound goes on in its first fiber: if all that have begun waited for one, none would end and leave its own. It will
     // need registers, too, which must then be there.
     if (stack->comes_later() && !worker.own_thread() && stacks_.load(std::memory_order_relaxed) == 0) {
@@ -203,6 +237,14 @@ void Crew::tell_error(const Task& task, const std::exception_ptr& error) {
   if (!config_.on_error) return;
   try {
     config_.on_error(task.title(), error);
+  } catch (...) {
+    lost_errors_.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+void Crew::tell_idle(int64_t took_ns) {
+  try {
+    config_.on_idle(took_ns);
   } catch (...) {
     lost_errors_.fetch_add(1, std::memory_order_relaxed);
   }

@@ -42,6 +42,11 @@ class Crew {
   // Takes over the caller's reference, whatever the answer. Any thread.
   Scheduled schedule(Task& task);
 
+  // See Executors.
+  bool is_idle(uint32_t worker) const { return worker < workers_.size() && placement_.is_idle(worker); }
+  bool claim(uint32_t worker);
+  Scheduled schedule_on(uint32_t worker, Task& task);
+
   // The calling thread gets a worker. False: it has one of these executors, or they have stopped.
   bool bind() POSSET_EXCLUDES(mutex_);
   // False: it has none, or is running a task.
@@ -64,7 +69,7 @@ class Crew {
   // Nobody was active: looks whether all has ended, or nothing can go on. With no lock held.
   void quiet() POSSET_EXCLUDES(mutex_);
   // Null: there is no stack; `comes_later`: for the time being, as all stacks of the process have what they may have.
-  std::unique_ptr<Fiber> make_fiber(Worker& worker, uint32_t number, bool& comes_later);
+  std::unique_ptr<Fiber> make_fiber(Worker& worker, uint32_t number, const Task& task, bool& comes_later);
   void give_back(std::unique_ptr<NativeStack> stack);
   // Half of the stacks of fibers in the process, or more, are of these: who waits for one here waits for these.
   bool has_most_stacks() const;
@@ -75,6 +80,7 @@ class Crew {
   void watch();
   int64_t watch_at();
   void sleep_until(int64_t until_ns);
+  void tell_idle(int64_t took_ns);
   void tell_stuck(StuckReport::Reason reason, uint32_t waiting, const Worker* worker);
   int64_t trace_started(const Task& task);
   void trace_finished(const Task& task, TaskState state, int64_t began_ns);
@@ -83,8 +89,10 @@ class Crew {
   Worker* here() const;
   Worker::Added place(Task& task);
   Worker& least_loaded();
+  std::optional<uint32_t> claim_idle();
   Scheduled hand_over(Task& task, Worker* here);
   Scheduled hand_in(Task& task);
+  Scheduled refuse(Task& task, Scheduled answer);
   bool has_room();
   bool wait_ended(int64_t deadline_ns, bool own) POSSET_EXCLUDES(mutex_);
   uint64_t give_up_all(Fifo<TaskCore>& dropped);
@@ -95,6 +103,7 @@ class Crew {
   const Clock& clock_;
   Trace* const trace_;
   const Config config_;
+  const uint32_t placing_;  // workers that tasks begin on, the first of them
   Placement placement_;
   Activity activity_;
   std::vector<std::unique_ptr<Worker>> workers_;  // with threads of their own; fixed

@@ -21,8 +21,15 @@ void Executors::drop_waiting() { crew_->drop_waiting(); }
 bool Executors::detach() { return crew_->detach(); }
 bool Executors::attach() { return crew_->attach(); }
 Scheduled Executors::hand_over(Task& task) { return crew_->schedule(task); }
+bool Executors::is_idle(uint32_t worker) const { return crew_->is_idle(worker); }
+bool Executors::claim(uint32_t worker) { return crew_->claim(worker); }
+Scheduled Executors::schedule_on(uint32_t worker, Prepared task) { return crew_->schedule_on(worker, *task.release()); }
 StopReport Executors::stop(int64_t deadline_ns) { return crew_->stop(deadline_ns); }
-bool Executors::is_own_thread() const { return Worker::is_inside(*crew_); }
+bool Executors::is_own_thread() const { return Worker::current_of(*crew_) != nullptr; }
+int Executors::own_worker() const {
+  const Worker* const worker = Worker::current_of(*crew_);
+  return worker ? static_cast<int>(worker->number()) : -1;
+}
 std::vector<BlockedTask> Executors::blocked() const { return crew_->blocked(); }
 Statistics Executors::statistics() const { return crew_->statistics(); }
 std::string Executors::check() const { return crew_->check(); }
@@ -35,6 +42,10 @@ Wait yield_preempted() {
   fiber->about_to_wait();
   Worker::current()->preempt(*fiber);
   return fiber->cancelled() ? Wait::Cancelled : Wait::Ok;
+}
+
+void yield_preempted_regardless() {
+  if (Fiber* const fiber = Worker::current_fiber()) Worker::current()->preempt(*fiber);
 }
 
 uint32_t others_ready() {

@@ -72,6 +72,24 @@ class Executors {
     return {answer, std::move(handle)};
   }
 
+  // Whether a worker has nothing to do, as far as can be seen. Any thread.
+  bool is_idle(uint32_t worker) const;
+  // The same, and then it is the caller's: nobody else is told so until it has looked for something to do once more. Its thread is
+  // started. False: it has something to do, or the system gives no thread.
+  bool claim(uint32_t worker);
+  // A task for a worker that the caller will claim, made before so that nothing can fail then. Somebody who has begun waits for it: it
+  // has a stack before others, and that it never begins is told by its closure being destroyed alone.
+  using Prepared = std::unique_ptr<Task, void (*)(Task*)>;
+  template <std::invocable Body>
+  static Prepared prepare(Body&& body, TaskOptions options = {}) {
+    options.same_thread = true;
+    Task* const task = make_task(std::forward<Body>(body), std::move(options));
+    task->set_awaited();
+    return {task, [](Task* unused) { unused->release(); }};
+  }
+  // Runs it there. Any thread.
+  Scheduled schedule_on(uint32_t worker, Prepared task);
+
   // Refuses tasks of foreign threads and waits until everything has ended and no other thread is bound. At the deadline
   // every wait returns Cancelled, tasks that have not begun never begin, and a task that waits on regardless is unwound.
   // Tasks that compute for ever are waited for. May be called again. From a task it only asks, and returns at once.
@@ -79,6 +97,8 @@ class Executors {
 
   // Whether the calling thread is one of theirs, which must not wait for their end; also under others bound in their tasks.
   bool is_own_thread() const;
+  // The number of its worker, likewise; -1: it has none.
+  int own_worker() const;
 
   // Which tasks are blocked, on what: by worker and in the order of their fibers.
   std::vector<BlockedTask> blocked() const;
@@ -103,6 +123,8 @@ namespace this_fiber {
 // The end of a quantum: whatever else is ready comes first, unblocked fibers before all, then one new task and one
 // preempted fiber by turns. Returns at once when there is nothing. Cancelled: the task shall end. Throws FiberUnwind.
 Wait yield_preempted();
+// The same for what somebody waits for: it goes on whatever happens, and nothing is thrown.
+void yield_preempted_regardless();
 // How many fibers and tasks are ready and wait for this thread. Timers are not looked at.
 uint32_t others_ready();
 // Cancelled, or Timeout once the clock has reached it.

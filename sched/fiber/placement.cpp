@@ -17,14 +17,14 @@ void Placement::set_idle(uint32_t worker) {
   idle_[worker / 64].fetch_or(uint64_t{1} << (worker % 64));
 }
 
-void Placement::set_busy(uint32_t worker) { try_claim(worker); }
+void Placement::set_busy(uint32_t worker) { claim(worker); }
 
 void Placement::spins(uint32_t worker) {
   const uint32_t slot = next_spinning_.fetch_add(1, std::memory_order_relaxed) % kRing;
   spinning_[slot].store(static_cast<int32_t>(worker), std::memory_order_relaxed);
 }
 
-bool Placement::try_claim(uint32_t worker) {
+bool Placement::claim(uint32_t worker) {
   const uint64_t bit = uint64_t{1} << (worker % 64);
   std::atomic<uint64_t>& word = idle_[worker / 64];
   return (word.load(std::memory_order_relaxed) & bit) != 0 && (word.fetch_and(~bit, std::memory_order_relaxed) & bit) != 0;
@@ -37,12 +37,12 @@ std::optional<uint32_t> Placement::claim() {
   const int32_t spinning = any ? slot.exchange(kNobody, std::memory_order_relaxed) : kNobody;
   if (spinning != kNobody) {
     next_spinning_.fetch_sub(1, std::memory_order_relaxed);
-    if (try_claim(static_cast<uint32_t>(spinning))) return static_cast<uint32_t>(spinning);
+    if (claim(static_cast<uint32_t>(spinning))) return static_cast<uint32_t>(spinning);
   }
   for (uint32_t word = 0; word < words_; ++word) {
     while (const uint64_t bits = idle_[word].load(std::memory_order_relaxed)) {
       const uint32_t worker = word * 64 + static_cast<uint32_t>(std::countr_zero(bits));
-      if (try_claim(worker)) return worker;
+      if (claim(worker)) return worker;
     }
   }
   return std::nullopt;

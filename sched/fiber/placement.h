@@ -37,6 +37,10 @@ class Placement {
 
   // A worker that was idle, and is the caller's. Empty: none was.
   std::optional<uint32_t> claim();
+  // That worker. False: it was not idle.
+  bool claim(uint32_t worker);
+  // A hint.
+  bool is_idle(uint32_t worker) const { return (idle_[worker / 64].load(std::memory_order_relaxed) >> (worker % 64) & 1) != 0; }
   // Some worker is idle; sequentially consistent, as is `set_idle`.
   bool any_idle() const;
   // Any worker: each one's turn.
@@ -48,7 +52,6 @@ class Placement {
  private:
   static constexpr uint32_t kRing = 8;
   static constexpr int32_t kNobody = -1;
-  bool try_claim(uint32_t worker);
 
   const uint32_t workers_;
   const uint32_t words_;

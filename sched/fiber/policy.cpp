@@ -10,7 +10,11 @@ namespace posset::sched::fiber {
 WorkerPolicy::Added WorkerPolicy::add(TaskCore& task) {
   if (ending_) return {false, false, false};
   collect();
-  tasks_.push_back(task);
+  if (task.awaited()) {
+    tasks_.push_front(task);
+  } else {
+    tasks_.push_back(task);
+  }
   // Whoever adds behind something that runs looks for an idle worker next, and whoever becomes idle looks for tasks next.
   // One of them sees the other, because each of the four is sequentially consistent.
   no_memory_ = false;
@@ -55,11 +59,16 @@ void WorkerPolicy::add_stolen(TaskCore& task) {
 TaskCore* WorkerPolicy::steal(bool begun) {
   if (tasks_last_ && begun && looking_ && can_begin()) return nullptr;
   if (tasks_.empty()) collect();
-  if (tasks_.empty() || tasks_.front()->same_thread()) return nullptr;
+  if (tasks_.empty()) return nullptr;
+  // There is one at most, and it hides none.
+  TaskCore* const awaited = tasks_.front()->awaited() ? tasks_.pop_front() : nullptr;
+  TaskCore* const taken = tasks_.empty() || tasks_.front()->same_thread() ? nullptr : tasks_.pop_front();
+  if (awaited) tasks_.push_front(*awaited);
+  if (!taken) return nullptr;
   count(-1);
   // It was taken for idle, and has the thief's part now.
   if (looking_) called_ = looks_again_ = true;
-  return tasks_.pop_front();
+  return taken;
 }
 
 void WorkerPolicy::queue(FiberCore& fiber) {
@@ -155,12 +164,14 @@ bool WorkerPolicy::preempt(FiberCore& fiber) {
   assert(fiber.state_ == FiberState::Running);
   expire();
   if (tasks_.empty()) collect();
-  const bool task = !tasks_last_ && !tasks_.empty() && can_start(nullptr);
+  const bool before_it = !tasks_last_ || fiber.awaited_ || (!tasks_.empty() && tasks_.front()->awaited());
+  const bool task = !tasks_.empty() && before_it && has_turns() && can_start(nullptr);
   const bool others = !unblocked_.empty() || !preempted_.empty() || task;
   if (!others) return false;
   fiber.state_ = FiberState::Preempted;
   if (preempted_.empty()) task_turn_ = true;  // else it would be the next itself
   preempted_.push_back(fiber);
+  preempted_awaited_ += fiber.awaited_;
   count(1);
   return true;
 }
@@ -250,14 +261,16 @@ WorkerPolicy::Decision WorkerPolicy::next(FiberCore* free) {
   const bool task = !tasks_.empty() && can_start(free);
   if (!unblocked_.empty() && unblocked_turn(task)) return resume(*unblocked_.pop_front(), free);
   passed_ = 0;
-  if (task && ((task_turn_ && !tasks_last_) || preempted_.empty())) {
+  if (task && ((task_turn_ && has_turns()) || preempted_.empty())) {
     task_turn_ = false;
     return start(free);
   }
   if (!preempted_.empty()) {
     task_turn_ = true;
     preempted_turn_ = false;
-    return resume(*preempted_.pop_front(), free);
+    FiberCore* const first = preempted_.pop_front();
+    preempted_awaited_ -= first->awaited_;
+    return resume(*first, free);
   }
   if ((ending_ || draining_) && main_ && main_->state_ == FiberState::Idle && busy_ == 0 && tasks_.empty()) {
     main_->state_ = FiberState::Running;

@@ -51,6 +51,8 @@ class WorkerPolicy {
     bool wake;      // it slept
     bool waits;     // for what runs: somebody else would begin it sooner, and is to be called
   };
+  // One that is awaited goes before all, and begins by turns with what was preempted where tasks come last, too; while it goes on, it is
+  // preempted for what has not begun.
   Added add(TaskCore& task);
   // One that was stolen goes before all: it has waited longest.
   void add_stolen(TaskCore& task);
@@ -183,6 +185,8 @@ class WorkerPolicy {
   bool can_start(const FiberCore* free) const {
     return free || !idle_.empty() || (fibers_ < max_fibers_ && !no_memory_);
   }
+  // Whether the first task comes by turns with what was preempted, or after that. What is awaited is no reason to come last.
+  bool has_turns() const { return !tasks_last_ || tasks_.front()->awaited() || preempted_awaited_ == preempted_.size(); }
   void queue(FiberCore& fiber);
   void expire();
   void collect();
@@ -203,6 +207,7 @@ class WorkerPolicy {
   Fifo<FiberCore> unblocked_;
   Fifo<TaskCore> tasks_;
   Fifo<FiberCore> preempted_;
+  uint32_t preempted_awaited_ = 0;  // of these
   TimerSet timers_;
   std::vector<FiberCore*> idle_;  // the last one first: its stack is warm
   std::vector<FiberCore*> all_;   // by number; null: has gone

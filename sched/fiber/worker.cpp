@@ -67,11 +67,10 @@ Fiber* Worker::current_fiber() { return current_worker ? current_worker->running
 
 Worker* Worker::exchange_current(Worker* worker) { return std::exchange(current_worker, worker); }
 
-bool Worker::is_inside(const Crew& crew) {
-  for (const Worker* each = current_worker; each; each = each->outer_) {
-    if (&each->crew_ == &crew) return true;
-  }
-  return false;
+const Worker* Worker::current_of(const Crew& crew) {
+  const Worker* each = current_worker;
+  while (each && &each->crew_ != &crew) each = each->outer_;
+  return each;
 }
 
 bool Worker::start_thread() {
@@ -86,6 +85,11 @@ bool Worker::start_thread() {
   started_ = true;
   begin_elsewhere(thread_);
   return true;
+}
+
+bool Worker::start() {
+  MutexLock lock(mutex_);
+  return !policy_.closed() && start_thread();
 }
 
 void Worker::wake() {
@@ -116,6 +120,12 @@ POSSET_NOT_ANALYSED bool Worker::push(Task& task, Added& added) {
 Worker::Added Worker::add(Task& task) {
   Added added;
   if (push(task, added)) return added;
+  MutexLock lock(mutex_);
+  return add_locked(task);
+}
+
+// Never pushed: that would put it behind others.
+Worker::Added Worker::add_awaited(Task& task) {
   MutexLock lock(mutex_);
   return add_locked(task);
 }
@@ -363,7 +373,10 @@ Fiber* Worker::fiber_for(const WorkerPolicy::Decision& decision) {
   if (decision.what != WorkerPolicy::Do::Start) return fiber;
   auto* task = static_cast<Task*>(decision.task);
   if (!fiber) fiber = new_fiber(*task);
-  if (fiber) fiber->task_ = task;
+  if (fiber) {
+    fiber->take(*task);
+    fiber->task_ = task;
+  }
   return fiber;
 }
 
@@ -373,7 +386,7 @@ Fiber* Worker::new_fiber(Task& task) {
   const uint32_t number = policy_.next_number();
   bool comes_later = false;
   mutex_.unlock();
-  std::unique_ptr<Fiber> made = crew_.make_fiber(*this, number, comes_later);
+  std::unique_ptr<Fiber> made = crew_.make_fiber(*this, number, task, comes_later);
   mutex_.lock();
   if (!made) {
     has_no_fiber(task, comes_later);
@@ -506,6 +519,7 @@ void Worker::spin() {
 Task* Worker::look_around(int64_t left_ns) {
   const auto has_own = [this] { return ready() != 0; };
   if (left_ns > kPauseNs && spin_until(std::chrono::nanoseconds(kPauseNs), has_own)) return nullptr;
+  if (!idle_) idle_since_ns_ = crew_.config().on_idle ? crew_.clock().now_ns() : 0;
   idle_ = true;
   crew_.placement().set_idle(number_);
   crew_.placement().spins(number_);
@@ -518,8 +532,9 @@ Task* Worker::look_around(int64_t left_ns) {
 }
 
 void Worker::set_busy() {
-  if (idle_) crew_.placement().set_busy(number_);
-  idle_ = false;
+  if (!std::exchange(idle_, false)) return;
+  crew_.placement().set_busy(number_);
+  if (idle_since_ns_ != 0) crew_.tell_idle(crew_.clock().now_ns() - idle_since_ns_);
 }
 
 void Worker::sleep() {
@@ -565,7 +580,7 @@ void Worker::report_cap() {
 }
 
 void Worker::fail_to_start(Task& task) {
-  crew_.tell_error(task, std::make_exception_ptr(std::bad_alloc()));
+  if (!task.awaited()) crew_.tell_error(task, std::make_exception_ptr(std::bad_alloc()));
   crew_.give_up(task);
 }
 

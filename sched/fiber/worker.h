@@ -80,8 +80,8 @@ class Worker {
   static Fiber* current_fiber();
   // Whose the calling thread is from now on; gives whose it was.
   static Worker* exchange_current(Worker* worker);
-  // Whether the calling thread is one of these executors', under others that were bound in their tasks.
-  static bool is_inside(const Crew& crew);
+  // The calling thread's of these executors, also under others that were bound in their tasks; null: there is none.
+  static const Worker* current_of(const Crew& crew);
 
   Crew& crew() const { return crew_; }
   uint32_t number() const { return number_; }
@@ -93,10 +93,14 @@ class Worker {
   // Takes over the caller's reference when it says Yes, or Behind: something runs there, and somebody else would begin it
   // sooner.
   Added add(Task& task) POSSET_EXCLUDES(mutex_);
+  // The same for one that is awaited.
+  Added add_awaited(Task& task) POSSET_EXCLUDES(mutex_);
   // Busy: somebody else has the mutex.
   Added try_add(Task& task) POSSET_EXCLUDES(mutex_);
   // Null: there is none; or, unless the caller is `patient`, there is none to be had at this moment.
   Task* steal(bool patient, bool begun) POSSET_EXCLUDES(mutex_);
+  // Its thread runs. False: the system gives none.
+  bool start() POSSET_EXCLUDES(mutex_);
   // How many have begun on it and not ended. Relaxed: a hint.
   uint32_t held() const { return held_.load(std::memory_order_relaxed); }
   // How many wait for its thread. Without the lock, so a hint.
@@ -210,6 +214,7 @@ class Worker {
   Fiber* running_ = nullptr;
   bool spun_ = false;  // since there was something to do
   bool idle_;  // said so, to be given work; before its thread begins the crew says it
+  int64_t idle_since_ns_ = 0;  // where anybody is told
   Worker* outer_ = nullptr;  // whose thread this was before
   std::atomic<std::thread::id> detached_{};  // the thread that is to come back; none: it is there
   Random random_;

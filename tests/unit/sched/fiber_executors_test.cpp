@@ -2,6 +2,7 @@
 // What does the waiting is in fiber_sync_test.cpp, ends are in fiber_stop_test.cpp.
 #include "sched/fiber/executors.h"
 
+#include <array>
 #include <map>
 #include <mutex>
 #include <set>
@@ -810,4 +811,62 @@ TEST_CASE("fiber executors: a deep task finds its stack's end where it is told")
   });
   CHECK(done.wait(setup.late()) == Wait::Ok);
   CHECK(this_fiber::stack_low() == nullptr);
+}
+
+// ---- what is for one worker alone ----
+
+TEST_CASE("fiber executors: what is for one worker runs there, whoever else is idle") {
+  Setup setup(2);
+  for (int round = 0; round < 100; ++round) {
+    const auto claimed = static_cast<uint32_t>(round % 2);
+    while (!setup.executors->claim(claimed)) std::this_thread::yield();
+    std::atomic<int> at{-1};
+    WaitGroup all(1);
+    auto task = Executors::prepare([&, tracked = setup.tracked()] {
+      at = this_fiber::worker();
+      CHECK(setup.executors->own_worker() == this_fiber::worker());
+      all.done();
+    });
+    CHECK(setup.executors->schedule_on(claimed, std::move(task)) == Scheduled::Accepted);
+    CHECK(all.wait(setup.late()) == Wait::Ok);
+    CHECK(at == static_cast<int>(claimed));
+  }
+  CHECK_FALSE(setup.executors->claim(2));
+  CHECK_FALSE(setup.executors->is_idle(2));
+}
+
+TEST_CASE("fiber executors: tasks begin on the first workers, where the others have only what is for them") {
+  constexpr int kTasks = 200;
+  Config config;
+  config.placing = 2;
+  Setup setup(4, std::move(config));
+  std::array<std::atomic<int>, 4> ran{};
+  WaitGroup all(kTasks + 1);
+  const auto body = [&] {
+    ++ran[static_cast<size_t>(this_fiber::worker())];
+    this_fiber::yield_preempted();
+    all.done();
+  };
+  for (int i = 0; i < kTasks; ++i) setup.executors->schedule(body);
+  REQUIRE(setup.executors->claim(3));
+  CHECK(setup.executors->schedule_on(3, Executors::prepare(body)) == Scheduled::Accepted);
+  CHECK(all.wait(setup.late()) == Wait::Ok);
+  CHECK(ran[0] + ran[1] == kTasks);
+  CHECK(ran[2] == 0);
+  CHECK(ran[3] == 1);
+}
+
+TEST_CASE("fiber executors: what is for one worker and never begins drops what it holds, and no error is told") {
+  Setup setup(1);
+  auto unused = Executors::prepare([tracked = setup.tracked()] {});
+  CHECK(setup.alive == 1);
+  unused.reset();
+  CHECK(setup.alive == 0);
+  auto late = Executors::prepare([tracked = setup.tracked()] {});
+  CHECK(setup.executors->unbind());
+  CHECK(setup.executors->stop(setup.clock.now_ns() + 60 * kSecond).in_time);
+  CHECK(setup.executors->schedule_on(0, std::move(late)) == Scheduled::Stopped);
+  CHECK(setup.alive == 0);
+  CHECK(setup.errors == 0);
+  setup.executors.reset();
 }

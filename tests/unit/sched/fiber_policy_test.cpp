@@ -564,3 +564,56 @@ TEST_CASE("fiber policy: where tasks come last two that are woken again and agai
   REQUIRE(bench.policy.preempt(computes));
   CHECK(bench.policy.next(nullptr).fiber == &two);
 }
+
+TEST_CASE("fiber policy: what is awaited begins before other tasks, and where tasks come last by turns with what was preempted") {
+  for (const bool tasks_last : {false, true}) {
+    CAPTURE(tasks_last);
+    Bench bench(4, tasks_last);
+    TaskCore others[2] = {TaskCore(false), TaskCore(false)}, awaited[2] = {TaskCore(true), TaskCore(true)};
+    for (TaskCore& each : awaited) each.set_awaited();
+    bench.policy.add(others[0]);
+    bench.leave_main();
+    FiberCore& runs = bench.begin();
+    bench.policy.add(others[1]);
+    // A new task is no reason to give way where tasks come last; one that is awaited is.
+    if (tasks_last) CHECK_FALSE(bench.policy.preempt(runs));
+    bench.policy.add(awaited[0]);
+    CHECK(bench.policy.steal() == &others[1]);  // it hides none, and stays itself
+    CHECK(bench.policy.steal() == nullptr);
+    bench.policy.add(others[1]);
+    REQUIRE(bench.policy.preempt(runs));
+    const auto first = bench.policy.next(nullptr);
+    CHECK(first.what == Do::Start);
+    CHECK(first.task == &awaited[0]);
+    bench.fibers.push_back(std::make_unique<FiberCore>(0, bench.policy.next_number()));
+    bench.policy.add_fiber(*bench.fibers.back());
+    FiberCore& part = *bench.fibers.back();
+    // The turn is the other's then, though there is one more.
+    bench.policy.add(awaited[1]);
+    REQUIRE(bench.policy.preempt(part));
+    CHECK(bench.policy.next(nullptr).fiber == &runs);
+    REQUIRE(bench.policy.preempt(runs));
+    CHECK(bench.policy.next(nullptr).task == &awaited[1]);
+    CHECK(bench.policy.check() == "");
+  }
+}
+
+TEST_CASE("fiber policy: what is awaited gives way to tasks that have not begun, also where they come last, but not before those that have") {
+  Bench bench(4, /*tasks_last=*/true);
+  TaskCore awaited(true), evaluations[2] = {TaskCore(false), TaskCore(false)};
+  awaited.set_awaited();
+  bench.policy.add(awaited);
+  bench.leave_main();
+  FiberCore& part = bench.begin();
+  part.take(awaited);
+  CHECK_FALSE(bench.policy.preempt(part));
+  bench.policy.add(evaluations[0]);
+  REQUIRE(bench.policy.preempt(part));
+  FiberCore& runs = bench.begin();
+  bench.policy.add(evaluations[1]);
+  REQUIRE(bench.policy.preempt(runs));
+  CHECK(bench.policy.next(nullptr).fiber == &part);
+  REQUIRE(bench.policy.preempt(part));
+  CHECK(bench.policy.next(nullptr).fiber == &runs);
+  CHECK(bench.policy.check() == "");
+}
