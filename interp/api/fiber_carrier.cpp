@@ -3,6 +3,7 @@
 
 #include <atomic>
 
+#include "interp/runtime/aside.h"
 #include "interp/runtime/evaluators.h"
 #include "interp/runtime/posse.h"
 #include "sched/p2/hybrid.h"
@@ -87,12 +88,11 @@ bool FiberCarrier::is_pinned() const { return context_.pinning_evaluations != 0;
 
 template <class Body>
 void FiberCarrier::aside(Body&& body) {
-  const bool counts_by_cache = context_.references.end();
   const bool is_counted = context_.running.has_value();
   context_.running.reset();
-  context_.heap.unbind_from_thread();
-  context_.thread.store(kSubmitted, std::memory_order_release);
   {
+    const interp::Aside off(context_);
+    context_.thread.store(kSubmitted, std::memory_order_release);
     const sched::TaskContext::Suspension suspension(*measured_);
     is_aside_.exchange(1, std::memory_order_acq_rel);
     if (context_.is_interrupted()) hurry();
@@ -101,7 +101,6 @@ void FiberCarrier::aside(Body&& body) {
   }
   enter_context(context_);
   if (is_counted) context_.running.emplace(context_.runtime.control.scheduler().evaluating());
-  if (counts_by_cache) context_.references.begin();
   since_ns_ = 0;
 }
 
@@ -113,6 +112,12 @@ void FiberCarrier::sleep(int64_t until_ns) {
   aside([&] { running_->park(until_ns, "its tasks"); });
   static_cast<void>(context_.wake_up.take());
 }
+
+void FiberCarrier::Parked::park(int64_t deadline_ns, const char* what) {
+  carrier_.aside([&] { carrier_.running_->park(deadline_ns, what); });
+}
+
+int64_t FiberCarrier::Parked::now_ns() const { return evaluators_of(carrier_.context_).clock().now_ns(); }
 
 void FiberCarrier::slice_ends() {
   context_.heap.outside.count();  // here as well: an evaluation may go on for days

@@ -11,6 +11,7 @@
 #include "sched/base/thread_safety.h"
 #include "sched/base/wake_up.h"
 #include "sched/fiber/outer_task.h"
+#include "sched/fiber/parker.h"
 #include "sched/p2/task.h"
 
 namespace posset::api {
@@ -47,8 +48,21 @@ class FiberCarrier final : public interp::Carrier {
   void hurry();
   void sleep(int64_t until_ns) override;
   void slice_ends() override;
+  sched::fiber::Parker* parker() override { return is_pinned() ? nullptr : &parked_; }
 
  private:
+  // The evaluation, as what it waits for sees it.
+  class Parked final : public sched::fiber::Parker {
+   public:
+    explicit Parked(FiberCarrier& carrier) : carrier_(carrier) {}
+    void park(int64_t deadline_ns, const char* what) override;
+    void unpark() override { carrier_.unpark(); }
+    int64_t now_ns() const override;
+
+   private:
+    FiberCarrier& carrier_;
+  };
+
   bool is_pinned() const;
   void set_task(sched::fiber::OuterTask* task) POSSET_EXCLUDES(mutex_);
   void unpark() POSSET_EXCLUDES(mutex_);
@@ -58,6 +72,7 @@ class FiberCarrier final : public interp::Carrier {
   void aside(Body&& body);
 
   posset_context& context_;
+  Parked parked_{*this};
   const sched::WakeUp::Listener listener_;
   sched::Relay::Item item_;
   // Of the thread that evaluates; the first also of whoever wakes it.

@@ -312,7 +312,7 @@ bool takes_long(Context& context, const CallbackLoop& loop, Borrowed* slots) {
   Borrowed& begun = slots[kCallbackBegun];
   const bool first = begun.as_int() >= 0;
   if (const int64_t rounds = rounds_done(loop, slots); first && rounds != 0 && elapsed_ns(context, slots) / rounds >= kLongNs) return true;
-  const int64_t now_ns = context.runtime.crew->clock().now_ns();
+  const int64_t now_ns = context.runtime.clock.now_ns();
   const bool is_long = !first && now_ns - (begun.as_int() + INT64_MAX) >= kLongNs;
   begun = Borrowed::integer(first ? now_ns - INT64_MAX : INT64_MAX);
   return is_long;

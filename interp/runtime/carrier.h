@@ -6,6 +6,10 @@
 
 #include <cstdint>
 
+namespace posset::sched::fiber {
+class Parker;
+}
+
 namespace posset::interp {
 
 class Carrier {
@@ -15,6 +19,8 @@ class Carrier {
   virtual void sleep(int64_t until_ns) = 0;
   // A slice of steps has ended, and nothing waits in the middle of anything: after a quantum others have their turn.
   virtual void slice_ends() = 0;
+  // For waiting in the middle of something, while nothing of the evaluation can go on. Null: it keeps its thread.
+  virtual sched::fiber::Parker* parker() = 0;
 
  protected:
   ~Carrier() = default;

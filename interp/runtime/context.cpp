@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "interp/runtime/carrier.h"
+#include "interp/runtime/evaluators.h"
 #include "interp/runtime/posse.h"
 #include "interp/runtime/tasks.h"
 #include "sched/posse/crew.h"
@@ -32,7 +33,11 @@ RuntimeState::RuntimeState(RuntimeOptions given)
   units.set_limit(options.code_limit_bytes);
   units.set_trace(trace.get());
   constexpr uint64_t kSeed = 1;
-  if (options.workers > 1) crew = std::make_unique<sched::posse::Crew>(clock, options.workers - 1, kSeed, trace.get());
+  if (options.workers > 1) {
+    Evaluators& executors = control.evaluators();
+    crew = std::make_unique<sched::posse::Crew>([&executors] { return executors.executors(); }, executors.threads(),
+                                                options.workers - 1, kSeed, trace.get());
+  }
   make_helper = [](Context& root) {
     auto made = std::make_shared<Context>(root.runtime, root.limits(), Context::Role::Helper);
     made->heap.join(root.heap);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "interp/runtime/aside.h"
 #include "interp/runtime/builtins.h"
 
 namespace posset::interp {
@@ -14,9 +15,6 @@ namespace {
 
 // How often who waits for the others looks at the limits.
 constexpr int64_t kLookNs = 5 * sched::kMillisecond;
-
-// Of the body that this thread runs; null: it had no memory for one. Solves within solves put it back.
-thread_local Context* body_context = nullptr;
 
 }  // namespace
 
@@ -48,9 +46,9 @@ class FixpointWorkers::Body final : public RightSide {
 
  private:
   void in(Context* context) {
-    Context* const outer = std::exchange(body_context, context);
+    Context* const outer = exchange_body_context(context);  // of the solve that this one is within
     body_(number_);
-    body_context = outer;
+    exchange_body_context(outer);
   }
 
   const std::function<void(size_t)>& body_;
@@ -70,7 +68,7 @@ std::unique_ptr<sched::fixpoint::Event> FixpointWorkers::make_event() {
 }
 
 Context& FixpointWorkers::context_at(size_t i) {
-  if (body_context) return *body_context;
+  if (Context* const context = body_context()) return *context;
   note({i, true, {}, {}});
   throw SolveRaised();
 }

@@ -49,6 +49,11 @@ Delegate::Delegate(Seat& home, ForkRecord* first, size_t count, bool small_sides
 // Without a seat for it, it has failed.
 void Delegate::run(posse::Executor& here) {
   if (Seat* seat = home_.posse_.seat_of(here)) seat->run(*this);
+  publish();
+}
+
+// What has not been done has failed.
+void Delegate::publish() {
   skip_unless_run();
   if (of_small_sides() && !complete_) parent_->set_dropped();
   // Published under that lock; nothing of the posse is touched afterwards.
@@ -127,7 +132,7 @@ void Seat::run(Delegate& delegate) {
       std::min(alone ? forks_->calls() : below.depth_limit, delegate.depth_limit_);
   delegate.below_ = std::exchange(running_, &delegate);
   const std::atomic<bool>* const below_stops = stop_;
-  if (&context_ != &posse_.root()) stop_ = &delegate.stop_;
+  if (is_helper()) stop_ = &delegate.stop_;
   context_.native.go_on_from(below.native);
   if (alone) {
     actor_->quantum.begin_anew();

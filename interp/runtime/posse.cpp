@@ -5,14 +5,18 @@
 #include <new>
 #include <utility>
 
+#include "interp/runtime/aside.h"
 #include "interp/runtime/call.h"
+#include "interp/runtime/carrier.h"
 #include "interp/runtime/reach.h"
 #include "interp/runtime/tasks.h"
+#include "sched/trace_events.h"
 
 namespace posset::interp {
 
 namespace {
 
+namespace fiber = sched::fiber;
 namespace posse = sched::posse;
 
 // How often who waits looks at the limits.
@@ -132,7 +136,7 @@ bool Seat::at_slice_end() {
 }
 
 bool Seat::look() {
-  const int64_t now_ns = posse_.crew().clock().now_ns();
+  const int64_t now_ns = context_.runtime.clock.now_ns();
   if (!actor_->quantum.has_begun()) {
     begin_quantum(now_ns);
     return true;
@@ -140,7 +144,12 @@ bool Seat::look() {
   if (!actor_->quantum.is_used(now_ns) || context_.heap.is_guarded()) return true;
   context_.references.flush();  // or what is dropped would live for as long as nothing comes in its place
   take_part();
-  return pause();
+  if (!pause()) return false;
+  if (is_helper()) {
+    const Aside aside(context_);
+    fiber::this_fiber::yield_preempted_regardless();
+  }
+  return true;
 }
 
 // The host's thread becomes an executor, if it is none yet.
@@ -247,7 +256,7 @@ bool Seat::has_offer(const Delegate* waiters) const {
   for (const Delegate* each = waiters; each; each = each->parent_) {
     if (crew.has_offer(each, *executor_, posse_.cabal())) return true;
   }
-  return crew.has_offer(&posse_, *executor_, posse_.cabal());
+  return crew.has_idle(posse_.cabal());
 }
 
 posse::Executor* Seat::claim(const Delegate* waiters) {
@@ -255,7 +264,7 @@ posse::Executor* Seat::claim(const Delegate* waiters) {
   for (const Delegate* each = waiters; each; each = each->parent_) {
     if (posse::Executor* const other = crew.claim(each, *executor_, posse_.cabal())) return other;
   }
-  return crew.claim(&posse_, *executor_, posse_.cabal());
+  return crew.claim_idle(posse_.cabal());
 }
 
 // What is marked first, by this executor, must take little of what it computes. That is guessed to be as long as what comes
@@ -303,6 +312,8 @@ bool Seat::is_done(const Delegate& delegate, size_t number) {
   return done;
 }
 
+bool Seat::is_helper() const { return &context_ != &posse_.root(); }
+
 bool Seat::should_stop() const { return posse_.stopped() || posse_.root().wants_to_stop(); }
 
 bool Seat::has_place() const { return actor_->accounts.size() < kMostParts; }
@@ -326,18 +337,36 @@ bool Seat::is_kept_back(const Delegate& delegate, size_t number, Progress& progr
   return delegate.has_in_turn(number, computed) && now_ns - progress.since_ns >= kKeptBackNs;
 }
 
+// Others have the thread meanwhile, where it is one of the runtime's; the executor does work for `owner`, which is given.
+template <class Done>
+posse::Work* Seat::wait(posse::Owner owner, int64_t deadline_ns, Done&& done) {
+  if (is_helper()) {
+    const Aside aside(context_);
+    const fiber::ThisParker parker(fiber::ThisParker::kRegardless);
+    return executor_->wait(owner, *parker, deadline_ns, done);
+  }
+  if (fiber::Parker* const carried = context_.carrier ? context_.carrier->parker() : nullptr) {
+    return executor_->wait(owner, *carried, deadline_ns, done);
+  }
+  fiber::ThreadParker thread;
+  const int64_t since_ns = now_if_traced();
+  posse::Work* const work = executor_->wait(owner, thread, deadline_ns, done);
+  if (since_ns != 0) context_.runtime.trace->record(static_cast<uint16_t>(sched::TraceKind::executor_idle), {now_if_traced() - since_ns});
+  return work;
+}
+
 // What it consists of is done meanwhile, while there is place for it.
 void Seat::wait_alone(Delegate& delegate, size_t number) {
   Progress progress;
   while (!is_done(delegate, number)) {
-    const int64_t now_ns = posse_.crew().clock().now_ns(), deadline_ns = now_ns + kLookNs;
+    const int64_t now_ns = context_.runtime.clock.now_ns(), deadline_ns = now_ns + kLookNs;
     if (is_stopped() || is_kept_back(delegate, number, progress, now_ns)) delegate.set_dropped();
     const posse::Owner owner = has_place() && !delegate.is_dropped() ? static_cast<posse::Owner>(&delegate) : this;
-    posse::Work* const work = posse_.crew().wait(*executor_, owner, deadline_ns, [&] { return delegate.has_done(number); });
+    posse::Work* const work = wait(owner, deadline_ns, [&] { return delegate.has_done(number); });
     actor_->quantum.begin_anew();
     if (work) {
       work->run(*executor_);
-    } else if (&context_ == &posse_.root() && context_.wants_to_stop()) {
+    } else if (!is_helper() && context_.wants_to_stop()) {
       posse_.stop(true);
     }
   }
@@ -355,7 +384,7 @@ void Seat::let_others(Tasks& tasks, Delegate& delegate, size_t number) {
   bool left = turn && turn->parts_begin();
   Progress progress;
   while (!is_done(delegate, number)) {
-    if (is_kept_back(delegate, number, progress, posse_.crew().clock().now_ns())) delegate.set_dropped();
+    if (is_kept_back(delegate, number, progress, context_.runtime.clock.now_ns())) delegate.set_dropped();
     if (left && turn->is_called_back()) left = take_turn(*turn) && turn->parts_begin();
     if (is_to_stop(tasks)) actor_->stopped.store(true, std::memory_order_relaxed);
     wait_a_moment(tasks, delegate, number);
@@ -381,8 +410,8 @@ void Seat::wait_a_moment(Tasks& tasks, Delegate& delegate, size_t number) {
   actor_->next_waiting = std::exchange(waiting_, actor_);
   if (tasks.others_ready() <= waiting_count_++) {
     // Timers and other threads make something ready without ending this wait.
-    const int64_t deadline_ns = posse_.crew().clock().now_ns() + kTurnsNs;
-    posse_.crew().wait(*executor_, this, deadline_ns, [this] {
+    const int64_t deadline_ns = context_.runtime.clock.now_ns() + kTurnsNs;
+    wait(this, deadline_ns, [this] {
       const Actor* each = waiting_;
       while (each && !each->waits_for->has_done(each->waits_for_part)) each = each->next_waiting;
       return each != nullptr;
@@ -419,7 +448,7 @@ void Seat::trace(TierEvent event, std::initializer_list<int64_t> fields) {
   if (sched::Trace* const to = context_.runtime.trace.get()) to->record(static_cast<uint16_t>(event), fields);
 }
 
-int64_t Seat::now_if_traced() const { return context_.runtime.trace ? posse_.crew().clock().now_ns() : 0; }
+int64_t Seat::now_if_traced() const { return context_.runtime.trace ? context_.runtime.clock.now_ns() : 0; }
 
 // Before it begins. Throws nothing: without memory the trace is not told.
 void Seat::trace_taken(Delegate& delegate, const posse::Executor& by, int64_t sharing_ns) try {

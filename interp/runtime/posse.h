@@ -26,7 +26,10 @@
 // be sent might keep them waiting. The account of steps is swapped with the actor (`leave`,
 // `come_back`).
 //
-// Elsewhere: the rules and the threads (sched/posse).
+// Helpers are tasks of the runtime's executors (evaluators.h): who waits for a part there, or has computed for a quantum while
+// others are ready, gives the thread to those. What a host evaluates on a thread of its own keeps that.
+//
+// Elsewhere: the rules and the executors (sched/posse).
 #pragma once
 
 #include <atomic>
@@ -166,6 +169,9 @@ class Seat {
   void note_in_order(const syntax::FunctionDecl* decl);
   size_t chain() const;
   bool has_place() const;
+  bool is_helper() const;
+  template <class Done>
+  sched::posse::Work* wait(sched::posse::Owner owner, int64_t deadline_ns, Done&& done);
   void wait_for(Delegate& delegate, size_t number);
   void wait_alone(Delegate& delegate, size_t number);
   bool is_to_stop(Tasks& tasks);
@@ -221,6 +227,7 @@ class Delegate final : public sched::posse::Work {
 
   // What an executor was sent for; the victim may go on when it returns.
   void run(sched::posse::Executor& here) override;
+  void give_up() override { publish(); }
   // Nobody wants it any more: whoever computes it gives up.
   bool is_dropped() const { return dropped_.load(std::memory_order_relaxed); }
   void set_dropped() { dropped_.store(true, std::memory_order_relaxed); }
@@ -250,6 +257,7 @@ class Delegate final : public sched::posse::Work {
   // They are not open any more, but the delegate's.
   void take_records(ForkRecord* first);
   Value evaluate(Context& context, size_t number);
+  void publish();
   void skip_unless_run();
   void tell(size_t parts);
   std::string place() const;
@@ -288,7 +296,7 @@ class Posse {
   Seat& root_seat() { return root_; }
   Context& root() { return root_context_; }
   sched::posse::Crew& crew() { return crew_; }
-  // The seat of an executor of the crew's own; the calling thread is that executor. Null: no memory for it.
+  // The seat of a worker's executor; the caller is its task. Null: no memory for it.
   Seat* seat_of(sched::posse::Executor& executor);
   sched::posse::Cabal& cabal() { return cabal_; }
   int64_t quantum_ns() const { return quantum_ns_; }

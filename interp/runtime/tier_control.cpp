@@ -56,6 +56,9 @@ uint32_t evaluation_threads(const RuntimeOptions& given) {
   return given.evaluation_threads != 0 ? given.evaluation_threads : static_cast<uint32_t>(sched::hardware_threads());
 }
 
+// A submitted evaluation has one of them, and its parts the others.
+uint32_t executor_threads(const RuntimeOptions& given) { return std::max(evaluation_threads(given), given.workers); }
+
 sched::HybridOptions scheduler_options(const RuntimeOptions& given, std::function<bool()> on_evaluation) {
   sched::HybridOptions options;
   options.evaluation_threads = 0;
@@ -103,9 +106,10 @@ TierControl::TierControl(RuntimeState& runtime, const sched::Clock& clock, sched
       clock_(clock),
       trace_(trace),
       scheduler_(std::make_unique<sched::HybridScheduler>(clock, trace, scheduler_options(runtime.options, [this] {
-        return evaluators_->take_one(*scheduler_);
+        return evaluators_->take_one();
       }))),
-      evaluators_(std::make_unique<Evaluators>(clock, trace, evaluation_threads(runtime.options),
+      evaluators_(std::make_unique<Evaluators>(clock, trace, *scheduler_, executor_threads(runtime.options),
+                                               evaluation_threads(runtime.options),
                                                quantum_of(runtime.options, kEvaluationQuantumNs))) {}
 
 TierControl::~TierControl() {

@@ -23,7 +23,19 @@ constexpr auto kBetweenLooks = std::chrono::microseconds(50);
 // Who claims must send something.
 struct Together::Nothing final : posse::Work {
   void run(posse::Executor&) override { delete this; }
+  void give_up() override { delete this; }
 };
+
+namespace {
+
+// Null: none is idle, or there is no memory for it.
+posse::Executor* claim_one(posse::Crew& crew, posse::Cabal& cabal) try {
+  return crew.has_idle(cabal) ? crew.claim_idle(cabal) : nullptr;
+} catch (const std::bad_alloc&) {
+  return nullptr;
+}
+
+}  // namespace
 
 Together::Together(Context& context, size_t others) : context_(context) {
   Seat* const seat = context.seat;
@@ -33,19 +45,16 @@ Together::Together(Context& context, size_t others) : context_(context) {
   Posse& posse = seat->posse_;
   posse::Crew& crew = posse.crew();
   others = std::min<size_t>(others, context.runtime.options.workers - 1);
-  nothings_.reserve(others);
   claimed_.reserve(others);
-  if (seat->members().empty()) seat->begin_quantum(crew.clock().now_ns());
+  while (nothings_.size() < others) nothings_.push_back(std::make_unique<Nothing>());
+  if (seat->members().empty()) seat->begin_quantum(context.runtime.clock.now_ns());
   seat->take_part();
   if (!context.native.reserve()) return;
-  const int64_t deadline_ns = crew.clock().now_ns() + kStartNs;
+  const int64_t deadline_ns = context.runtime.clock.now_ns() + kStartNs;
   while (claimed_.size() < others) {
-    if (nothings_.size() == claimed_.size()) nothings_.push_back(std::make_unique<Nothing>());
-    const bool offered = crew.has_offer(&posse, *seat->executor_, posse.cabal());
-    posse::Executor* const other = offered ? crew.claim(&posse, *seat->executor_, posse.cabal()) : nullptr;
-    if (other) {
+    if (posse::Executor* const other = claim_one(crew, posse.cabal())) {
       claimed_.push_back(other);
-    } else if (crew.clock().now_ns() >= deadline_ns) {
+    } else if (context.runtime.clock.now_ns() >= deadline_ns) {
       return;
     } else {
       std::this_thread::sleep_for(kBetweenLooks);

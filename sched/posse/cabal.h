@@ -13,15 +13,19 @@ namespace posset::sched::posse {
 
 class Cabal {
  public:
-  explicit Cabal(uint32_t limit = 0) : limit_(limit) {}  // 0: none
+  explicit Cabal(uint32_t limit = 0) : limit_(limit) { members_.reserve(limit); }  // 0: none
 
-  bool admits(uint32_t executor) const { return limit_ == 0 || members_.size() < limit_ || has(executor); }
+  bool admits(uint32_t executor) const {
+    return static_cast<int64_t>(executor) != root_worker_ && (limit_ == 0 || members_.size() < limit_ || has(executor));
+  }
   void add(uint32_t executor) {
     if (limit_ != 0 && !has(executor)) members_.push_back(executor);
   }
-  // Another computation begins, on that executor.
-  void begin(uint32_t executor) {
+  // Another computation begins, on that executor, which runs on that worker; -1: on none. What the worker does beside it is not
+  // for it: two of a posse would have the turns of one.
+  void begin(uint32_t executor, int worker = -1) {
     members_.clear();
+    root_worker_ = worker;
     add(executor);
   }
 
@@ -29,6 +33,7 @@ class Cabal {
   bool has(uint32_t executor) const { return std::find(members_.begin(), members_.end(), executor) != members_.end(); }
 
   uint32_t limit_;
+  int64_t root_worker_ = -1;
   std::vector<uint32_t> members_;  // few: a limit is below the number of cores
 };
 

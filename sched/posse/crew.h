@@ -1,26 +1,29 @@
-// The executors of pure work. Each is a thread: one of the crew's own, or a host's while it evaluates. An executor that has
-// nothing to do offers itself to everybody, and one that waits for a part to those who work on that (Owner).
-// Whoever has something to hand over claims an offer, which nobody else can then, and sends exactly one piece
-// of work for it. So there is at most one on its way to an executor, it cannot be refused, and who gets it has nothing
-// else to do.
+// The executors of pure work: the workers of the runtime's fiber executors, and whatever evaluates otherwise, a host's thread or
+// one of those workers' fibers, while it does. A worker that has nothing to do is there for everybody, and an executor that
+// waits for a part for those who work on that (Owner, Offer). Whoever has something to hand over claims one, which nobody else
+// can then, and sends exactly one piece of work for it. So there is at most one on its way to an executor, it cannot be refused,
+// and who gets it has nothing else to do.
 //
-// Threads start when something is first to be handed over: a program that is over before pays nothing.
+// What a worker is sent runs there as a task, beside whatever else has begun on it: it gives its thread to others while it
+// waits, and after a quantum (interp/runtime/posse.cpp). A worker has one such task at a time, so the work of one posse only; of a
+// posse whose root evaluates on it, it gets none.
 //
-// Elsewhere: what may be handed over (member.h); what the pieces are (interp/runtime/posse.h).
+// Elsewhere: what may be handed over (member.h); what the pieces are (interp/runtime/posse.h); the workers (sched/fiber).
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
-#include <thread>
+#include <utility>
 #include <vector>
 
 #include "sched/base/clock.h"
 #include "sched/base/random.h"
 #include "sched/base/thread_safety.h"
 #include "sched/base/trace.h"
-#include "sched/base/wait.h"
+#include "sched/fiber/executors.h"
+#include "sched/fiber/parker.h"
 #include "sched/posse/cabal.h"
 #include "sched/posse/offer.h"
 
@@ -32,6 +35,8 @@ class Executor;
 class Work {
  public:
   virtual void run(Executor& here) = 0;
+  // It cannot be, for want of memory. On any thread.
+  virtual void give_up() = 0;
 
  protected:
   ~Work() = default;
@@ -40,98 +45,97 @@ class Work {
 class Executor {
  public:
   explicit Executor(uint32_t number) : number_(number) {}
+  virtual ~Executor() = default;
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
   uint32_t number() const { return number_; }
 
-  // By its own thread: offers itself to `owner` (null: to everybody) until work arrives, which is given, or until `done()`
+  // By who computes there, which parks meanwhile: offers itself to `owner` until work arrives, which is given, or until `done()`
   // or `deadline_ns`: null then. `done` is asked under the executor's lock, see `under_lock`.
   template <class Done>
-  Work* wait(Owner owner, const Clock& clock, int64_t deadline_ns, Done&& done) POSSET_EXCLUDES(mutex_) {
-    offer_.make(owner);
-    Work* work = nullptr;
+  Work* wait(Owner owner, fiber::Parker& parker, int64_t deadline_ns, Done&& done) POSSET_EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
+    parker_ = &parker;
+    offer_.make(owner);  // under the lock, so that who claims it finds a parker
     for (;;) {
       if (mail_) break;
       // A claim comes with work, which is waited for.
-      const bool over = done() || clock.now_ns() >= deadline_ns;
-      if (over && offer_.withdraw()) return nullptr;
-      wait_on(clock, lock, condition_, over ? kNever : deadline_ns);
+      const bool over = done() || parker.now_ns() >= deadline_ns;
+      if (over && offer_.withdraw()) break;
+      lock.unlock();
+      parker.park(over ? kNever : deadline_ns, "a part of it");
+      lock.lock();
     }
-    std::swap(work, mail_);
-    return work;
+    parker_ = nullptr;
+    return std::exchange(mail_, nullptr);
   }
 
   // Changes what `done` of a `wait` asks for, and wakes it. The executor is not touched any more when this has returned.
   template <class Change>
   void under_lock(Change&& change) POSSET_EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
-    if (change()) condition_.notify_one();
+    if (change() && parker_) parker_->unpark();
   }
 
   // Whoever claims the offer of a `wait` sends something.
   Offer& offer() { return offer_; }
-  // After a claim. The work lives until it has run.
+  // After a claim, of the offer or by the crew. The work lives until it has run.
   void send(Work& work) POSSET_EXCLUDES(mutex_);
 
  private:
+  // It does not wait: it was claimed because it had nothing to do.
+  virtual void begin(Work& work) { work.run(*this); }
+
   const uint32_t number_;
   Offer offer_;
   Mutex mutex_;
-  std::condition_variable condition_;
+  fiber::Parker* parker_ POSSET_GUARDED_BY(mutex_) = nullptr;  // while it waits
   Work* mail_ POSSET_GUARDED_BY(mutex_) = nullptr;
 };
 
 class Crew {
  public:
-  // `helpers` threads of its own at most, for all posses together.
-  Crew(const Clock& clock, uint32_t helpers, uint64_t seed, Trace* trace)
-      : clock_(clock), helpers_(helpers), random_(seed), trace_(trace) {}
-  ~Crew();  // no posse has work out
+  // The fiber executors; null: there are none to be had. With no lock held.
+  using Pool = std::function<fiber::Executors*()>;
+
+  // Of the pool's `workers`, whose numbers are those of their executors, `helpers` at most work for posses at a time.
+  // `trace` may be null, and is told the workers' names.
+  Crew(Pool pool, uint32_t workers, uint32_t helpers, uint64_t seed, Trace* trace);
+  ~Crew();  // after the pool has stopped
   Crew(const Crew&) = delete;
   Crew& operator=(const Crew&) = delete;
 
-  const Clock& clock() const { return clock_; }
-
-  // The calling thread becomes an executor, and the first of the cabal, for another computation; of the last one nothing is left.
-  // It is given back by the same thread, which waits for nothing any more.
+  // What the calling thread evaluates becomes an executor, and the first of the cabal, for another computation; of the last one
+  // nothing is left. It is given back by the same, which waits for nothing any more.
   Executor& enter(Cabal& cabal) POSSET_EXCLUDES(mutex_);
   void leave(Executor& executor) POSSET_EXCLUDES(mutex_);
 
-  // Whether some executor but `here` offers itself to that owner, as far as can be seen, and its cabal admits it.
+  // Whether some executor but `here` waits for that owner's work, as far as can be seen, and its cabal admits it.
   bool has_offer(Owner owner, const Executor& here, const Cabal& cabal) POSSET_EXCLUDES(mutex_);
-  // One of them, claimed, and of the cabal now. Null: there is none.
-  Executor* claim(Owner owner, const Executor& here, Cabal& cabal) POSSET_EXCLUDES(mutex_);
-
-  // `here` waits, as Executor::wait does, and the trace is told for how long.
-  template <class Done>
-  Work* wait(Executor& here, Owner owner, int64_t deadline_ns, Done&& done) {
-    if (!trace_) return here.wait(owner, clock_, deadline_ns, done);
-    const int64_t since_ns = clock_.now_ns();
-    Work* const work = here.wait(owner, clock_, deadline_ns, done);
-    trace_idle(clock_.now_ns() - since_ns);
-    return work;
-  }
+  // One of them, claimed. Null: there is none.
+  Executor* claim(Owner owner, const Executor& here, const Cabal& cabal) POSSET_EXCLUDES(mutex_);
+  // Whether some worker has nothing to do, likewise.
+  bool has_idle(const Cabal& cabal) POSSET_EXCLUDES(mutex_);
+  // One of them, claimed, and of the cabal now. Null: there is none. Throws std::bad_alloc before anything is claimed.
+  Executor* claim_idle(Cabal& cabal) POSSET_EXCLUDES(mutex_);
 
  private:
-  Executor& take_free() POSSET_REQUIRES(mutex_);
+  class Helper;
   template <class Fits>
-  Executor* find_other(const Executor& here, Fits&& fits) POSSET_REQUIRES(mutex_);
-  void start() POSSET_REQUIRES(mutex_);
-  void trace_idle(int64_t took_ns);
-  void serve(Executor& executor);
+  Executor* find_waiting(const Executor& here, Fits&& fits) POSSET_REQUIRES(mutex_);
+  template <class Fits>
+  Helper* find_helper(const Cabal& cabal, Fits&& fits) POSSET_REQUIRES(mutex_);
 
-  const Clock& clock_;
-  const uint32_t helpers_;
+  const Pool pool_;
+  const uint32_t most_helpers_;
+  Trace* const trace_;
+  std::vector<std::unique_ptr<Helper>> helpers_;  // by number of the worker; fixed
+  std::atomic<uint32_t> helping_{0};
   Mutex mutex_;
   Random random_ POSSET_GUARDED_BY(mutex_);
-  bool started_ POSSET_GUARDED_BY(mutex_) = false;
-  std::vector<std::unique_ptr<Executor>> executors_ POSSET_GUARDED_BY(mutex_);  // never fewer
-  std::vector<Executor*> free_ POSSET_GUARDED_BY(mutex_);                       // of host threads that have left
-  std::atomic<bool> stopping_{false};
-  std::vector<std::thread> threads_;
-  Trace* trace_;
+  std::vector<std::unique_ptr<Executor>> others_ POSSET_GUARDED_BY(mutex_);  // by number, behind those of the workers; never fewer
+  std::vector<Executor*> free_ POSSET_GUARDED_BY(mutex_);                    // of those who have left
 };
 
 }  // namespace posset::sched::posse
