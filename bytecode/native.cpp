@@ -285,6 +285,10 @@ uint8_t native_left_part(Context* context, interp::ForkRecord* record, const Bor
   return static_cast<uint8_t>(interp::left_part(*context, *record, frame, point));
 }
 
+void native_fork_less(Context* context, const interp::Activation* activation, int64_t room) {
+  context->fork_depth.use_up(static_cast<uint32_t>(activation->top - room));
+}
+
 const Borrowed* native_map_item(const interp::Map* map, uint64_t word0, uint64_t word1) {
   const Borrowed key{word0, word1};
   return interp::same_words_only(map, key) ? interp::map_find(map, key) : nullptr;

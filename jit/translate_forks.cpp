@@ -56,7 +56,23 @@ bool Translator::leave_forks(const Insn& insn) {
     record = word_pointer(record, sizeof(ForkRecord));
   }
   set_fork_top(record);
+  count_forking_call();
   return true;
+}
+
+// The depth of a call follows from its room.
+void Translator::count_forking_call() {
+  if (!forking_) return;
+  auto* enough = cold("enough");
+  auto* counted = block("counted");
+  llvm::Value* place = word_pointer(host(), offsetof(Context, fork_depth) + offsetof(interp::ForkDepth, calls));
+  llvm::Value* left = b_.CreateSub(load(b_.getInt32Ty(), place), b_.getInt32(1));
+  put(left, place);
+  b_.CreateCondBr(b_.CreateICmpSLT(left, b_.getInt32(0)), enough, counted);
+  b_.SetInsertPoint(enough);
+  b_.CreateCall(helper("fork_less", b_.getVoidTy(), {b_.getPtrTy(), b_.getPtrTy(), b_.getInt64Ty()}), {host(), activation_, room_});
+  b_.CreateBr(counted);
+  go_on_in(counted);
 }
 
 // Code that was entered in the middle may not have left one.

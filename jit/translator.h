@@ -333,6 +333,7 @@ class Translator {
   llvm::Value* quanta();
   bool leave_rounds(uint32_t pc, uint16_t begun_in);
   bool leave_forks(const Insn& insn);
+  void count_forking_call();
   bool leaves_records() const;
   bool take_back_fork(uint32_t pc, const Insn& insn);
   uint64_t fresh_header(uint32_t point) const;

@@ -1,6 +1,7 @@
 // How deep a recursion leaves fork records (fork_depth.h).
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "interp/runtime/fork_depth.h"
@@ -118,6 +119,62 @@ TEST_CASE("fork depth: what does not help is tried more and more rarely") {
   CHECK(asked == tries * ForkDepth::kQuantaAsked);
   CHECK(tries < 30);
   CHECK(tries > 10);
+}
+
+TEST_CASE("fork depth: where many calls would leave records, fewer levels do, and only so many calls in a quantum") {
+  // Every call makes so many.
+  for (const int64_t ways : {2, 3, 5, 20}) {
+    Nested nested;
+    nested.depth.end_quantum(300, Need::None);
+    int64_t most = 0;
+    for (int quantum = 0; quantum < 40; ++quantum) {
+      most = 0;
+      // So many calls on each level in a quantum, from the deepest one, which are soon more than any number.
+      for (int level = 20; level >= 0; --level) {
+        int64_t calls = 1;
+        for (int n = 0; n < level && calls < 100'000; ++n) calls *= ways;
+        for (; calls > 0 && 7 + level <= nested.limit(); --calls, ++most) {
+          if (--nested.depth.calls < 0) nested.depth.use_up(static_cast<uint32_t>(7 + level));
+        }
+      }
+      CHECK(most <= 3 * ForkDepth::kCalls);
+      nested.depth.end_quantum(300, Need::None);
+      CHECK(nested.limit() >= 7);
+    }
+    CHECK(most <= ForkDepth::kCalls);
+    CHECK(most * ways * ways * 8 > ForkDepth::kCalls);  // and those that are of use do
+  }
+}
+
+TEST_CASE("fork depth: more levels leave records again where few calls have been needed") {
+  Nested nested;
+  nested.depth.use_up(12);
+  CHECK(nested.limit() == 12 - ForkDepth::kLevelsLess);
+  nested.depth.end_quantum(300, Need::None);
+  CHECK(nested.limit() == 12 - ForkDepth::kLevelsLess);
+  for (uint32_t more = 1; more < 40; ++more) {
+    nested.depth.end_quantum(300, Need::None);
+    CHECK(nested.limit() == std::min(12 - ForkDepth::kLevelsLess + more, kUsual));
+  }
+  nested.depth.calls /= 2;
+  nested.depth.end_quantum(300, Need::None);
+  CHECK(nested.limit() == kUsual);
+}
+
+TEST_CASE("fork depth: less deep than any level leaves none") {
+  Nested nested;
+  nested.depth.end_quantum(300, Need::None);
+  for (uint32_t depth : {8U, 7U, 1U, 0U}) {
+    nested.depth.use_up(depth);
+    CHECK(nested.limit() == (depth > 2 ? depth - 2 : 0));
+    CHECK((depth == 0 || nested.depth.calls <= ForkDepth::kCalls / 2));
+    CHECK(nested.depth.calls >= 0);
+  }
+  CHECK(nested.depth.calls == ForkDepth::kCalls);  // fewer levels would not help
+  nested.depth.end_quantum(300, Need::None);
+  CHECK(nested.limit() == 7);
+  nested.depth.end_quantum(300, Need::None);
+  CHECK(nested.limit() == 8);
 }
 
 }  // namespace posset::interp
