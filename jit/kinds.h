@@ -227,6 +227,8 @@ class Kinds {
   // Those of the calls that it makes, if these are inlined, too, and it has one way only, all of which is done in place:
   // nobody looks at the count of steps on it. Nothing: it is not like that.
   std::optional<uint32_t> steps_of_calls() const;
+  // With what is inlined. Calls of itself in tail position are one.
+  bool has_loops() const;
   // The units inlined, at any depth.
   void for_each_inlined(const std::function<void(uint32_t unit, const bytecode::Chunk&)>& visit) const;
 

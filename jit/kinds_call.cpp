@@ -351,6 +351,19 @@ uint32_t Kinds::widest() const {
   return most;
 }
 
+bool Kinds::has_loops() const {
+  constexpr uint8_t kRound = bytecode::Branch | bytecode::Step;
+  const auto goes_round = [&](const Chunk& chunk) {
+    for (uint32_t pc = 0; pc < chunk.size; pc += chunk.length_at(pc)) {
+      if ((bytecode::info(chunk.op_at(pc)).flags & kRound) == kRound) return true;
+    }
+    return false;
+  };
+  bool found = goes_round(chunk_);
+  for_each_inlined([&](uint32_t, const Chunk& body) { found |= goes_round(body); });
+  return found;
+}
+
 void Kinds::for_each_inlined(const std::function<void(uint32_t unit, const Chunk&)>& visit) const {
   for (const auto& [pc, callee] : callees_) {
     if (!callee.kinds) continue;

@@ -74,10 +74,10 @@ void Translator::make_recursive_functions() {
   itself_ = new_recursive_function(" itself");
   const Kinds* forking = (*versions_)[version_].forking.get();
   if (forking) {
-    // It runs rarely, and is not worth what it takes to optimise it.
     forking_ = new_recursive_function(" forking");
-    forking_->addFnAttr(llvm::Attribute::OptimizeNone);
     forking_->addFnAttr(llvm::Attribute::NoInline);
+    // Without loops it runs rarely, and is not worth what it takes to optimise it.
+    if (!forking->has_loops()) forking_->addFnAttr(llvm::Attribute::OptimizeNone);
   }
   enter_from_elsewhere();
   if (forking) {

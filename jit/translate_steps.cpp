@@ -20,23 +20,13 @@ namespace {
 
 constexpr uint64_t kFuel = offsetof(interp::Context, fuel);
 
-bool has_loops(const Chunk& chunk) {
-  constexpr uint8_t kRound = bytecode::Branch | bytecode::Step;
-  for (uint32_t pc = 0; pc < chunk.size; pc += chunk.length_at(pc)) {
-    if ((bytecode::info(chunk.op_at(pc)).flags & kRound) == kRound) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 // ---- steps ----
 
 void Translator::find_steps() {
   if (is_quick()) return;
-  bool loops = has_loops(chunk_);
-  kinds_->for_each_inlined([&](uint32_t, const Chunk& body) { loops |= has_loops(body); });
-  if (loops || recursive()) fuel_ = new_variable(b_.getInt64Ty());
+  if (recursive() || kinds_->has_loops()) fuel_ = new_variable(b_.getInt64Ty());
   if (recursive()) {
     put(passed_steps(), fuel_);
   } else {
