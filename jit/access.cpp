@@ -253,6 +253,18 @@ bool leaves_forks(const Chunk& chunk) {
   return false;
 }
 
+bool keeps_forks_at_heads(const Chunk& chunk) {
+  uint32_t open = 0;
+  auto head = chunk.loop_heads.begin();
+  for (uint32_t pc = 0; pc < chunk.size && head != chunk.loop_heads.end(); pc += chunk.length_at(pc)) {
+    if (head->pc == pc && (++head, open != 0)) return true;
+    const Insn& insn = chunk.at(pc);
+    if (chunk.op_at(pc) == Op::Fork) open += insn.b;
+    if (chunk.op_at(pc) == Op::Merge) --open;
+  }
+  return false;
+}
+
 bool RegisterSet::add_all(const RegisterSet& other) {
   bool changed = false;
   for (size_t n = 0; n < words_.size(); ++n) {

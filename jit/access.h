@@ -26,6 +26,8 @@ void for_each_access(const bytecode::Chunk& chunk, uint32_t pc, const std::funct
 
 // Whether it has fork points, and does not run where nobody could take what is left.
 bool leaves_forks(const bytecode::Chunk& chunk);
+// Whether some loop begins between a fork and where it is taken back.
+bool keeps_forks_at_heads(const bytecode::Chunk& chunk);
 
 // A set of registers.
 class RegisterSet {

@@ -8,10 +8,10 @@
 // the room, which is how many calls may still be nested before one of them must look at the limits anew. The depth
 // follows from the room and is put into the context, like the steps, before somebody may look at it (translate_steps.cpp).
 //
-// Where it has fork points and no loops there are two functions of the same type, which call each other: one leaves fork
-// records and inlines no call of itself, the other leaves none. Each call of the former asks whether it is nested so deep
-// that it is to be one of the latter (interp/runtime/fork_depth.h). The latter asks nothing, until what says how far the
-// native stack reaches is set beyond it.
+// Where it has fork points there are two functions of the same type, which call each other (versions.cpp says where there is only
+// one): one leaves fork records and inlines no call of itself, the other leaves none. Each call of the former asks whether it is
+// nested so deep that it is to be one of the latter (interp/runtime/fork_depth.h). The latter asks nothing, until what says how far
+// the native stack reaches is set beyond it: then each of its calls is made as from elsewhere.
 //
 // A call gives three words: the result, the steps left, and the result's tag where its kind is not known
 // (Kinds::result_of_itself). Steps below zero say that it is not like that: the callee has been left by an error or
@@ -340,7 +340,7 @@ bool Translator::call_itself(uint32_t pc, const Insn& insn) {
   std::vector<llvm::Value*> arguments{root.activation_, base, steps, room};
   if (!native_arguments(insn, arguments, slow)) return false;
   const std::vector<Operand> lent = lent_for_the_call(insn);
-  llvm::Value* result = root.leaves_records() ? enter_itself(arguments, slow) : enter_itself_or_ask(arguments, slow);
+  llvm::Value* result = enter_itself(arguments, slow);
   for (const Operand& each : lent) release(each);
   finish_call_of_itself(pc, insn, result, after);
   b_.SetInsertPoint(slow);
@@ -363,37 +363,16 @@ std::vector<Operand> Translator::lent_for_the_call(const Insn& insn) {
   return found;
 }
 
+// Where there are two functions, `lowest` changes for the one that leaves no records: while somebody waits for some, its calls are
+// made as those of other functions are, which begin anew, and so choose.
 llvm::Value* Translator::enter_itself(llvm::ArrayRef<llvm::Value*> arguments, llvm::BasicBlock* slow) {
-  auto* direct = block("direct");
-  llvm::Value* lowest = fixed(load_word(unit_.root->activation_, offset_of(unit_.root->forking_ ? kStackLimit : kLowest)));
-  b_.CreateCondBr(has_room_for_itself(arguments, lowest), direct, slow);
-  go_on_in(direct);
-  return call_function(unit_.root->itself_for(arguments[kActivation], arguments[kRoom]), arguments);
-}
-
-// In the function that leaves no records: while somebody waits for some, every call asks whether it is to leave them.
-llvm::Value* Translator::enter_itself_or_ask(llvm::ArrayRef<llvm::Value*> arguments, llvm::BasicBlock* slow) {
   Translator& root = *unit_.root;
   auto* direct = block("direct");
-  auto* called = block("called");
-  auto* asks = cold("asks");
-  auto* chosen = cold("chosen");
-  llvm::Value* lowest = load_word(root.activation_, offset_of(kLowest));
-  b_.CreateCondBr(has_room_for_itself(arguments, lowest), direct, asks);
-  b_.SetInsertPoint(asks);
-  llvm::Value* limit = fixed(load_word(root.activation_, offset_of(kStackLimit)));
-  b_.CreateCondBr(has_room_for_itself(arguments, limit), chosen, slow);
-  b_.SetInsertPoint(chosen);
-  llvm::Value* other = call_function(root.itself_for(arguments[kActivation], arguments[kRoom]), arguments);
-  b_.CreateBr(called);
+  llvm::LoadInst* lowest = load_word(root.activation_, offset_of(root.forking_ && root.leaves_records() ? kStackLimit : kLowest));
+  if (root.leaves_records()) fixed(lowest);
+  b_.CreateCondBr(has_room_for_itself(arguments, lowest), direct, slow);
   go_on_in(direct);
-  llvm::Value* result = call_function(root.itself_, arguments);
-  b_.CreateBr(called);
-  go_on_in(called);
-  llvm::PHINode* either = b_.CreatePHI(result->getType(), 2);
-  either->addIncoming(result, direct);
-  either->addIncoming(other, chosen);
-  return either;
+  return call_function(root.leaves_records() ? root.itself_for(arguments[kActivation], arguments[kRoom]) : root.itself_, arguments);
 }
 
 llvm::CallInst* Translator::call_function(llvm::Value* callee, llvm::ArrayRef<llvm::Value*> arguments) {

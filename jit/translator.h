@@ -679,7 +679,6 @@ class Translator {
   llvm::Function* new_recursive_function(const char* name);
   llvm::Value* itself_for(llvm::Value* activation, llvm::Value* room);
   llvm::Value* enter_itself(llvm::ArrayRef<llvm::Value*> arguments, llvm::BasicBlock* slow);
-  llvm::Value* enter_itself_or_ask(llvm::ArrayRef<llvm::Value*> arguments, llvm::BasicBlock* slow);
   llvm::CallInst* call_function(llvm::Value* callee, llvm::ArrayRef<llvm::Value*> arguments);
   llvm::BasicBlock* begin_with_leaf(uint32_t pc, const Insn& insn);
   bool takes_numbers() const;

@@ -57,18 +57,20 @@ namespace {
 // What one gives to the other or takes from it is the same.
 bool can_call_each_other(const Kinds& a, const Kinds& b) {
   for (uint32_t n = 0; n < a.chunk().outline.parameters; ++n) {
+    if (is_unboxed(a.at_leader(0).kinds[n])) return false;
     if (a.at_leader(0).kinds[n] != b.at_leader(0).kinds[n] || a.pinned(n) != b.pinned(n)) return false;
   }
   return a.is_recursive() && b.is_recursive() && a.result_of_itself() == b.result_of_itself();
 }
 
-// Code that is entered at the head of a loop may find records there. What is lent comes back in the frame, which would have
-// to be compared, too.
+// The head of a loop that lies between a fork and where it is taken back may be entered with records left. What is lent comes back
+// in the frame, which would have to be compared, too. And a second body takes as long to compile, which nothing but loops makes it.
 std::unique_ptr<const Kinds> forking_for(const Kinds& kinds, int stage, const Bodies& bodies, const std::vector<Kind>& version) {
   const Chunk& chunk = kinds.chunk();
-  if (stage == 1 || !kinds.is_recursive() || !leaves_forks(chunk) || !chunk.loop_heads.empty() || chunk.inout_mask != 0) {
+  if (stage == 1 || !kinds.is_recursive() || !leaves_forks(chunk) || keeps_forks_at_heads(chunk) || chunk.inout_mask != 0) {
     return nullptr;
   }
+  if (kinds.has_loops() && chunk.size > kLargest) return nullptr;
   auto made = std::make_unique<const Kinds>(chunk, stage, bodies, version, Kinds::Itself::Called);
   if (!can_call_each_other(kinds, *made)) return nullptr;
   return made;

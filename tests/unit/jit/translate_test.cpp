@@ -387,11 +387,15 @@ TEST_CASE("translate: a function that calls itself is a function of its own with
 TEST_CASE("translate: a recursion that leaves fork records is a function of its own") {
   run("fn fib(n) => if n < 2 { n } else { fib(n - 1) + fib(n - 2) }\nfn linear(n) => if n == 0 { 0 } else { linear(n - 1) + 1 }\n"
       "fn looping(n) {\n  var t = 0\n  for i in 0..n { t += looping(i) + looping(i - 1) }\n  t\n}\n"
-      "for k in 0..12 { fib(k); linear(k); looping(k) }", 0, 2);
+      "fn between(n) => if n < 1 { 1 } else { sum([for i in 0..2 => between(n - 2)]) + between(n - 1) }\n"
+      "fn tail(x, y, z) => if y >= x { z } else { tail(tail(x - 1, y, z), tail(y - 1, z, x), tail(z - 1, x, y)) }\n"
+      "for k in 0..12 { fib(k); linear(k); looping(k); between(k); tail(k, 4, 2) }", 0, 2);
   CHECK(look("fib", 2).functions == 3);
   CHECK(look("fib", 1).functions == 1);
   CHECK(look("linear", 2).functions == 2);
-  CHECK(look("looping", 2).functions == 2);  // which is entered in the middle of it, too
+  CHECK(look("looping", 2).functions == 3);
+  CHECK(look("tail", 2).functions == 3);
+  CHECK(look("between", 2).functions == 2);  // which may be entered where it has left a record
 }
 
 TEST_CASE("translate: a function that meets ints and floats has a version for each") {
