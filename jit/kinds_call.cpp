@@ -26,9 +26,10 @@ constexpr uint32_t kLargestRoundAbout = 10;
 // A call that is not inlined is code, too: about as much as so many instructions.
 constexpr uint32_t kCall = 6;
 // A function within itself, so often. Where it calls itself in several places the code grows with a power of that, and
-// the leaves save as many calls.
+// the leaves save as many calls: twice where it is short.
 constexpr uint32_t kMostRecursion = 2;
 constexpr uint32_t kMostBranchingRecursion = 1;
+constexpr uint32_t kLargestBranchingTwice = 12;
 
 // Of a body that works through its arguments in several versions; empty: of no such body.
 std::vector<Known> version_of(const Chunk& body) {
@@ -100,7 +101,8 @@ bool Kinds::can_inline(uint32_t pc, const Insn& insn, const Chunk& body) const {
     ++deep;
     within_itself += &each->chunk_ == &body;
   }
-  const uint32_t most = branches(insn, body) ? kMostBranchingRecursion : kMostRecursion;
+  const bool once = branches(insn, body) && body.size > kLargestBranchingTwice;
+  const uint32_t most = once ? kMostBranchingRecursion : kMostRecursion;
   if (within_itself > most || deep > kDeepest) return false;
   const bool round_about = within_itself > 0 && &body != &chunk_;
   const uint32_t largest = round_about ? kLargestRoundAbout : kLargestCallee >> (deep - 1);
