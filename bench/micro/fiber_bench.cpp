@@ -1,11 +1,13 @@
 // What fibers cost: a switch against Boost.Context alone; scheduling and running an empty task against a queue of one mutex
 // and one condition variable, which is the least that hands work to another thread, and against oneTBB's task_group where
-// it is installed; a hand-over through a channel; as many tasks as workers, all at once.
+// it is installed; a hand-over through a channel; as many tasks as workers, all at once, empty ones and such as take 10 ms.
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <thread>
 #include <utility>
 
 #include <benchmark/benchmark.h>
@@ -173,6 +175,25 @@ void fork_join(benchmark::State& state) {
   check(executors.unbind());
 }
 
+// As many tasks that take 10 ms as workers, which are idle before: placed on one each they take little longer together.
+void equal_tasks(benchmark::State& state) {
+  SystemClock clock;
+  const auto workers = static_cast<uint32_t>(state.range(0));
+  Executors executors(clock, {.workers = workers});
+  check(executors.bind());
+  for (auto _ : state) {
+    WaitGroup all(workers);
+    for (uint32_t i = 0; i < workers; ++i) {
+      executors.schedule([&all] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        all.done();
+      });
+    }
+    check(all.wait() == Wait::Ok);
+  }
+  check(executors.unbind());
+}
+
 BENCHMARK(switch_boost);
 BENCHMARK(switch_context);
 BENCHMARK(switch_preempted);
@@ -181,6 +202,7 @@ BENCHMARK(empty_same_thread)->UseRealTime();
 BENCHMARK(empty_locked_queue)->MeasureProcessCPUTime()->UseRealTime();
 BENCHMARK(empty_executors)->Arg(1)->Arg(2)->Arg(4)->MeasureProcessCPUTime()->UseRealTime();
 BENCHMARK(channel_hand_over)->Arg(0)->Arg(1)->Arg(64);
+BENCHMARK(equal_tasks)->Arg(1)->Arg(2)->Arg(8)->UseRealTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(fork_join)->Arg(1)->Arg(2)->Arg(4)->MeasureProcessCPUTime()->UseRealTime();
 
 }  // namespace

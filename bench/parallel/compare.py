@@ -37,8 +37,8 @@ def commands(asked, script):
     posset = [asked.posset, "run", *asked.options.split()]
     columns = {"one": [*posset, "--workers", "1", script, *given],
                "several": [*posset, "--workers", asked.workers, script, *given],
-               # Everything that several executors need is there, and nobody ever takes anything.
-               "unused": [*posset, "--workers", asked.workers, "--quantum", "10000000", script, *given]}
+               # Everything that several executors need is there, and nobody may take anything.
+               "unused": [*posset, "--workers", asked.workers, "--cabal-limit", "1", script, *given]}
     if script.stem in ("fib", "merge_sort", "tree"):
         for name, workers in (("tbb one", "1"), ("tbb several", asked.workers)):
             columns[name] = [asked.tbb, script.stem, *given, workers]
