@@ -161,22 +161,9 @@ void channel_hand_over(benchmark::State& state) {
   check(received == static_cast<uint64_t>(state.iterations()));
 }
 
-// As many tasks as workers: how long from the first to the end of all.
-void fork_join(benchmark::State& state) {
-  SystemClock clock;
-  const auto workers = static_cast<uint32_t>(state.range(0));
-  Executors executors(clock, {.workers = workers});
-  check(executors.bind());
-  for (auto _ : state) {
-    WaitGroup all(workers);
-    for (uint32_t i = 0; i < workers; ++i) executors.schedule([&all] { all.done(); });
-    check(all.wait() == Wait::Ok);
-  }
-  check(executors.unbind());
-}
-
-// As many tasks that take 10 ms as workers, which are idle before: placed on one each they take little longer together.
-void equal_tasks(benchmark::State& state) {
+// As many tasks as workers, which are idle before: how long from the first to the end of all.
+template <class Work>
+void one_each(benchmark::State& state, Work work) {
   SystemClock clock;
   const auto workers = static_cast<uint32_t>(state.range(0));
   Executors executors(clock, {.workers = workers});
@@ -184,14 +171,23 @@ void equal_tasks(benchmark::State& state) {
   for (auto _ : state) {
     WaitGroup all(workers);
     for (uint32_t i = 0; i < workers; ++i) {
-      executors.schedule([&all] {
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      executors.schedule([&all, work] {
+        work();
         all.done();
       });
     }
     check(all.wait() == Wait::Ok);
   }
   check(executors.unbind());
+}
+
+void fork_join(benchmark::State& state) {
+  one_each(state, [] {});
+}
+
+// Placed on one worker each they take little longer together.
+void equal_tasks(benchmark::State& state) {
+  one_each(state, [] { std::this_thread::sleep_for(std::chrono::milliseconds(10)); });
 }
 
 BENCHMARK(switch_boost);
