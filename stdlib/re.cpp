@@ -164,6 +164,9 @@ posset_status first_match(posset_call* call, const Search& search, int groups, M
   return Matches(search.text, search.pattern, within).next(0, groups, out, found);
 }
 
+// What finding a match costs whatever its length, in bytes that are charged: one step.
+constexpr uint64_t kBytesOfMatch = 64;
+
 // Calls visit(match) for every match, from left to right.
 template <class Visit>
 posset_status each_match(posset_call* call, const Search& search, Visit&& visit, int groups = 1) {
@@ -176,7 +179,7 @@ posset_status each_match(posset_call* call, const Search& search, Visit&& visit,
     POSSET_TRY(matches.next(from, groups, match, found));
     if (!found) break;
     POSSET_TRY(visit(match));
-    POSSET_TRY(posset_charge_bytes(call->context, 16 + match.end - match.begin));
+    POSSET_TRY(posset_charge_bytes(call->context, kBytesOfMatch + match.end - match.begin));
     POSSET_TRY(pace.go(2 * Pace::kValue + match.end - from));
     from = behind(search.text, match);
   }
