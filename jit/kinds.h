@@ -300,6 +300,8 @@ class Kinds {
   Callee& callee_at(uint32_t pc, const bytecode::Insn& insn, const State& before) const;
   const Kinds& root() const { return caller_ ? caller_->root() : *this; }
   const bytecode::Chunk& outermost() const { return root().chunk_; }
+  bool calls_what_is_long() const;
+  bool is_better_called(const bytecode::Chunk& body) const;
   bool can_inline(uint32_t pc, const bytecode::Insn& insn, const bytecode::Chunk& body) const;
   void pass_back(uint32_t pc, const bytecode::Insn& insn, State& state) const;
   void take_back(uint32_t pc, const bytecode::Insn& insn, State& state) const;

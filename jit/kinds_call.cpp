@@ -30,6 +30,8 @@ constexpr uint32_t kCall = 6;
 constexpr uint32_t kMostRecursion = 2;
 constexpr uint32_t kMostBranchingRecursion = 1;
 constexpr uint32_t kLargestBranchingTwice = 12;
+// With a loop in it, into a function that calls itself.
+constexpr uint32_t kLargestRound = 24;
 
 // Of a body that works through its arguments in several versions; empty: of no such body.
 std::vector<Known> version_of(const Chunk& body) {
@@ -73,6 +75,18 @@ uint32_t cost_of(const Chunk& body, bool with_parts) {
   return with_parts ? more / kLessWithParts : more;
 }
 
+// Whether it has a loop, also by a tail call.
+bool goes_round(const Chunk& chunk) {
+  constexpr uint8_t kRound = bytecode::Branch | bytecode::Step;
+  for (uint32_t pc = 0; pc < chunk.size; pc += chunk.length_at(pc)) {
+    if ((bytecode::info(chunk.op_at(pc)).flags & kRound) == kRound) return true;
+  }
+  return false;
+}
+
+// What works for long, compared with its call: where it is large and goes round.
+bool is_long(const Chunk& body) { return body.size > kLargestRound && goes_round(body); }
+
 uint64_t marks_of(const Insn* call, const Chunk& body) {
   return static_cast<Op>(call->op) == Op::CallKnown ? body.inout_mask : std::bit_cast<uint64_t>(call[1]);
 }
@@ -94,7 +108,24 @@ bool Kinds::branches(const Insn& call, const Chunk& body) const {
   return places > 1;
 }
 
+bool Kinds::calls_what_is_long() const {
+  for (uint32_t pc = 0; pc < chunk_.size; pc += chunk_.length_at(pc)) {
+    const uint32_t unit = chunk_.op_at(pc) == Op::CallKnown ? seen(pc).callee() : 0;
+    const Chunk* body = unit != 0 ? shared_->bodies(unit) : nullptr;
+    if (body && body != &chunk_ && is_long(*body)) return true;
+  }
+  return false;
+}
+
+// A function that calls itself is there several times: within itself, and once more where it leaves records. What is long has code
+// of its own and is called; and then so is the function itself, as that matters as little. A merge sort's code would be four merges.
+bool Kinds::is_better_called(const Chunk& body) const {
+  if (!shared_->recursive) return false;
+  return &body == &outermost() ? root().calls_what_is_long() : is_long(body);
+}
+
 bool Kinds::can_inline(uint32_t pc, const Insn& insn, const Chunk& body) const {
+  if (is_better_called(body)) return false;
   if (!body.outline.takes(insn.c) || body.is_loop || !body.regions.empty() || marks_of(&chunk_.at(pc), body) != body.inout_mask) return false;
   uint32_t deep = 0, within_itself = 0;
   for (const Kinds* each = this; each; each = each->caller_) {
@@ -354,13 +385,6 @@ uint32_t Kinds::widest() const {
 }
 
 bool Kinds::has_loops() const {
-  constexpr uint8_t kRound = bytecode::Branch | bytecode::Step;
-  const auto goes_round = [&](const Chunk& chunk) {
-    for (uint32_t pc = 0; pc < chunk.size; pc += chunk.length_at(pc)) {
-      if ((bytecode::info(chunk.op_at(pc)).flags & kRound) == kRound) return true;
-    }
-    return false;
-  };
   bool found = goes_round(chunk_);
   for_each_inlined([&](uint32_t, const Chunk& body) { found |= goes_round(body); });
   return found;

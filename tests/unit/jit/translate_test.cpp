@@ -235,6 +235,20 @@ TEST_CASE("translate: what only calls what is inlined, too, is charged for all s
   CHECK(look("b0", 2).calls["poll"] == 2);  // one way or the other
 }
 
+TEST_CASE("translate: into a function that calls itself no long function with a loop is inlined, and then not the function itself") {
+  const std::string longer = "fn spread(n) {\n  var t = 0\n  for i in 0..n {\n    if i % 3 == 0 { t += i * 2 } else { t -= i }\n    if t > 100 { t = t // 2 + i }\n  }\n"
+                             "  for i in 0..n { if t % 5 > i { t -= i } }\n  if t < 0 { t = 0 - t }\n  t % 1000\n}\n";
+  const std::string shorter = "fn spread(n) {\n  var t = 0\n  for i in 0..n { t += i }\n  t\n}\n";
+  const std::string twice = "fn twice(n) => if n < 2 { n } else { twice(n - 1) + twice(n - 2) + spread(n) }\n";
+  const std::string round = "fn round(n) {\n  var t = 0\n  for k in 0..n { t += spread(k) }\n  t\n}\n";
+  run((longer + twice + "twice(14)").c_str());
+  CHECK(look("twice", 2).inlined == 2);  // where it calls itself what it does without calling
+  run((shorter + twice + "twice(14)").c_str());
+  CHECK(look("twice", 2).inlined > 2);
+  run((longer + round + "for k in 0..60 { round(k) }").c_str());
+  CHECK(look("round", 2).inlined == 1);
+}
+
 TEST_CASE("translate: a loop over a packed list runs in strips") {
   run("fn summed(xs) {\n  var t = 0\n  for i in 0..len(xs) { t += xs[i] }\n  t\n}\nlet xs = [for i in 0..40 => i]\nfor k in 0..60 { summed(xs) }");
   CHECK(look("summed", 2).blocks.contains("strip"));
