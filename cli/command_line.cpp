@@ -98,10 +98,6 @@ bool set_thresholds(const std::string& text, posset_runtime_options& options) {
   return true;
 }
 
-void add_workers(CLI::App& app, CommandLine& line) {
-  add_positive_row(app, "workers", line.runtime.workers)->check(CLI::Range(1U, 4096U));
-}
-
 void add_evaluation_options(CLI::App& app, CommandLine& line, Flags& flags) {
   const CLI::Validator count = positive("a whole number", is_positive_count);
   add_row(app, "tier", line.runtime.max_tier)->check(CLI::Range(0, 3));
@@ -109,7 +105,7 @@ void add_evaluation_options(CLI::App& app, CommandLine& line, Flags& flags) {
   add_row(app, "thresholds", flags.thresholds)->check([&line](const std::string& text) {
     return set_thresholds(text, line.runtime) ? std::string() : std::string("takes three counts: A,B,C");
   });
-  add_workers(app, line);
+  add_positive_row(app, "workers", line.runtime.workers)->check(CLI::Range(1U, 4096U));
   add_positive_row(app, "quantum", line.runtime.quantum_us)->check(CLI::Range(1U, 10000000U));
   add_positive_row(app, "cabal-limit", line.runtime.cabal_limit)->check(CLI::Range(1U, 4096U));
   add_row(app, "code-limit", line.runtime.code_limit);
@@ -233,7 +229,18 @@ int choose_why(CommandLine& line, const std::vector<std::string>& rest) {
   if (rest.size() < 2) return -1;
   const bool name_first = access(rest[0].c_str(), F_OK) != 0 || access(rest[1].c_str(), F_OK) == 0;
   line.file = rest[name_first ? 1 : 0];
-  line.arguments = {rest[name_first ? 0 : 1]};
+  line.unit = rest[name_first ? 0 : 1];
+  return -1;
+}
+
+// `FILE [NAME] [-- ARG...]`, and for why the other way round.
+int choose_unit(CommandLine& line, std::vector<std::string> rest) {
+  const auto end = std::find(rest.begin(), rest.end(), "--");
+  line.arguments.assign(end == rest.end() ? end : end + 1, rest.end());
+  rest.erase(end, rest.end());
+  if (line.verb == Verb::Why) return choose_why(line, rest);
+  if (rest.empty() || rest.size() > 2) return usage("a FILE, and at most one NAME; arguments of the script stand behind --");
+  if (rest.size() == 2) line.unit = rest[1];
   return -1;
 }
 
@@ -249,14 +256,8 @@ int check_operands(CommandLine& line, std::vector<std::string> rest) {
     case Verb::Eval:
       if (rest.size() != 1) return usage("eval takes one expression");
       return -1;
-    case Verb::Why:
-      return choose_why(line, rest);
     case Verb::Trace:
       if (rest.size() != 3 || rest[0] != "diff") return usage("trace takes diff and two files: posset trace diff A B");
-      return -1;
-    case Verb::Explain:
-    case Verb::Dump:
-      if (rest.empty() || rest.size() > 2) return usage("a FILE, and at most one NAME");
       return -1;
     case Verb::Doc:
       if (rest.size() > 1) return usage("doc takes at most one NAME");
@@ -266,6 +267,9 @@ int check_operands(CommandLine& line, std::vector<std::string> rest) {
     case Verb::Fmt:
       if (rest.empty()) return usage("no FILE given");
       return -1;
+    case Verb::Explain:
+    case Verb::Why:
+    case Verb::Dump: return choose_unit(line, std::move(rest));
   }
   return -1;
 }
@@ -299,8 +303,7 @@ int parse_words(CommandLine& line, std::vector<std::string> words) {
   Flags flags;
   CLI::App app;
   app.formatter(std::make_shared<Layout>(line.verb));
-  if (line.verb != Verb::Check && line.verb != Verb::Dump && line.verb != Verb::Trace &&
-      line.verb != Verb::Doc && line.verb != Verb::Fmt) {
+  if (line.verb != Verb::Check && line.verb != Verb::Trace && line.verb != Verb::Doc && line.verb != Verb::Fmt) {
     add_evaluation_options(app, line, flags);
   }
   app.add_option("--color", flags.color, "colours in diagnostics and in what is typed: auto, always, never");
@@ -309,7 +312,7 @@ int parse_words(CommandLine& line, std::vector<std::string> words) {
     app.add_flag("--check", line.only_check, "change nothing; name the files that would change, with exit status 1");
   }
   if (line.verb == Verb::Dump) {
-    add_workers(app, line);  // on which it depends whether code forks
+    app.add_flag("--run", line.runs_first, "run the script first: of what has become hot, the code of the highest tier");
     app.add_flag("--tree", flags.tree, "the resolved tree");
     app.add_flag("--bytecode", flags.bytecode, "tier 1");
     app.add_flag("--ir", flags.ir, "native tiers: intermediate code");

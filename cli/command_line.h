@@ -1,6 +1,6 @@
 // The command line as data: verb, options, file, arguments. Parsing is by CLI11; defaults, help and environment
 // variables of the options come from the table of the public API (posset/options.def). Options stand between the verb and the file;
-// everything behind the file belongs to the script.
+// everything behind the file belongs to the script. Where a NAME may stand there, that is what is behind `--`.
 #pragma once
 
 #include <posset/posset.h>
@@ -29,8 +29,10 @@ struct CommandLine {
   bool json = false;                        // check
   bool only_check = false;                  // fmt
   posset_form form = POSSET_FORM_BYTECODE;  // dump
-  std::string file;                         // or the expression of eval, the NAME of doc and why; empty: none
-  std::vector<std::string> arguments;       // of the script; further files of check and fmt; NAME of explain, dump, why
+  bool runs_first = false;                  // dump
+  std::string file;                         // or the expression of eval, the NAME of doc, the REASON of why; empty: none
+  std::string unit;                         // the NAME of explain, dump and why; empty: none
+  std::vector<std::string> arguments;       // of the script; further files of check, fmt and trace
 };
 
 // Exit statuses of the command (cli.md).

@@ -1,4 +1,4 @@
-// `posset explain` and `posset why` (run the script first) and `posset dump` (does not); the pages of reasons.
+// `posset explain` and `posset why` (run the script first) and `posset dump` (where it is told to); the pages of reasons.
 #include <cstdio>
 
 #include "cli/host.h"
@@ -26,13 +26,13 @@ bool load(Host& host, posset_program** program, int& exit) {
 }
 
 posset_text name_of(const CommandLine& line) {
-  return line.arguments.empty() ? posset_text_of("") : posset_text_of(line.arguments[0].c_str());
+  return posset_text_of(line.unit.c_str());
 }
 
 // Writes what was found; a name that is not there is wrong usage.
 int show(Host& host, posset_status status, const std::string& text) {
   if (status == POSSET_NOT_FOUND) {
-    host.print_error_text("posset: no unit called '" + host.line().arguments[0] + "' in " + host.line().file + "\n");
+    host.print_error_text("posset: no unit called '" + host.line().unit + "' in " + host.line().file + "\n");
     return kUsage;
   }
   if (status == POSSET_NOT_BUILT) {
@@ -43,16 +43,18 @@ int show(Host& host, posset_status status, const std::string& text) {
   return host.finish(status, nullptr);
 }
 
-using Tell = posset_status (*)(posset_program*, posset_text name, posset_write, void* data);
-
-int run_and_tell(const CommandLine& line, Tell tell) {
+// tell(program, name, posset_write, data) says it.
+template <class Tell>
+int load_and_tell(const CommandLine& line, bool runs, Tell&& tell) {
   Host host(line);
   if (host.status() != kDone) return host.status();
   posset_program* program = nullptr;
   int exit = kDone;
   if (!load(host, &program, exit)) return exit;
-  exit = host.finish(posset_run(program, nullptr), nullptr);
-  posset_runtime_settle(host.runtime());  // "being compiled" would be true of nothing but this moment
+  if (runs) {
+    exit = host.finish(posset_run(program, nullptr), nullptr);
+    posset_runtime_settle(host.runtime());  // "being compiled" would be true of nothing but this moment
+  }
   std::string text;
   posset_status status = tell(program, name_of(line), append_text, &text);
   int shown = show(host, status, text);
@@ -84,14 +86,14 @@ posset_status add_page(void* data, const posset_reason_info* info) {
 
 }  // namespace
 
-int explain(const CommandLine& line) { return run_and_tell(line, posset_explain_program); }
+int explain(const CommandLine& line) { return load_and_tell(line, true, posset_explain_program); }
 
 int why(const CommandLine& line) {
-  if (!line.arguments.empty()) {
+  if (!line.unit.empty()) {
     if (line.file.ends_with(".json")) return why_in_trace(line);
     CommandLine traced = line;  // what has left native code is in the trace only
     if (traced.runtime.trace_events == 0) traced.runtime.trace_events = kTracedForWhy;
-    return run_and_tell(traced, posset_why_program);
+    return load_and_tell(traced, true, posset_why_program);
   }
   Pages pages{line.file, {}};
   posset_each_reason(add_page, &pages);
@@ -104,16 +106,9 @@ int why(const CommandLine& line) {
 }
 
 int dump(const CommandLine& line) {
-  Host host(line);
-  if (host.status() != kDone) return host.status();
-  posset_program* program = nullptr;
-  int exit = kDone;
-  if (!load(host, &program, exit)) return exit;
-  std::string text;
-  posset_status status = posset_dump_program(program, line.form, name_of(line), append_text, &text);
-  exit = show(host, status, text);
-  posset_program_free(program);
-  return exit;
+  return load_and_tell(line, line.runs_first, [&](posset_program* program, posset_text name, posset_write write, void* data) {
+    return posset_dump_program(program, line.form, name, write, data);
+  });
 }
 
 }  // namespace posset::cli

@@ -107,7 +107,7 @@ int trace_diff(const CommandLine& line) {
 int why_in_trace(const CommandLine& line) {
   Host host(line);
   if (host.status() != kDone) return host.status();
-  const std::string& name = line.arguments[0];
+  const std::string& name = line.unit;
   posset_value unit;
   if (!set_files(host, {line.file}) || !set_pages(host)) return kUsage;
   if (posset_string_lossy(host.context(), whole(name), &unit) != POSSET_OK || !set_global(host, "unit", unit)) {

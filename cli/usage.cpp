@@ -19,11 +19,11 @@ constexpr Call kCalls[] = {
     {Verb::Repl, "repl", "[OPTIONS]", "read, evaluate, print; also `posset` alone on a terminal"},
     {Verb::Check, "check", "[--json] FILE...", "parse and resolve only"},
     {Verb::Fmt, "fmt", "[--check] FILE...", "give files the one layout (- from standard input to output)"},
-    {Verb::Explain, "explain", "[OPTIONS] FILE [NAME]", ""},
+    {Verb::Explain, "explain", "[OPTIONS] FILE [NAME] [-- ARG...]", "run, then say of each unit what it is and why"},
     {Verb::Why, "why", "[REASON]", "what a reason means that explain or why gives"},
-    {Verb::Why, "why", "[OPTIONS] NAME FILE",
+    {Verb::Why, "why", "[OPTIONS] NAME FILE [-- ARG...]",
      "run, then say why the units of that name are not in a higher tier;\nFILE may be a trace (.json) of a run"},
-    {Verb::Dump, "dump", "--tree|--bytecode|--ir|--asm [OPTIONS] FILE [NAME]", ""},
+    {Verb::Dump, "dump", "--tree|--bytecode|--ir|--asm [--run] [OPTIONS] FILE [NAME] [-- ARG...]", ""},
     {Verb::Trace, "trace", "diff A B", "compare two traces written by --trace FILE.json by what happened"},
     {Verb::Doc, "doc", "[NAME]", "the standard library, a module (math) or a function (math.sin)"},
 };
@@ -40,14 +40,16 @@ std::string spelled(const Call& call) {
   return std::string("posset ") + call.name + (*call.name ? " " : "") + call.operands;
 }
 
-// Further lines stand under the first.
+// Further lines stand under the first, and all of them under a call that needs the line for itself.
 std::string explained(const Call& call) {
-  std::string line = spelled(call);
+  std::string text = spelled(call);
+  const bool fits = text.size() < kColumn;
+  if (*call.what) text += fits ? std::string(kColumn - text.size(), ' ') : "\n" + std::string(kColumn, ' ');
   for (const char* at = call.what; *at; ++at) {
-    if (at == call.what || at[-1] == '\n') line += std::string(at == call.what && line.size() < kColumn ? kColumn - line.size() : kColumn, ' ');
-    line += *at;
+    text += *at;
+    if (*at == '\n') text += std::string(kColumn, ' ');
   }
-  return line + "\n";
+  return text + "\n";
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 import json
 import re
 
+import cli_cache
 import harness
 from cli_case import case, each
 
@@ -199,11 +200,34 @@ def dump_shows_a_unit(cli, form):
 
 
 @case
-def dump_does_not_run_the_script(cli):
-    cli.write("a.posset", 'println("side effect")')
+def dump_does_not_run_the_script_unless_told_to(cli):
+    cli.write("a.posset", 'println("side effect")\nthrow args[0]')
     outcome = cli("dump", "--bytecode", "a.posset").ends(0)
-    if "side effect\n" == outcome.stdout:
+    if outcome.stdout.startswith("side effect\n"):
         outcome.fail("the script ran")
+    outcome = cli("dump", "--bytecode", "--run", "a.posset", "--", "thrown").ends(1).says("thrown")
+    if not outcome.stdout.startswith("side effect\n") or "CallNative" not in outcome.stdout:
+        outcome.fail("the script should have run, and then been shown")
+
+
+@case
+def dump_shows_what_hot_code_has_become(cli):
+    cli.write("a.posset", 'import "runtime"\nfn f(xs) {\n  var t = 0\n  for x in xs { t += x }\n  t\n}\n'
+              "for i in 0..10_000_000 {\n  if runtime.tier(f) == 3 { break }\n  f([i, 2])\n}\n")
+    cli_cache.needs_native(cli)
+    quick = cli("dump", "--ir", "a.posset", "f").ends(0)
+    hot = cli("dump", "--ir", "--run", "a.posset", "f").ends(0)
+    if "exec_Add" not in quick.stdout or "exec_Add" in hot.stdout:
+        hot.fail("stage 2 knows what has been added, and stage 1 does not")
+
+
+@each({"explain": ["explain", "a.posset", "f"], "explain_all": ["explain", "a.posset"], "why": ["why", "f", "a.posset"]})
+def a_script_that_is_told_about_has_its_arguments(cli, words):
+    cli.write("a.posset", "fn f(x) => x * 2\nprintln(args)\nprintln(f(int(args[1])))\n")
+    outcome = cli(*words, "--", "--tier", "21").ends(0)
+    if not outcome.stdout.startswith('["--tier", "21"]\n42\n'):
+        outcome.fail("args should be what stands behind --")
+    cli(*words[:-1], *words[-1:], "more", "even more").ends(2)
 
 
 @each({"help": ["--help"], "run_help": ["run", "--help"], "version": ["--version"]})
