@@ -88,13 +88,15 @@ fn produce(n) {
 }
 fn total() => sum([for x in c => x])
 fn fail() { throw "no" }
-fn forever() { task.sleep(600) }
+let begun = chan(1)
+fn forever() { begun.send(true); task.sleep(600) }
 let p = spawn produce(3)
 let t = spawn total()
 let f = spawn fail()
 try { await f } catch { nil }
 let e = spawn forever()
 task.sleep(0.001)
+begun.recv()
 task.cancel(e)
 println(await t, len([for x in gen((emit) => { emit(7) }) => x]))
 """
