@@ -11,8 +11,10 @@ struct Heap::Page {
   Chunk* chunk;
   uint32_t cls;
   uint32_t carved;      // offset of the first byte that is no cell yet
-  uint32_t free_cells;  // counted while trimming
-  bool unused;          // found while trimming: all its cells are free; means nothing at other times
+  // While trimming; they mean nothing at other times.
+  uint32_t free_cells;
+  bool unused;  // all its cells are free
+  Cell *first_free, *last_free;
   size_t cells() const { return (carved - kHeaderBytes) / (cls * kGranule); }
   static constexpr size_t kHeaderBytes = 64;
 };

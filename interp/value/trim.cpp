@@ -1,6 +1,7 @@
-// How a heap gives pages back whose cells are all free. To find them all free cells are looked at, and taken out of their lists
-// where their page goes; since there can be many millions, a trimming is given up where the heap's owner is to stop, and has changed
-// nothing then. Pages that have been found wait in `unused_pages_`, charged, and go one after the other, unless the owner is to stop.
+// How a heap gives pages back whose cells are all free. To find them all free cells are looked at, once: each goes into a list of
+// its page, and the lists of pages that stay become those of their classes again, page by page. Since there can be many millions, a
+// trimming is given up where the heap's owner is to stop; then all pages stay. Pages that have been found wait in `unused_pages_`,
+// charged, and go one after the other, unless the owner is to stop.
 #include <mimalloc.h>
 
 #include "interp/value/heap_pages.h"
@@ -19,61 +20,65 @@ class Heap::Trimming {
   explicit Trimming(Heap& heap) : heap_(heap), patience_(heap) {}
   // False: given up.
   bool run() {
-    if (!count_free_cells()) return false;
-    const bool done = set_pages_apart() && set_cells_apart();
-    done ? keep() : undo();
+    if (!begin()) return false;
+    bool done = true;
+    for (size_t cls = 0; cls < kClasses && done; ++cls) done = sort(cls);
+    gather(done);
+    if (done) keep();
     return done;
   }
 
  private:
-  bool count_free_cells() {
+  bool begin() {
     for (Page* page = heap_.pages_; page != nullptr; page = page->next) {
       if (!patience_.lasts()) return false;
       page->free_cells = 0;
+      page->first_free = nullptr;
     }
-    for (size_t cls = 0; cls < kClasses; ++cls) {
-      if (heap_.free_[cls] == nullptr) heap_.free_[cls] = heap_.take_other_cells(cls);
-      for (Cell* cell = heap_.free_[cls]; cell != nullptr; cell = cell->next) {
-        if (!patience_.lasts()) return false;
-        ++page_of(cell)->free_cells;
-        ++looks_;
-        if (cell->next == nullptr) cell->next = heap_.take_other_cells(cls);
+    return true;
+  }
+
+  // Mostly cells beside each other have become free one after the other: where the page is the same nothing is written.
+  bool sort(size_t cls) {
+    while (Cell* cell = heap_.free_[cls] != nullptr ? heap_.free_[cls] : heap_.take_other_cells(cls)) {
+      heap_.free_[cls] = nullptr;
+      while (cell != nullptr) {
+        Page* const page = page_of(cell);
+        Cell* const first = cell;
+        Cell* last = cell;
+        uint32_t count = 0;
+        bool lasts = true;
+        for (; cell != nullptr && page_of(cell) == page && (lasts = patience_.lasts()); cell = cell->next, ++count) last = cell;
+        if (count != 0) add(page, first, last, count);
+        if (lasts) continue;
+        heap_.free_[cls] = cell;
+        return false;
       }
     }
     return true;
   }
 
-  bool set_pages_apart() {
+  void add(Page* page, Cell* first, Cell* last, uint32_t count) {
+    last->next = nullptr;
+    (page->first_free == nullptr ? page->first_free : page->last_free->next) = first;
+    page->last_free = last;
+    page->free_cells += count;
+    looks_ += count;
+  }
+
+  // Pages without a cell in use are set apart with their cells, where all cells have been looked at.
+  void gather(bool done) {
     Page* next;
     for (Page* page = heap_.pages_; page != nullptr; page = next) {
-      if (!patience_.lasts()) return false;
       next = page->next;
-      page->unused = page->free_cells == page->cells();
-      if (!page->unused) continue;
-      unlink(heap_.pages_, page);
-      link_first(pages_, page);
-      if (last_page_ == nullptr) last_page_ = page;
-    }
-    return true;
-  }
-
-  bool set_cells_apart() {
-    if (pages_ == nullptr) return true;
-    for (size_t cls = 0; cls < kClasses; ++cls) {
-      Cell** link = &heap_.free_[cls];
-      while (Cell* const cell = *link) {
-        if (!patience_.lasts()) return false;
-        if (!page_of(cell)->unused) {
-          link = &cell->next;
-          continue;
-        }
-        *link = cell->next;
-        cell->next = cells_[cls];
-        cells_[cls] = cell;
-        if (last_cells_[cls] == nullptr) last_cells_[cls] = cell;
+      page->unused = done && page->free_cells == page->cells();
+      if (page->unused) {
+        unlink(heap_.pages_, page);
+        link_first(heap_.unused_pages_, page);
+      } else if (page->first_free != nullptr) {
+        page->last_free->next = std::exchange(heap_.free_[page->cls], page->first_free);
       }
     }
-    return true;
   }
 
   void keep() {
@@ -82,23 +87,11 @@ class Heap::Trimming {
     for (Page*& page : heap_.current_) {
       if (page != nullptr && page->unused) page = nullptr;
     }
-    if (pages_ != nullptr) splice_first(heap_.unused_pages_, pages_, last_page_);
-  }
-
-  void undo() {
-    if (pages_ != nullptr) splice_first(heap_.pages_, pages_, last_page_);
-    for (size_t cls = 0; cls < kClasses; ++cls) {
-      if (cells_[cls] == nullptr) continue;
-      last_cells_[cls]->next = heap_.free_[cls];
-      heap_.free_[cls] = cells_[cls];
-    }
   }
 
   Heap& heap_;
   WishPatience patience_;
   size_t looks_ = 0;
-  Page *pages_ = nullptr, *last_page_ = nullptr;            // that go
-  Cell *cells_[kClasses] = {}, *last_cells_[kClasses] = {};  // in them
 };
 
 void Heap::trim_if_worth() {
