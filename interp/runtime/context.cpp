@@ -100,6 +100,7 @@ Context::Context(RuntimeState& shared, const Limits& limits, Role role)
   if (runtime.crew && role == Role::Host) {
     posse = std::make_unique<Posse>(*this);
     seat = &posse->root_seat();
+    heap.keep_spares();
   }
   exit_random_ = runtime.options.exit_stress;
   if (exit_random_ != 0) force_next_exit();

@@ -83,6 +83,7 @@ void Seat::drop_members() {
 
 void Seat::end() {
   drop_members();
+  context_.heap.free_spares();
   if (!executor_) return;
   context_.references.end();
   posse_.crew().leave(*std::exchange(executor_, nullptr));

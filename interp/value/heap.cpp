@@ -1,7 +1,7 @@
 // Where a heap's bytes come from: pages of small cells, large blocks, the limit. How objects die is
 // in counting.cpp, how unreachable cycles are found in cycles.cpp, how pages go back in trim.cpp.
 //
-// Pages come in chunks of up to kChunkPages, because mimalloc doubles a single block that must be
+// Pages come in chunks of up to Chunk::kMostPages, because mimalloc doubles a single block that must be
 // aligned to its own size. A page belongs to one size class; its cells are carved and charged a
 // slice at a time, so a small context pays (and touches) a slice per class it uses, not a page.
 #include <algorithm>
@@ -17,7 +17,6 @@ namespace posset::interp {
 
 namespace {
 constexpr size_t kSliceBytes = 4096;
-constexpr size_t kChunkPages = 19;  // and room to align them: 20 pages, a size that mimalloc has
 constexpr size_t kHugePagesFrom = size_t{1} << 20;  // half a huge page
 constexpr size_t kFirstCycleThreshold = 1000;
 constexpr size_t kFirstCycleBytes = size_t{64} << 20;
@@ -155,7 +154,7 @@ Heap::Page* Heap::take_page() {
   // Cells of one class do not serve another: before growing much, see which pages emptied.
   trim_if_doubled();
   if (free_pages_ == nullptr) free_unused_pages();
-  if (free_pages_ == nullptr && !add_chunk(chunks_ == nullptr ? 4 : kChunkPages) && !add_chunk(1))
+  if (free_pages_ == nullptr && !add_chunk(chunks_ == nullptr ? 4 : Chunk::kMostPages) && !add_chunk(1))
     return nullptr;
   Page* page = free_pages_;
   unlink(free_pages_, page);
@@ -167,14 +166,22 @@ Heap::Page* Heap::take_page() {
   return page;
 }
 
+void* Heap::memory_for(size_t pages) {
+  if (spares_ && pages == Chunk::kMostPages) {
+    if (void* const spare = spares_->take()) return spare;
+  }
+  void* const memory = mi_malloc_aligned(pages * kPageBytes, kPageBytes);
+  if (memory != nullptr && (huge_pages.have_asked_around(memory) || !is_to_stop())) use_huge_pages(memory);
+  return memory;
+}
+
 bool Heap::add_chunk(size_t pages) {
   auto* chunk = static_cast<Chunk*>(mi_malloc(sizeof(Chunk)));
-  void* memory = chunk == nullptr ? nullptr : mi_malloc_aligned(pages * kPageBytes, kPageBytes);
+  void* memory = chunk == nullptr ? nullptr : memory_for(pages);
   if (memory == nullptr) {
     mi_free(chunk);
     return false;
   }
-  if (huge_pages.have_asked_around(memory) || !is_to_stop()) use_huge_pages(memory);
   *chunk = {nullptr, nullptr, memory, pages, pages};
   link_first(chunks_, chunk);
   for (size_t i = pages; i-- > 0;) {

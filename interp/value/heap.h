@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <thread>
 #include <type_traits>
@@ -28,6 +29,7 @@
 #include "interp/value/large_block.h"
 #include "interp/value/outside_counts.h"
 #include "interp/value/patience.h"
+#include "interp/value/spare_chunks.h"
 #include "interp/value/value.h"
 
 namespace posset::interp {
@@ -178,7 +180,15 @@ class Heap {
 
   // Heaps of one family may refer to each other's shared objects: that of a context and of those that work for it.
   const Heap* family() const { return family_; }
-  void join(const Heap& other) { family_ = other.family_; }
+  void join(const Heap& other) {
+    family_ = other.family_;
+    spares_ = other.spares_;
+  }
+  // Chunks are kept for the family from here on, until they are given back.
+  void keep_spares() { spares_ = std::make_shared<SpareChunks>(); }
+  void free_spares() {
+    if (spares_) spares_->free_all();
+  }
 
   // Bytes to be copied between two looks: a millisecond where each page is touched for the first time.
   static constexpr size_t kCopyPortion = size_t{1} << 20;
@@ -290,6 +300,7 @@ class Heap {
   bool is_guarded() const { return in_accessor || in_hook_; }
   // For tests: free cells are cells of their class, each free once. Counting what is dead already spoils that.
   bool has_sound_cells() const;
+  size_t spare_chunks() const { return spares_ ? spares_->count() : 0; }
 
  private:
   friend void destroy(Object* object);
@@ -337,6 +348,7 @@ class Heap {
   Page* take_page();
   void use_huge_pages(const void* memory);
   void note_portion(const void* target, int64_t& since_ns);
+  void* memory_for(size_t pages);
   bool add_chunk(size_t pages);
   void free_page(Page* page);
   void free_chunk(Chunk* chunk);
@@ -380,6 +392,7 @@ class Heap {
   Page* current_[kClasses] = {};  // where the next cells of a class are carved
   ShapeTable& shapes_;
   const Heap* family_ = this;
+  std::shared_ptr<SpareChunks> spares_;  // of the family; null: none are kept
   size_t used_ = 0, outside_ = 0;
   size_t limit_;
   size_t unlooked_ = 0;  // bytes copied since the owner's wish was last asked for

@@ -20,6 +20,7 @@ struct Heap::Page {
 };
 
 struct Heap::Chunk {
+  static constexpr size_t kMostPages = 19;  // and room to align them: 20 pages, a size that mimalloc has
   Chunk *previous, *next;
   void* memory;
   size_t pages;

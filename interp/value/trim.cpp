@@ -129,7 +129,7 @@ void Heap::free_page(Page* page) {
 void Heap::free_chunk(Chunk* chunk) {
   for (size_t i = 0; i < chunk->pages; ++i) unlink(free_pages_, chunk->page(i));
   unlink(chunks_, chunk);
-  mi_free(chunk->memory);
+  if (!spares_ || chunk->pages != Chunk::kMostPages || !spares_->keep(chunk->memory)) mi_free(chunk->memory);
   mi_free(chunk);
 }
 

@@ -61,6 +61,46 @@ TEST_CASE("absorb: what a heap holds belongs to the other, where it was") {
   CHECK(world.heap.used_bytes() == 0);
 }
 
+TEST_CASE("absorb: memory that is free in a heap serves those of its family, in any thread") {
+  if (!Heap::kPooled) return;
+  World world;
+  world.heap.keep_spares();
+  size_t kept = 0;
+  for (int round = 0; round < 20; ++round) {
+    std::thread([&] {
+      Heap other(world.shapes);
+      other.join(world.heap);
+      Value made = made_in(other, 100'000);
+      CHECK(world.heap.spare_chunks() + 3 < std::max<size_t>(kept, 4));
+      world.heap.bind_to_thread();
+      REQUIRE(world.heap.absorb(other));
+      CHECK(sum_of(made) == 99'999 * int64_t{50'000});
+      made = Value();
+      world.heap.bury_all();
+      world.heap.trim_pages();
+      CHECK(world.heap.used_bytes() == 0);
+      kept = world.heap.spare_chunks();
+      CHECK(kept > 3);
+      Heap stranger(world.shapes);
+      Value of_stranger = made_in(stranger, 100'000);
+      CHECK(world.heap.spare_chunks() == kept);
+    }).join();
+  }
+  world.heap.bind_to_thread();
+  world.heap.free_spares();
+  CHECK(world.heap.spare_chunks() == 0);
+}
+
+TEST_CASE("absorb: no more chunks are kept than a bound") {
+  SpareChunks spares;
+  CHECK(spares.take() == nullptr);
+  char memory[SpareChunks::kMost + 1];
+  for (size_t i = 0; i < SpareChunks::kMost; ++i) CHECK(spares.keep(&memory[i]));
+  CHECK_FALSE(spares.keep(&memory[SpareChunks::kMost]));
+  for (size_t i = SpareChunks::kMost; i > 0; --i) CHECK(spares.take() == &memory[i - 1]);
+  CHECK(spares.take() == nullptr);
+}
+
 TEST_CASE("absorb: both go on being used, many times") {
   World world;
   std::vector<Value> kept;
