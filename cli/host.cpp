@@ -203,7 +203,7 @@ Host::Host(const CommandLine& line) : line_(line) {
   posset_context_set_output(context_, write_output, &output_);
   if (isatty(STDERR_FILENO)) posset_context_set_progress(context_, show_progress, &output_);
   posset_context_set_loader(context_, find_module, nullptr);
-  set_arguments(line_.verb == Verb::Trace ? std::vector<std::string>{} : line_.arguments);
+  set_arguments(line_.arguments);
   interruptible.store(context_);
   struct sigaction action = {};
   action.sa_handler = on_interrupt;

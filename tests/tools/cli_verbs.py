@@ -227,7 +227,7 @@ def a_script_that_is_told_about_has_its_arguments(cli, words):
     outcome = cli(*words, "--", "--tier", "21").ends(0)
     if not outcome.stdout.startswith('["--tier", "21"]\n42\n'):
         outcome.fail("args should be what stands behind --")
-    cli(*words[:-1], *words[-1:], "more", "even more").ends(2)
+    cli(*words, "more", "even more").ends(2)
 
 
 @each({"help": ["--help"], "run_help": ["run", "--help"], "version": ["--version"]})
