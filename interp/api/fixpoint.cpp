@@ -12,6 +12,7 @@
 #include <string>
 
 #include "interp/api/handles.h"
+#include "sched/base/processors.h"
 #include "sched/fixpoint/residual_buckets.h"
 #include "sched/fixpoint/solver.h"
 

@@ -31,6 +31,7 @@
 #include "interp/value/reference_cache.h"
 #include "interp/value/shape.h"
 #include "interp/value/string.h"
+#include "sched/base/processors.h"
 #include "sched/base/wake_up.h"
 
 namespace posset::sched::posse {
@@ -99,6 +100,7 @@ class RuntimeState {
   sched::StackPool task_stacks{size_t{256} << 10, 64, sched::StackArea::Use::Begins};
   ShapeTable shapes;
   sched::SystemClock clock;
+  sched::Processors processors{sched::hardware_threads()};
   const std::unique_ptr<sched::Trace> trace;  // null: off
   UnitTable units;
   NativePlugin native;

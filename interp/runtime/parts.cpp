@@ -137,6 +137,7 @@ void Seat::run(Delegate& delegate) {
   if (alone) {
     actor_->quantum.begin_anew();
     context_.heap.bind_to_thread();
+    if (is_helper()) context_.runtime.processors.begin();
     context_.native.enter(context_.limits().stack_bytes);
     context_.code_slot.enter();
     context_.references.begin();
@@ -155,6 +156,7 @@ void Seat::run(Delegate& delegate) {
   }
   trace(TierEvent::part_computed, {static_cast<int64_t>(delegate.job_), static_cast<int64_t>(delegate.steps_), begin_ns != 0 && !delegate.complete_, now_if_traced() - begin_ns});
   if (alone) {
+    if (is_helper()) context_.runtime.processors.end();
     context_.references.end();
     context_.code_slot.leave();
   }

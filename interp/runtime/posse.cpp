@@ -23,6 +23,8 @@ namespace posse = sched::posse;
 constexpr int64_t kLookNs = 5 * sched::kMillisecond;
 // And at what else the thread may have to do.
 constexpr int64_t kTurnsNs = sched::kMillisecond;
+// How often who makes way looks whether it still has to.
+constexpr int64_t kMakeWayNs = sched::kMillisecond / 2;
 // How long a part may take that others wait for to be packed.
 constexpr int64_t kKeptBackNs = 20 * sched::kMillisecond;
 // Parts on top of each other on one executor, each with registers of its own.
@@ -86,6 +88,7 @@ void Seat::end() {
   context_.heap.free_spares();
   if (!executor_) return;
   context_.references.end();
+  context_.runtime.processors.end();
   posse_.crew().leave(*std::exchange(executor_, nullptr));
   posse_.free_what_was_left();
 }
@@ -147,6 +150,7 @@ bool Seat::look() {
   take_part();
   if (!pause()) return false;
   if (is_helper()) {
+    make_way();
     const Aside aside(context_);
     fiber::this_fiber::yield_preempted_regardless();
   }
@@ -157,8 +161,29 @@ bool Seat::look() {
 void Seat::take_part() {
   if (executor_) return;
   executor_ = &posse_.crew().enter(posse_.cabal());
+  context_.runtime.processors.begin();
   context_.references.begin();
   posse_.stop(false);
+}
+
+// A helper whose processor is wanted for compiling stops for as long, unless somebody waits for what it computes.
+void Seat::make_way() {
+  sched::Processors& processors = context_.runtime.processors;
+  if (is_waited_for() || !processors.end_if_short()) return;
+  do {
+    wait(this, context_.runtime.clock.now_ns() + kMakeWayNs, [] { return false; });
+    if (is_waited_for() || is_stopped()) {
+      processors.begin();
+      return;
+    }
+  } while (!processors.begin_if_room());
+}
+
+bool Seat::is_waited_for() const {
+  for (const Delegate* each = running_; each; each = each->below_) {
+    if (each->home_.executor_->is_waiting()) return true;
+  }
+  return false;
 }
 
 // A computation becomes a member when it has run for a moment: most are over before.
@@ -252,7 +277,7 @@ const Delegate* Seat::with_waiters() const {
 }
 
 bool Seat::has_offer(const Delegate* waiters) const {
-  if (context_.holds_half_shared) return false;
+  if (context_.holds_half_shared || !context_.runtime.processors.has_room()) return false;
   posse::Crew& crew = posse_.crew();
   for (const Delegate* each = waiters; each; each = each->parent_) {
     if (crew.has_offer(each, *executor_, posse_.cabal())) return true;
@@ -356,6 +381,13 @@ posse::Work* Seat::wait(posse::Owner owner, int64_t deadline_ns, Done&& done) {
   return work;
 }
 
+// As one that does not compute.
+template <class Done>
+posse::Work* Seat::wait_uncounted(posse::Owner owner, int64_t deadline_ns, Done&& done) {
+  const sched::Processors::Waiting waiting(context_.runtime.processors);
+  return wait(owner, deadline_ns, done);
+}
+
 // What it consists of is done meanwhile, while there is place for it.
 void Seat::wait_alone(Delegate& delegate, size_t number) {
   Progress progress;
@@ -363,7 +395,7 @@ void Seat::wait_alone(Delegate& delegate, size_t number) {
     const int64_t now_ns = context_.runtime.clock.now_ns(), deadline_ns = now_ns + kLookNs;
     if (is_stopped() || is_kept_back(delegate, number, progress, now_ns)) delegate.set_dropped();
     const posse::Owner owner = has_place() && !delegate.is_dropped() ? static_cast<posse::Owner>(&delegate) : this;
-    posse::Work* const work = wait(owner, deadline_ns, [&] { return delegate.has_done(number); });
+    posse::Work* const work = wait_uncounted(owner, deadline_ns, [&] { return delegate.has_done(number); });
     actor_->quantum.begin_anew();
     if (work) {
       work->run(*executor_);
@@ -412,7 +444,7 @@ void Seat::wait_a_moment(Tasks& tasks, Delegate& delegate, size_t number) {
   if (tasks.others_ready() <= waiting_count_++) {
     // Timers and other threads make something ready without ending this wait.
     const int64_t deadline_ns = context_.runtime.clock.now_ns() + kTurnsNs;
-    wait(this, deadline_ns, [this] {
+    wait_uncounted(this, deadline_ns, [this] {
       const Actor* each = waiting_;
       while (each && !each->waits_for->has_done(each->waits_for_part)) each = each->next_waiting;
       return each != nullptr;

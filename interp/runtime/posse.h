@@ -172,6 +172,10 @@ class Seat {
   bool is_helper() const;
   template <class Done>
   sched::posse::Work* wait(sched::posse::Owner owner, int64_t deadline_ns, Done&& done);
+  template <class Done>
+  sched::posse::Work* wait_uncounted(sched::posse::Owner owner, int64_t deadline_ns, Done&& done);
+  void make_way();
+  bool is_waited_for() const;
   void wait_for(Delegate& delegate, size_t number);
   void wait_alone(Delegate& delegate, size_t number);
   bool is_to_stop(Tasks& tasks);

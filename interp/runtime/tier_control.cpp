@@ -59,8 +59,10 @@ uint32_t evaluation_threads(const RuntimeOptions& given) {
 // A submitted evaluation has one of them, and its parts the others.
 uint32_t executor_threads(const RuntimeOptions& given) { return std::max(evaluation_threads(given), given.workers); }
 
-sched::HybridOptions scheduler_options(const RuntimeOptions& given, std::function<bool()> on_evaluation) {
+sched::HybridOptions scheduler_options(RuntimeState& runtime, std::function<bool()> on_evaluation) {
+  const RuntimeOptions& given = runtime.options;
   sched::HybridOptions options;
+  options.processors = &runtime.processors;
   options.evaluation_threads = 0;
   options.on_evaluation = std::move(on_evaluation);
   if (given.queue_limit != 0) options.max_queue_size = given.queue_limit;
@@ -105,7 +107,7 @@ TierControl::TierControl(RuntimeState& runtime, const sched::Clock& clock, sched
     : runtime_(runtime),
       clock_(clock),
       trace_(trace),
-      scheduler_(std::make_unique<sched::HybridScheduler>(clock, trace, scheduler_options(runtime.options, [this] {
+      scheduler_(std::make_unique<sched::HybridScheduler>(clock, trace, scheduler_options(runtime, [this] {
         return evaluators_->take_one();
       }))),
       evaluators_(std::make_unique<Evaluators>(clock, trace, *scheduler_, executor_threads(runtime.options),

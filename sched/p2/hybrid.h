@@ -31,6 +31,7 @@
 
 #include "sched/base/background.h"
 #include "sched/base/clock.h"
+#include "sched/base/processors.h"
 #include "sched/base/statistics.h"
 #include "sched/base/thread_safety.h"
 #include "sched/base/trace.h"
@@ -62,6 +63,7 @@ struct HybridOptions {
   // Told on the submitting thread, with no lock held, that an evaluation waits: for executors that take them
   // with `run_one` (and evaluation_threads = 0), one each time. False: nobody will, and it is refused. May be empty.
   std::function<bool()> on_evaluation;
+  Processors* processors = nullptr;  // where native compilations are counted; outlives it, may be null
   bool use_arena = true;
   // Opening the arena costs about this much processor time (its library, its threads), so it is opened once
   // compilations have taken as long: never more than twice what the better choice would have cost, as when one

@@ -49,6 +49,7 @@ void WorkerPool::work(TaskQueue::ConsumerId consumer, size_t number) {
     if (!taken->at_once) now_ns = kNever;
     std::optional<Background::Hurry> hurry;
     if (config_.hurries) hurry.emplace(*config_.hurries);
+    const Processors::Compiling compiling(config_.processors);
     now_ns = runner_.run(std::move(taken->task), taken->entry.enqueued_ns, Route::Pool, now_ns);
     taken.reset();
     // Not at once: where it has begun it may have to wait for its turn.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sched/base/background.h"
+#include "sched/base/processors.h"
 #include "sched/base/thread_safety.h"
 #include "sched/base/trace.h"
 #include "sched/p2/queue.h"
@@ -26,6 +27,7 @@ class WorkerPool {
     Background* background = nullptr;  // whose its threads are; may be null, as the next
     Background* hurries = nullptr;     // whose threads are in a hurry while a task runs
     int niceness = 0;  // of its threads, likewise
+    Processors* processors = nullptr;  // where its tasks are counted as compilations; may be null
     std::function<bool()> after_task;  // on the worker, with no lock held; true: it took its time. May be empty
   };
 

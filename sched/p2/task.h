@@ -3,10 +3,8 @@
 // ran), which its `done` is told once. A task that was not accepted is told nothing: the caller knows.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <functional>
-#include <thread>
 
 #include "sched/base/clock.h"
 #include "sched/trace_events.h"
@@ -97,8 +95,5 @@ struct Task {
   TaskType type;
   uint64_t job = 0;  // the caller's number for it: in traces, and to cancel it
 };
-
-// Never 0, which the standard library says when it does not know.
-inline size_t hardware_threads() { return std::max(1U, std::thread::hardware_concurrency()); }
 
 }  // namespace posset::sched

@@ -78,6 +78,8 @@ class Executor {
     if (change() && parker_) parker_->unpark();
   }
 
+  // Whether it has nothing to do but what it waits for. Any thread.
+  bool is_waiting() const { return !offer_.is_claimed(); }
   // Whoever claims the offer of a `wait` sends something.
   Offer& offer() { return offer_; }
   // After a claim, of the offer or by the crew. The work lives until it has run.

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <set>
@@ -535,6 +536,75 @@ TEST_CASE("parallel: pure functions of the host take part") {
   const std::string why = explain(world, "sum_of");
   INFO(why);
   CHECK(seen.threads.size() > 1);
+}
+
+TEST_CASE("parallel: who helps makes way for compilations until somebody waits for what it computes") {
+  struct Seen {
+    const std::thread::id home = std::this_thread::get_id();
+    sched::Processors* processors = nullptr;
+    std::deque<sched::Processors::Compiling> compilations;  // from the first call of a helper on
+    std::atomic<int> calls{0}, before_end{0};               // of helpers: all, and until the end of what is computed at home
+  } seen;
+  World world(posset_context_defaults(), stealing(2));
+  seen.processors = &world.runtime->state.processors;
+  posset_function_row row = {};
+  row.name = "costly";
+  row.signature = "costly(x)";
+  row.doc = "";
+  row.min_arguments = row.max_arguments = 1;
+  row.pure = true;
+  row.data = &seen;
+  row.function = [](posset_call* call) {
+    auto& by = *static_cast<Seen*>(call->data);
+    if (std::this_thread::get_id() == by.home) {
+      by.before_end = by.calls.load();
+    } else if (by.calls++ == 0) {
+      for (size_t n = 0; n < sched::hardware_threads(); ++n) by.compilations.emplace_back(by.processors);
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(20));
+    call->result = posset_argument(call, 0);
+    posset_retain(call->result);
+    return POSSET_OK;
+  };
+  REQUIRE(posset_define(world.context, &row, sizeof row, nullptr) == POSSET_OK);
+  world.session("fn sum_to(n) {\n  var x = 0\n  for i in 0..n { x += costly(i) }\n  x\n}\nfn both(n) => sum_to(n) + sum_to(n)");
+  for (int tries = 0; tries < 1000 && seen.calls < 100; ++tries) {
+    seen.compilations.clear();
+    seen.calls = seen.before_end = 0;
+    REQUIRE(world.session("both(300)") == "89700");
+  }
+  CHECK(seen.calls >= 100);
+  CHECK(seen.before_end < 50);
+}
+
+TEST_CASE("parallel: nothing is handed over while compilations need the processors, and all that has been ends") {
+  posset_runtime_options options = stealing();
+  options.trace_events = 1 << 16;
+  {
+    World world(posset_context_defaults(), options);
+    std::deque<sched::Processors::Compiling> compilations;
+    for (size_t n = 0; n < sched::hardware_threads(); ++n) compilations.emplace_back(&world.runtime->state.processors);
+    for (int n = 0; n < 5; ++n) REQUIRE(world.show(kProgram) == kResult);
+    CHECK(written(world.runtime).find(" part_taken ") == std::string::npos);
+  }
+  World world(posset_context_defaults(), options);
+  std::atomic<bool> over{false};
+  std::thread compiler([&] {
+    while (!over) {
+      {
+        const sched::Processors::Compiling one(&world.runtime->state.processors), two(&world.runtime->state.processors);
+        std::this_thread::sleep_for(std::chrono::microseconds(200));
+      }
+      std::this_thread::sleep_for(std::chrono::microseconds(500));
+    }
+  });
+  for (int tries = 0; tries < 1000 && written(world.runtime).find(" part_merged ") == std::string::npos; ++tries) {
+    REQUIRE(world.show(kProgram) == kResult);
+  }
+  for (int n = 0; n < 20; ++n) REQUIRE(world.show(kLinear) == world.show(kLinear));
+  over = true;
+  compiler.join();
+  CHECK(written(world.runtime).find(" part_merged ") != std::string::npos);
 }
 
 TEST_CASE("parallel: objects of the host that never change take part, others stay") {
