@@ -301,6 +301,10 @@ int32_t native_map_has(const interp::Map* map, uint64_t word0, uint64_t word1) {
 
 void native_left(Context* context) { context->leave_failed(); }
 
+void native_left_itself(Context* context, int64_t left) {
+  if (left == kCalleeLeft) context->leave_failed();
+}
+
 const std::vector<interp::Helper>& helpers() {
   // Never destroyed: when the process ends a runtime that is left may still compile.
   static const auto& all = *new std::vector<interp::Helper>([] {

@@ -9,6 +9,10 @@
 
 namespace posset::bytecode {
 
+// What a native call of a function by itself gives in place of the steps left, where the context has them: the callee has been left
+// by an exit or an error; or by an error that has its place in the trace already.
+constexpr int64_t kCalleeLeft = -1, kCalleeGone = -2;
+
 // One native activation, in its own native frame. What handlers keep between instructions lives here.
 struct NativeFrame {
   Context* context;

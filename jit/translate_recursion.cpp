@@ -32,6 +32,7 @@
 
 namespace posset::jit {
 
+using bytecode::NativeFrame;
 using interp::Context;
 
 namespace {
@@ -92,9 +93,7 @@ void Translator::make_recursive_functions() {
 llvm::Function* Translator::new_recursive_function(const char* name) {
   llvm::Type* word_type = b_.getInt64Ty();
   std::vector<llvm::Type*> types{b_.getPtrTy(), b_.getPtrTy(), word_type, word_type};
-  for (uint32_t n = 0; n < chunk_.outline.parameters; ++n) {
-    if (cached(n)) add_types(kinds_->at_leader(0).kinds[n], b_, types);
-  }
+  for (uint32_t n = 0; n < chunk_.outline.parameters; ++n) add_types(argument_kind(n), b_, types);
   const bool is_number = kinds_->result_of_itself() == Kind::Float;
   auto* result = llvm::StructType::get(is_number ? b_.getDoubleTy() : word_type, word_type, word_type);
   auto* type = llvm::FunctionType::get(result, types, false);
@@ -139,8 +138,8 @@ void Translator::enter_from_elsewhere() {
 
 void Translator::arguments_by_kind(std::vector<llvm::Value*>& arguments) {
   for (uint32_t n = 0; n < chunk_.outline.parameters; ++n) {
-    const Kind kind = kinds_->at_leader(0).kinds[n];
-    if (!cached(n) || kind == Kind::None || kind == Kind::Nil) continue;
+    const Kind kind = argument_kind(n);
+    if (kind == Kind::None || kind == Kind::Nil) continue;
     const Operand v = cached_value(n, kind);
     if (kind == Kind::Any) arguments.push_back(v.tag);
     arguments.push_back(kind == Kind::Float ? v.number : v.payload);
@@ -237,26 +236,27 @@ llvm::Value* Translator::closure() {
 llvm::Value* Translator::depth_here() {
   const Translator& root = *unit_.root;
   if (!root.activation_) return load(b_.getInt32Ty(), word_pointer(host(), offsetof(Context, depth)));
-  llvm::Value* top = fixed(load_word(root.activation_, offset_of(kTop)));
-  return b_.CreateTrunc(b_.CreateSub(top, root.room_), b_.getInt32Ty());
+  return depth_with(root.activation_, root.room_);
 }
 
 // At the beginning of the function, called by itself; or of a direct one, where they stand in place of the entry.
 void Translator::take_native_arguments() {
   unsigned next = recursive() ? kByKind : kOfNativeEntry;
   for (uint32_t n = 0; n < chunk_.outline.parameters; ++n) {
-    const Kind kind = kinds_->at_leader(0).kinds[n];
-    if (!cached(n) || kind == Kind::None || kind == Kind::Nil) continue;
-    llvm::Value* first = function_->getArg(next++);
-    if (kind == Kind::Float) {
-      keep(n, kind, floating(first));
-    } else if (kind == Kind::Any) {
-      keep(n, kind, unknown(first, function_->getArg(next++)));
-    } else {
-      keep(n, kind, {kind, nullptr, first});
-    }
+    const Kind kind = argument_kind(n);
+    if (kind == Kind::None || kind == Kind::Nil) continue;
+    keep(n, kind, native_argument(*function_, kind, next));
   }
   b_.CreateBr(way_to(0));
+}
+
+// The argument from number `next` on, which is then that behind it.
+Operand Translator::native_argument(llvm::Function& function, Kind kind, unsigned& next) {
+  if (kind == Kind::Nil) return {kind, nullptr, nullptr};
+  llvm::Value* first = function.getArg(next++);
+  if (kind == Kind::Float) return floating(first);
+  if (kind == Kind::Any) return unknown(first, function.getArg(next++));
+  return {kind, nullptr, first};
 }
 
 // Where the function is entered from elsewhere.
@@ -294,7 +294,7 @@ void Translator::return_words(llvm::Value* tag, llvm::Value* payload) {
     if (function_->getReturnType()->getStructElementType(kPayload)->isDoubleTy()) {
       payload = b_.CreateBitCast(payload, b_.getDoubleTy());
     }
-    llvm::Value* words[] = {payload, word(UINT64_MAX), tag};
+    llvm::Value* words[] = {payload, word(static_cast<uint64_t>(bytecode::kCalleeLeft)), tag};
     return_struct(words);
   } else {
     llvm::Value* words[] = {tag, payload};
@@ -333,25 +333,52 @@ llvm::BasicBlock* Translator::begin_with_leaf(uint32_t pc, const Insn& insn) {
 bool Translator::call_itself(uint32_t pc, const Insn& insn) {
   Translator& root = *unit_.root;
   auto* slow = cold("slow");
+  auto* unfit = fits_itself(insn) ? slow : cold("unfit");
   auto* after = block("after");
+  auto* called = block("called");
   llvm::Value* steps = b_.CreateSub(fuel(), word(1), "", false, /*HasNSW=*/true);
   llvm::Value* room = b_.CreateSub(root.room_, word(calls_deep() + 1), "", false, /*HasNSW=*/true);
   llvm::Value* base = register_pointer(static_cast<uint16_t>(insn.a + 2));
   std::vector<llvm::Value*> arguments{root.activation_, base, steps, room};
-  if (!native_arguments(insn, arguments, slow)) return false;
+  if (!native_arguments(insn, arguments, unfit)) return false;
   const std::vector<Operand> lent = lent_for_the_call(insn);
-  llvm::Value* result = enter_itself(arguments, slow);
+  llvm::Value* direct = enter_itself(arguments, slow);
   for (const Operand& each : lent) release(each);
-  finish_call_of_itself(pc, insn, result, after);
+  llvm::BasicBlock* from = b_.GetInsertBlock();
+  b_.CreateBr(called);
   b_.SetInsertPoint(slow);
   settle_arguments(insn);
-  flush_operands(pc);
-  call_by_helper(pc);
-  finish_helper_call(pc, insn);
-  b_.CreateBr(after);
+  llvm::Value* apart = call_apart(pc, arguments);
+  llvm::BasicBlock* from_apart = b_.GetInsertBlock();
+  b_.CreateBr(called);
+  go_on_in(called);
+  llvm::PHINode* result = b_.CreatePHI(direct->getType(), 2);
+  result->addIncoming(direct, from);
+  result->addIncoming(apart, from_apart);
+  finish_call_of_itself(pc, insn, result, after);
+  if (unfit != slow) {
+    b_.SetInsertPoint(unfit);
+    settle_arguments(insn);
+    flush_operands(pc);
+    call_by_helper(pc);
+    finish_helper_call(pc, insn);
+    b_.CreateBr(after);
+  }
   go_on_in(after);
   return true;
 }
+
+// Whether arguments need not be looked at.
+bool Translator::fits_itself(const Insn& insn) {
+  for (uint16_t n = 0; n < insn.c; ++n) {
+    const Kind wanted = outermost().argument_kind(n);
+    if (wanted != Kind::None && wanted != Kind::Any && state_.kinds[insn.a + 2U + n] != wanted) return false;
+  }
+  return true;
+}
+
+// As which the function takes it; none: in the frame.
+Kind Translator::argument_kind(uint32_t n) const { return cached(n) ? kinds_->at_leader(0).kinds[n] : Kind::None; }
 
 // What this frame owns of what the callee is lent.
 std::vector<Operand> Translator::lent_for_the_call(const Insn& insn) {
@@ -405,9 +432,115 @@ void Translator::finish_call_of_itself(uint32_t pc, const Insn& insn, llvm::Valu
   write_result(pc, insn, unknown(tag, payload));
   b_.CreateBr(after);
   b_.SetInsertPoint(failed);
-  b_.CreateCall(helper("left", b_.getVoidTy(), {b_.getPtrTy()}), {host()});
+  b_.CreateCall(helper("left_itself", b_.getVoidTy(), {b_.getPtrTy(), b_.getInt64Ty()}), {host(), left});
   raise(pc, true);
 }
+
+// ---- what is rare ----
+
+// In functions of their own, once for all places: most calls are inlined several times, and what they do rarely would be most of
+// the code.
+llvm::Function* Translator::new_rare_function(const llvm::Twine& name, llvm::Type* result, llvm::ArrayRef<llvm::Type*> types) {
+  auto* made = llvm::Function::Create(llvm::FunctionType::get(result, types, false), llvm::Function::InternalLinkage, name, *module_);
+  for (const auto attribute : {llvm::Attribute::NoUnwind, llvm::Attribute::NoInline, llvm::Attribute::Cold}) made->addFnAttr(attribute);
+  made->setCallingConv(llvm::CallingConv::Fast);
+  b_.SetInsertPoint(llvm::BasicBlock::Create(*context_, "entry", made));
+  return made;
+}
+
+// Whoever looks at the context has the steps and the depth there. Both the count of steps and what the poll says are given.
+llvm::Function* Translator::poll_function() {
+  constexpr const char* name = "polls";
+  if (llvm::Function* known = module_->getFunction(name)) return known;
+  llvm::IRBuilder<>::InsertPointGuard keep_place(b_);
+  llvm::Type *pointer = b_.getPtrTy(), *number = b_.getInt64Ty();
+  auto* result = llvm::StructType::get(number, b_.getInt8Ty());
+  llvm::Function* made = new_rare_function(name, result, {pointer, number, number});
+  llvm::Value* context = load(pointer, word_pointer(made->getArg(0), offset_of(kHost)));
+  llvm::Value* steps = word_pointer(context, offsetof(Context, fuel));
+  b_.CreateStore(made->getArg(1), steps);
+  set_depth(context, depth_with(made->getArg(0), made->getArg(2)));
+  llvm::Value* ok = b_.CreateCall(helper("poll", b_.getInt8Ty(), {pointer}), {context});
+  llvm::Value* words = b_.CreateInsertValue(llvm::PoisonValue::get(result), b_.CreateLoad(number, steps), 0);
+  b_.CreateRet(b_.CreateInsertValue(words, ok, 1));
+  return made;
+}
+
+llvm::Value* Translator::poll_apart() {
+  Translator& root = *unit_.root;
+  llvm::CallInst* result = b_.CreateCall(root.poll_function(), {root.activation_, fuel(), root.room_});
+  result->setCallingConv(llvm::CallingConv::Fast);
+  of(Memory::Others, result);
+  set_fuel(b_.CreateExtractValue(result, 0));
+  return b_.CreateExtractValue(result, 1);
+}
+
+// A call of itself by the helper, with the arguments of a direct one: gives what that gives where the callee has been left. Behind
+// those: registers and chunk of the frame that calls, where, and how deep that is inlined.
+enum ApartWord : unsigned { kWindow, kChunk, kPc, kDeep };
+
+llvm::Function* Translator::apart_function() {
+  const std::string name = (itself_->getName() + " apart").str();
+  if (llvm::Function* known = module_->getFunction(name)) return known;
+  llvm::IRBuilder<>::InsertPointGuard keep_place(b_);
+  llvm::FunctionType* direct = itself_->getFunctionType();
+  llvm::Type* pointer = b_.getPtrTy();
+  std::vector<llvm::Type*> types(direct->param_begin(), direct->param_end());
+  types.insert(types.end(), {pointer, pointer, pointer, b_.getInt32Ty()});
+  llvm::Function* made = new_rare_function(name, direct->getReturnType(), types);
+  unsigned next = kByKind;
+  llvm::Value* base = made->getArg(kRegisters);
+  for (uint32_t n = 0; n < chunk_.outline.parameters; ++n) {
+    const Kind kind = argument_kind(n);
+    if (kind == Kind::None) continue;
+    store_value(word_pointer(base, uint64_t{n} * sizeof(Borrowed)), native_argument(*made, kind, next), Memory::Frame);
+  }
+  call_with_frame(*made, next);
+  return made;
+}
+
+// Its arguments are in the frame, and those of `ApartWord` are the function's from `first` on.
+void Translator::call_with_frame(llvm::Function& apart, unsigned first) {
+  llvm::Value* activation = apart.getArg(kActivation);
+  llvm::Value* context = load(b_.getPtrTy(), word_pointer(activation, offset_of(kHost)));
+  llvm::Value* frame = b_.CreateAlloca(llvm::ArrayType::get(b_.getInt64Ty(), sizeof(NativeFrame) / 8));
+  put(context, word_pointer(frame, offsetof(NativeFrame, context)));
+  put(load(b_.getPtrTy(), word_pointer(activation, offset_of(kClosure))), word_pointer(frame, offsetof(NativeFrame, closure)));
+  put(apart.getArg(first + kWindow), word_pointer(frame, offsetof(NativeFrame, registers)));
+  put(apart.getArg(first + kChunk), word_pointer(frame, offsetof(NativeFrame, chunk)));
+  // The helper charges the call.
+  put(b_.CreateAdd(apart.getArg(kSteps), word(1)), word_pointer(context, offsetof(Context, fuel)));
+  llvm::Value* depth = b_.CreateSub(depth_with(activation, apart.getArg(kRoom)), b_.getInt32(1));
+  set_depth(context, depth);
+  llvm::Value* ok = b_.CreateCall(helper("call", b_.getInt8Ty(), {b_.getPtrTy(), b_.getPtrTy()}), {frame, apart.getArg(first + kPc)});
+  set_depth(context, b_.CreateSub(depth, apart.getArg(first + kDeep)));
+  llvm::Value* fine = b_.CreateICmpNE(ok, b_.getInt8(0));
+  const Operand v = load_value(word_pointer(apart.getArg(kRegisters), uint64_t{0} - 2 * sizeof(Borrowed)), Memory::Frame);
+  llvm::Value* payload = payload_of(v);
+  llvm::Type* type = apart.getReturnType()->getStructElementType(kPayload);
+  if (type->isDoubleTy()) payload = b_.CreateBitCast(payload, type);
+  llvm::Value* behind = b_.CreateSelect(fine, word(static_cast<uint64_t>(bytecode::kCalleeLeft)), word(static_cast<uint64_t>(bytecode::kCalleeGone)));
+  llvm::Value* words = b_.CreateInsertValue(llvm::PoisonValue::get(apart.getReturnType()), payload, kPayload);
+  words = b_.CreateInsertValue(words, behind, kLeft);
+  b_.CreateRet(b_.CreateInsertValue(words, b_.CreateSelect(fine, tag_of(v), tag_word(Tag::Failed)), kTag));
+}
+
+llvm::Value* Translator::call_apart(uint32_t pc, llvm::ArrayRef<llvm::Value*> arguments) {
+  Translator& root = *unit_.root;
+  std::vector<llvm::Value*> all(arguments.begin(), arguments.end());
+  all.insert(all.end(), {registers_, passed_symbol(unit_.bindings.chunk(chunk_)), pc_address(pc), b_.getInt32(calls_deep())});
+  llvm::CallInst* result = b_.CreateCall(root.apart_function(), all);
+  result->setCallingConv(llvm::CallingConv::Fast);
+  return result;
+}
+
+// Of a call with so much room.
+llvm::Value* Translator::depth_with(llvm::Value* activation, llvm::Value* room) {
+  llvm::Value* top = fixed(load_word(activation, offset_of(kTop)));
+  return b_.CreateTrunc(b_.CreateSub(top, room), b_.getInt32Ty());
+}
+
+void Translator::set_depth(llvm::Value* context, llvm::Value* depth) { put(depth, word_pointer(context, offsetof(Context, depth))); }
 
 // Of a call that the helper has done.
 void Translator::finish_helper_call(uint32_t pc, const Insn& insn) {

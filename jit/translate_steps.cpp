@@ -69,6 +69,10 @@ llvm::Value* Translator::spend(llvm::Value* steps) {
 }
 
 llvm::Value* Translator::call_poll() {
+  if (unit_.root->activation_) {
+    charge_strip();
+    return poll_apart();
+  }
   give_fuel_back();
   llvm::CallInst* ok = b_.CreateCall(helper("poll", b_.getInt8Ty(), {b_.getPtrTy()}), {host()});
   of(Memory::Others, ok);

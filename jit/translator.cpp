@@ -19,7 +19,7 @@ constexpr uint8_t kEnds = bytecode::Ends;
 
 // Ends of slices, exits, errors.
 bool is_rare(std::string_view helper) {
-  static constexpr std::string_view kRare[] = {"poll", "raised", "exit", "refuse", "decline", "left", "newer", "box"};
+  static constexpr std::string_view kRare[] = {"poll", "raised", "exit", "refuse", "decline", "left", "left_itself", "newer", "box"};
   return std::find(std::begin(kRare), std::end(kRare), helper) != std::end(kRare);
 }
 

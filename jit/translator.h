@@ -244,6 +244,7 @@ class Translator {
   void set_fuel(llvm::Value* left);
   llvm::Value* spend(llvm::Value* steps);  // what is left
   llvm::Value* call_poll();
+  llvm::Value* poll_apart();
   llvm::MDNode* memory_tag(Memory memory);
   // Of what never changes while anybody can see it.
   llvm::LoadInst* fixed(llvm::LoadInst* loaded);
@@ -678,6 +679,13 @@ class Translator {
   void make_recursive_functions();
   llvm::Function* new_recursive_function(const char* name);
   llvm::Value* itself_for(llvm::Value* activation, llvm::Value* room);
+  bool fits_itself(const Insn& insn);
+  Kind argument_kind(uint32_t n) const;
+  llvm::Function* new_rare_function(const llvm::Twine& name, llvm::Type* result, llvm::ArrayRef<llvm::Type*> types);
+  llvm::Function* poll_function();
+  llvm::Function* apart_function();
+  void call_with_frame(llvm::Function& apart, unsigned first);
+  llvm::Value* call_apart(uint32_t pc, llvm::ArrayRef<llvm::Value*> arguments);
   llvm::Value* enter_itself(llvm::ArrayRef<llvm::Value*> arguments, llvm::BasicBlock* slow);
   llvm::CallInst* call_function(llvm::Value* callee, llvm::ArrayRef<llvm::Value*> arguments);
   llvm::BasicBlock* begin_with_leaf(uint32_t pc, const Insn& insn);
@@ -698,7 +706,10 @@ class Translator {
   llvm::Value* host();     // Context*
   llvm::Value* closure();
   llvm::Value* depth_here();
+  llvm::Value* depth_with(llvm::Value* activation, llvm::Value* room);
+  void set_depth(llvm::Value* context, llvm::Value* depth);
   void take_native_arguments();
+  static Operand native_argument(llvm::Function& function, Kind kind, unsigned& next);
   void check_links(llvm::BasicBlock* refused);
   bool call_itself(uint32_t pc, const Insn& insn);
   bool native_arguments(const Insn& insn, std::vector<llvm::Value*>& arguments, llvm::BasicBlock* slow);

@@ -102,7 +102,7 @@ Look look_at(const Translation& translation) {
   look.heads = translation.heads;
   look.inlined = translation.inlined.size();
   for (const llvm::Function& function : *translation.module) {
-    look.functions += !function.isDeclaration();
+    look.functions += !function.isDeclaration() && !function.hasFnAttribute(llvm::Attribute::Cold);
     for (const llvm::BasicBlock& block : function) {
       const std::string name = block.getName().str();
       look.blocks.insert(name.substr(0, name.find_last_not_of("0123456789") + 1));
@@ -396,6 +396,14 @@ TEST_CASE("translate: a function that calls itself is a function of its own with
   run("fn fib(n) => if n < 2 { n } else { fib(n - 1) + fib(n - 2) }\nfor k in 0..12 { fib(k) }", 0, 1);
   CHECK(look("fib", 2).functions == 2);
   CHECK(look("fib", 1).functions == 1);
+}
+
+TEST_CASE("translate: calls that a function makes of itself by the helper, and its polls, are once in its code") {
+  run("fn fib(n) => if n < 2 { n } else { fib(n - 1) + fib(n - 2) }\nfor k in 0..12 { fib(k) }", 0, 1);
+  const Look it = look("fib", 2);
+  CHECK(it.inlined > 2);
+  CHECK(it.calls.at("call") == 1);
+  CHECK(it.calls.at("poll") == 1);
 }
 
 TEST_CASE("translate: a recursion that leaves fork records is a function of its own") {
