@@ -298,10 +298,15 @@ bool Seat::merge(ForkRecord& record, Value& result) {
   if (!(record.header & ForkRecord::kTaken)) return false;
   Delegate& delegate = *record.delegate;
   const size_t number = delegate.number_of(record);
+  const bool judged = delegate.given_.at_ns != 0;
+  const Pace met = judged ? pace() : Pace();
   wait_for(delegate, number);  // what is done meanwhile leaves its records where this one was
+  const int64_t done_ns = judged ? context_.runtime.clock.now_ns() : 0;
   Delegate::Part& part = delegate.parts_[number];
   const bool fits = part.peak == 0 || context_.heap.note_peak(part.peak);
   const bool ok = !part.failed && fits && context_.has_steps(part.steps) && take(delegate, number, result);
+  if (ok && judged) judge(delegate, met, context_.runtime.clock.now_ns() - done_ns);
+  if (ok) merged_steps_ += part.steps;
   if (ok) context_.add_steps(part.steps);
   part.failed = !ok;
   if (!ok && !members().empty()) members().top().hold(part.quanta + 1);

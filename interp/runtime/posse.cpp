@@ -73,6 +73,7 @@ void Seat::begin() {
   context_.depth_limit = std::min(calls, forks_->calls());
   context_.begin_forks(forks_->begin());
   in_order_only_.clear();
+  payoff_.clear();
   actor_->quantum.begin_anew();
 }
 
@@ -208,7 +209,7 @@ bool Seat::pause() {
     ++context_.quanta;
     return true;
   };
-  if (!has_offer(with_waiters())) return done(ForkDepth::Need::None);
+  if ((given && is_held(*given)) || !has_offer(with_waiters())) return done(ForkDepth::Need::None);
   const bool met = rest ? give(rest, 1, /*small_sides_later=*/true)
                         : given && give(given, members().count(given), /*small_sides_later=*/false);
   return done(met ? ForkDepth::Need::Given : ForkDepth::Need::Unmet);
@@ -260,11 +261,43 @@ bool Seat::give(ForkRecord* first, size_t count, bool small_sides_later) {
   auto delegate = std::make_unique<Delegate>(*this, first, shared, small_sides_later);
   posse::Executor* const other = claim(with_waiters());
   if (!other) return false;
+  if (is_judged(*first, shared)) delegate->given_ = pace();
   delegate->take_records(first);
   trace_taken(*delegate, *other, now_if_traced() - begin_ns);
   other->send(*delegate.release());
   return true;
 }
+
+// ---- whether it pays ----
+
+// Under exit stress everything is handed over. By turns others run while one waits.
+bool Seat::is_judged(const ForkRecord& first, size_t count) const {
+  const bool by_turns = context_.tasks && context_.tasks->has_begun();
+  return count == 1 && !by_turns && context_.runtime.options.exit_stress == 0 && !(first.header & ForkRecord::kBuiltin) && point_of(first).alike;
+}
+
+bool Seat::is_held(const ForkRecord& record) const {
+  return !(record.header & ForkRecord::kBuiltin) && payoff_.is_held(&point_of(record), context_.quanta);
+}
+
+Seat::Pace Seat::pace() const { return {context_.runtime.clock.now_ns(), idle_ns_, context_.steps_used(), merged_steps_}; }
+
+// `met`: when it came to where it needs the part. What it has done itself since it gave that tells how long that would have taken.
+void Seat::judge(const Delegate& delegate, const Pace& met, int64_t taken_ns) {
+  constexpr int64_t kLeastSteps = 1000;
+  const Pace& given = delegate.given_;
+  const auto steps = static_cast<int64_t>(delegate.parts_[0].steps);
+  // Too few, or below zero, where something on top of this has taken parts back: it would have taken longer then.
+  const auto own_steps = static_cast<int64_t>(met.steps - given.steps - (met.merged_steps - given.merged_steps));
+  const int64_t own_ns = met.at_ns - given.at_ns - (met.idle_ns - given.idle_ns);
+  if (std::min(own_steps, steps) < kLeastSteps || own_ns <= 0) return;
+  const auto alone_ns = static_cast<int64_t>(static_cast<double>(steps) * static_cast<double>(own_ns) / static_cast<double>(own_steps));
+  const int64_t lost_ns = idle_ns_ - met.idle_ns + taken_ns;
+  const uint64_t quanta = payoff_.note(&point_of(delegate.record_), lost_ns, alone_ns, context_.quanta);
+  if (quanta != 0) trace(TierEvent::part_unpaid, {static_cast<int64_t>(delegate.job_), lost_ns, alone_ns, static_cast<int64_t>(quanta)});
+}
+
+// ---- who takes it ----
 
 // Those who have nothing to do take anything; those who wait for a part, what it consists of. There it is computed beside other
 // things, so its result has to be copied: which is guessed to take as much of the time as for what has been made here so far.
@@ -396,6 +429,7 @@ void Seat::wait_alone(Delegate& delegate, size_t number) {
     if (is_stopped() || is_kept_back(delegate, number, progress, now_ns)) delegate.set_dropped();
     const posse::Owner owner = has_place() && !delegate.is_dropped() ? static_cast<posse::Owner>(&delegate) : this;
     posse::Work* const work = wait_uncounted(owner, deadline_ns, [&] { return delegate.has_done(number); });
+    idle_ns_ += context_.runtime.clock.now_ns() - now_ns;
     actor_->quantum.begin_anew();
     if (work) {
       work->run(*executor_);

@@ -46,6 +46,7 @@
 #include "sched/base/random.h"
 #include "sched/posse/crew.h"
 #include "sched/posse/member.h"
+#include "sched/posse/payoff.h"
 #include "sched/posse/quantum.h"
 
 namespace posset::interp {
@@ -193,6 +194,15 @@ class Seat {
   bool is_kept_back(const Delegate& delegate, size_t number, Progress& progress, int64_t now_ns);
   void took_back(ForkRecord* from);
   bool should_stop() const;
+  // When, and what has been done by then.
+  struct Pace {
+    int64_t at_ns = 0, idle_ns = 0;
+    uint64_t steps = 0, merged_steps = 0;
+  };
+  Pace pace() const;
+  bool is_judged(const ForkRecord& first, size_t count) const;
+  bool is_held(const ForkRecord& record) const;
+  void judge(const Delegate& delegate, const Pace& met, int64_t taken_ns);
   void compute(Delegate& delegate);
   bool compute_part(Delegate& delegate, size_t number, bool alone);
   bool finish(Delegate& delegate, size_t number, Value result, bool alone);
@@ -220,6 +230,9 @@ class Seat {
   // Whose linear recursions have failed with what is small left for later.
   std::vector<const syntax::FunctionDecl*> in_order_only_;
   sched::Random random_{1};
+  int64_t idle_ns_ = 0;         // in all, while it waited for parts with nothing else to do
+  uint64_t merged_steps_ = 0;   // in all, of parts that were taken back
+  sched::posse::Payoff payoff_;
 };
 
 // Parts that are computed away from their places, those of records that lie one on the other; as a rule there is one. Belongs
@@ -286,6 +299,7 @@ class Delegate final : public sched::posse::Work {
   bool complete_ = false;    // all have been computed; by who computes
   int64_t begin_ns_ = 0;     // and there
   uint64_t live_before_ = 0;  // objects, when it began
+  Seat::Pace given_{};        // of the victim, when it was handed over; not judged: nothing
   std::atomic<bool> dropped_{false};
   Delegate* const parent_;           // that the victim computes a part of; null: the evaluation
   Delegate* below_ = nullptr;  // that its executor computes it on top of

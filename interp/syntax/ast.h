@@ -298,6 +298,7 @@ struct ForkPoint {
   // Of what the function's linear recursion goes on with, which may be evaluated before the left continuation: the number
   // of that as a point (FunctionDecl::fork_point). 0: it is something else.
   uint32_t left_point = 0;
+  bool alike = false;               // both are calls of the function itself, or have some: a step takes about as long in either
 };
 
 // A comprehension whose rounds may be done at the same time: what a round evaluates is pure, and sets nothing that lies outside

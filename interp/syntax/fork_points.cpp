@@ -202,13 +202,14 @@ void ForkFinder::add_points(Candidates& candidates, size_t left,
   const Span span = candidates[left].sibling.node()->span;
   candidates[left].forks = true;
   const uint32_t left_point = small_side(candidates, left, right);
+  const bool left_calls = calls_itself(candidates[left].sibling);
   for (const size_t i : right) {
     Candidate& each = candidates[i];
     each.forks = true;
     Node* body = each.sibling.node();
     const auto point = static_cast<uint32_t>(function_.forks.size());
     function_.forks.push_back(
-        {body, each.outside.inputs, given_between(candidates, left, i), body->span, span, left_point});
+        {body, each.outside.inputs, given_between(candidates, left, i), body->span, span, left_point, left_calls && calls_itself(each.sibling)});
     if (insert_) wrap<MergeNode>(each.sibling)->point = point;
   }
   if (!insert_) return;

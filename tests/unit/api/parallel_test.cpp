@@ -577,6 +577,39 @@ TEST_CASE("parallel: who helps makes way for compilations until somebody waits f
   CHECK(seen.before_end < 50);
 }
 
+TEST_CASE("parallel: a recursion whose parts take far longer on others is kept at home for a while") {
+  struct Seen {
+    const std::thread::id home = std::this_thread::get_id();
+    std::atomic<int> calls{0};
+  } seen;
+  posset_runtime_options options = posset_runtime_defaults();
+  options.workers = 2;
+  options.quantum_us = 50;
+  options.max_tier = 1;
+  options.trace_events = 1 << 16;
+  World world(posset_context_defaults(), options);
+  posset_function_row row = {};
+  row.name = "leaf";
+  row.signature = "leaf(x)";
+  row.doc = "";
+  row.min_arguments = row.max_arguments = 1;
+  row.pure = true;
+  row.data = &seen;
+  row.function = [](posset_call* call) {
+    auto& by = *static_cast<Seen*>(call->data);
+    if (std::this_thread::get_id() != by.home && ++by.calls % 64 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    call->result = posset_int(1);
+    return POSSET_OK;
+  };
+  REQUIRE(posset_define(world.context, &row, sizeof row, nullptr) == POSSET_OK);
+  world.session("fn leaves(n) => if n == 0 { leaf(n) } else { leaves(n - 1) + leaves(n - 1) }");
+  const auto tells = [&] { return by_job(written(world.runtime), "part_unpaid"); };
+  for (int tries = 0; tries < 100 && tells().empty(); ++tries) REQUIRE(world.session("leaves(14)") == "16384");
+  REQUIRE(!tells().empty());
+  CHECK(tells().begin()->second.find(" quanta=32") != std::string::npos);
+  CHECK(by_job(written(world.runtime), "part_taken").count(tells().begin()->first) == 1);
+}
+
 TEST_CASE("parallel: nothing is handed over while compilations need the processors, and all that has been ends") {
   posset_runtime_options options = stealing();
   options.trace_events = 1 << 16;
