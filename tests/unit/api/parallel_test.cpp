@@ -81,6 +81,19 @@ std::multimap<std::string, std::string> by_job(const std::string& trace, const s
   return found;
 }
 
+// A pure function of one argument.
+void define_pure(World& world, const char* name, const char* signature, void* data, decltype(posset_function_row::function) function) {
+  posset_function_row row = {};
+  row.name = name;
+  row.signature = signature;
+  row.doc = "";
+  row.min_arguments = row.max_arguments = 1;
+  row.pure = true;
+  row.data = data;
+  row.function = function;
+  REQUIRE(posset_define(world.context, &row, sizeof row, nullptr) == POSSET_OK);
+}
+
 }  // namespace
 
 TEST_CASE("parallel: the trace tells what was taken by whom, and what became of it") {
@@ -512,14 +525,7 @@ TEST_CASE("parallel: pure functions of the host take part") {
     std::set<std::thread::id> threads;
   } seen;
   World world(posset_context_defaults(), stealing());
-  posset_function_row row = {};
-  row.name = "costly";
-  row.signature = "costly(x)";
-  row.doc = "";
-  row.min_arguments = row.max_arguments = 1;
-  row.pure = true;
-  row.data = &seen;
-  row.function = [](posset_call* call) {
+  define_pure(world, "costly", "costly(x)", &seen, [](posset_call* call) {
     auto& by = *static_cast<Seen*>(call->data);
     {
       std::lock_guard lock(by.mutex);
@@ -529,8 +535,7 @@ TEST_CASE("parallel: pure functions of the host take part") {
     const int64_t x = posset_as_int(posset_argument(call, 0));
     call->result = posset_int(x * x);
     return POSSET_OK;
-  };
-  REQUIRE(posset_define(world.context, &row, sizeof row, nullptr) == POSSET_OK);
+  });
   world.session("fn sum_of(n) => if n == 0 { 0 } else { costly(n) + sum_of(n - 1) + costly(n + 1) }");
   for (int tries = 0; tries < 1000 && seen.threads.size() < 2; ++tries) REQUIRE(world.session("sum_of(20)") == "6180");
   const std::string why = explain(world, "sum_of");
@@ -547,14 +552,7 @@ TEST_CASE("parallel: who helps makes way for compilations until somebody waits f
   } seen;
   World world(posset_context_defaults(), stealing(2));
   seen.processors = &world.runtime->state.processors;
-  posset_function_row row = {};
-  row.name = "costly";
-  row.signature = "costly(x)";
-  row.doc = "";
-  row.min_arguments = row.max_arguments = 1;
-  row.pure = true;
-  row.data = &seen;
-  row.function = [](posset_call* call) {
+  define_pure(world, "costly", "costly(x)", &seen, [](posset_call* call) {
     auto& by = *static_cast<Seen*>(call->data);
     if (std::this_thread::get_id() == by.home) {
       by.before_end = by.calls.load();
@@ -565,8 +563,7 @@ TEST_CASE("parallel: who helps makes way for compilations until somebody waits f
     call->result = posset_argument(call, 0);
     posset_retain(call->result);
     return POSSET_OK;
-  };
-  REQUIRE(posset_define(world.context, &row, sizeof row, nullptr) == POSSET_OK);
+  });
   world.session("fn sum_to(n) {\n  var x = 0\n  for i in 0..n { x += costly(i) }\n  x\n}\nfn both(n) => sum_to(n) + sum_to(n)");
   for (int tries = 0; tries < 1000 && seen.calls < 100; ++tries) {
     seen.compilations.clear();
@@ -589,26 +586,22 @@ TEST_CASE("parallel: a recursion whose parts take far longer on others is kept a
   options.max_tier = 1;
   options.trace_events = 1 << 16;
   World world(posset_context_defaults(), options);
-  posset_function_row row = {};
-  row.name = "leaf";
-  row.signature = "leaf(x)";
-  row.doc = "";
-  row.min_arguments = row.max_arguments = 1;
-  row.pure = true;
-  row.data = &seen;
-  row.function = [](posset_call* call) {
+  define_pure(world, "leaf", "leaf(x)", &seen, [](posset_call* call) {
     auto& by = *static_cast<Seen*>(call->data);
     if (std::this_thread::get_id() != by.home && ++by.calls % 64 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     call->result = posset_int(1);
     return POSSET_OK;
-  };
-  REQUIRE(posset_define(world.context, &row, sizeof row, nullptr) == POSSET_OK);
+  });
   world.session("fn leaves(n) => if n == 0 { leaf(n) } else { leaves(n - 1) + leaves(n - 1) }");
   const auto tells = [&] { return by_job(written(world.runtime), "part_unpaid"); };
   for (int tries = 0; tries < 100 && tells().empty(); ++tries) REQUIRE(world.session("leaves(14)") == "16384");
   REQUIRE(!tells().empty());
-  CHECK(tells().begin()->second.find(" quanta=32") != std::string::npos);
-  CHECK(by_job(written(world.runtime), "part_taken").count(tells().begin()->first) == 1);
+  bool holds_first = false;
+  for (const auto& [job, line] : tells()) {
+    holds_first = holds_first || line.find(" quanta=32") != std::string::npos;
+    CHECK(by_job(written(world.runtime), "part_taken").count(job) == 1);
+  }
+  CHECK(holds_first);
 }
 
 TEST_CASE("parallel: nothing is handed over while compilations need the processors, and all that has been ends") {
@@ -635,7 +628,9 @@ TEST_CASE("parallel: nothing is handed over while compilations need the processo
   for (int tries = 0; tries < 1000 && written(world.runtime).find(" part_merged ") == std::string::npos; ++tries) {
     REQUIRE(world.show(kProgram) == kResult);
   }
-  for (int n = 0; n < 20; ++n) REQUIRE(world.show(kLinear) == world.show(kLinear));
+  World alone(posset_context_defaults(), stealing(1));
+  const std::string expected = alone.show(kLinear);
+  for (int n = 0; n < 40; ++n) REQUIRE(world.show(kLinear) == expected);
   over = true;
   compiler.join();
   CHECK(written(world.runtime).find(" part_merged ") != std::string::npos);
